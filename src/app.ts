@@ -23,7 +23,7 @@ import { languageModelTool } from './ui/languageModel/tools.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
-import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
+import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
 import { NameOrder } from './ui/text/idAndName.ts';
 import { announceStarts, showOperations } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
@@ -58,7 +58,7 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   const model = createModel(context, disposables);
   const app = { ...model, ...createViews(model, active, disposables) };
   registerListeners(context, app, active, disposables);
-  for (const note of app.rotationNotes.all()) void showRotationNotice(app.rotationNotes, note);
+  for (const record of app.rotationRecords.all()) void showRotationNotice(app.rotationRecords, record);
   return app;
 }
 
@@ -79,7 +79,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
   const onError = (error: unknown) => log.error('Following operations', error);
   const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
   const sender = new ChangeSender(session, inventory, tracker);
-  const unprotected = new UnprotectedBranches(unprotectedNotes(context.globalStorageUri));
+  const unprotected = new UnprotectedBranches(unprotectedRecords(context.globalStorageUri));
   return {
     log,
     config,
@@ -99,7 +99,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     computeActions: new ComputeActions(session, inventory, sender),
     unprotected,
     branchActions: new BranchActions(session, inventory, sender, unprotected),
-    rotationNotes: rotationNotes(context.globalStorageUri),
+    rotationRecords: rotationRecords(context.globalStorageUri),
     nameOrder: new NameOrder(context.globalState),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };

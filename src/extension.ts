@@ -10,7 +10,7 @@ import { hasPending } from './model/operations/pendingChange.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
-import { rotationNotes, unprotectedNotes } from './ui/state/noteFiles.ts';
+import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
 import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
 import { registerSettingsFiles } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
@@ -67,8 +67,8 @@ export function activate(context: ExtensionContext): void {
   // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
     hasPending(context.workspaceState, Date.now()) ||
-    rotationNotes(context.globalStorageUri).all().length > 0 ||
-    unprotectedNotes(context.globalStorageUri).all().length > 0;
+    rotationRecords(context.globalStorageUri).all().length > 0 ||
+    unprotectedRecords(context.globalStorageUri).all().length > 0;
   if (account() === 'local' || isPending) void app();
   // On failure, for example on a read-only disk, the next window tries again.
   removeAbandonedPassFiles(context.globalStorageUri).catch(() => undefined);

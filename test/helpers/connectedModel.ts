@@ -11,7 +11,7 @@ import { ChangeSender, type SendOptions } from '../../src/model/operations/chang
 import { ComputeActions } from '../../src/model/operations/computeActions.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import type { Notes, Memory } from '../../src/model/memory.ts';
+import type { RecoveryRecords, Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
@@ -33,15 +33,15 @@ export class MemoryMap implements Memory {
   }
 }
 
-export class NoteMap<T> implements Notes<T> {
+export class RecoveryRecordMap<T> implements RecoveryRecords<T> {
   readonly entries = new Map<string, T>();
 
   all(): readonly T[] {
     return [...this.entries.values()];
   }
 
-  async set(id: string, note: T): Promise<void> {
-    this.entries.set(id, JSON.parse(JSON.stringify(note)));
+  async set(id: string, record: T): Promise<void> {
+    this.entries.set(id, JSON.parse(JSON.stringify(record)));
   }
 
   delete(id: string): void {

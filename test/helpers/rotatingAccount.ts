@@ -4,7 +4,7 @@ import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { AccountConnection } from '../../src/model/account/accountConnection.ts';
 import {
   rotateKey,
-  type RotationNote,
+  type RotationRecord,
   type RotationOutcome,
   type RotationDependencies,
 } from '../../src/model/account/keyRotation.ts';
@@ -21,7 +21,7 @@ export class RotatingAccount {
   readonly proxy: FaultProxy;
   readonly oldKey: OldKey;
   /** Those that are saved. */
-  readonly notes = new Map<string, RotationNote>();
+  readonly records = new Map<string, RotationRecord>();
   /** Values that the rotation reported as secret. */
   readonly seen: string[] = [];
   readonly #service: LocalService;
@@ -51,17 +51,17 @@ export class RotatingAccount {
     new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 });
 
   get deps(): RotationDependencies {
-    const { accounts, openClient, notes } = this;
+    const { accounts, openClient, records } = this;
     const stored = {
-      all: () => [...notes.values()],
-      set: async (id: string, note: RotationNote) => void notes.set(id, note),
-      delete: (id: string) => void notes.delete(id),
+      all: () => [...records.values()],
+      set: async (id: string, record: RotationRecord) => void records.set(id, record),
+      delete: (id: string) => void records.delete(id),
     };
     const onSecret = (value: string) => this.seen.push(value);
     return {
       accounts,
       openClient,
-      notes: stored,
+      records: stored,
       accountLabel: 'the account',
       organizationId: undefined,
       onSecret,

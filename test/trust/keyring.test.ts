@@ -103,10 +103,10 @@ describe('A keyring that', () => {
           assert.ok(await rotating.storedKeyWorks());
           if (write < 3 && calls.length === 1) {
             assert.equal(outcome.kind, 'unchanged');
-            assert.deepEqual([names, rotating.notes.size], [['laptop'], 0]);
+            assert.deepEqual([names, rotating.records.size], [['laptop'], 0]);
           } else {
             assert.equal(outcome.kind, 'unknown');
-            assert.deepEqual([names, rotating.notes.size], [['laptop', 'laptop 2'], 1]);
+            assert.deepEqual([names, rotating.records.size], [['laptop', 'laptop 2'], 1]);
           }
           await rotating.stop();
         });

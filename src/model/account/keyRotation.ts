@@ -1,16 +1,16 @@
 /**
  * Replaces the API key of an account: creates a new key, tests it, stores it, and only then revokes the old one. Until one
- * of them is gone, a note on disk names them, so that the next start can say which keys an interrupted rotation left.
+ * of them is gone, a recovery record names both, so that the next window can report an interrupted rotation.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import type { Accounts } from './accounts.ts';
 import type { AccountConnection, OpenClient } from './accountConnection.ts';
-import type { Notes } from '../memory.ts';
+import type { RecoveryRecords } from '../memory.ts';
 
 /** Names only, never a key. */
-export interface RotationNote {
+export interface RotationRecord {
   readonly id: string;
   /** The label that the user sees. */
   readonly account: string;
@@ -22,19 +22,19 @@ export interface RotationNote {
 /**
  * - `rotated`: the new key is stored; the old one is revoked, or was to be kept.
  * - `unchanged`: failed at `step`. The old key is still in use and the new key doesn't exist.
- * - `unknown`: both keys may be valid. The note stays until it is removed.
+ * - `unknown`: both keys may be valid. The record stays until the user has seen it.
  */
 export type RotationOutcome =
   | { readonly kind: 'rotated' }
   | { readonly kind: 'unchanged'; readonly step: 'create' | 'test' | 'store'; readonly error: unknown }
-  | { readonly kind: 'unknown'; readonly error: unknown; readonly note: RotationNote };
+  | { readonly kind: 'unknown'; readonly error: unknown; readonly record: RotationRecord };
 
 export interface RotationDependencies {
   readonly accounts: Pick<Accounts, 'key' | 'replaceKey'>;
   readonly openClient: OpenClient;
   readonly organizationId: string | undefined;
-  readonly notes: Notes<RotationNote>;
-  /** The label of the account in the note. */
+  readonly records: RecoveryRecords<RotationRecord>;
+  /** For the record. */
   readonly accountLabel: string;
   /** Called with the new key before it is used. */
   readonly onSecret: (key: string) => void;
@@ -46,15 +46,15 @@ export interface RotationDependencies {
  * @param oldKey undefined if no key is to be revoked
  */
 export async function rotateKey(
-  { accounts, openClient, organizationId, notes, accountLabel, onSecret }: RotationDependencies,
+  { accounts, openClient, organizationId, records, accountLabel, onSecret }: RotationDependencies,
   connection: AccountConnection,
   { newName, oldKey }: { readonly newName: string; readonly oldKey: Pick<ApiKey, 'id' | 'name'> | undefined },
   options: CallOptions = {},
 ): Promise<RotationOutcome> {
   const { account } = connection;
-  const note = { id: crypto.randomUUID(), account: accountLabel, newName, oldName: oldKey?.name };
+  const record = { id: crypto.randomUUID(), account: accountLabel, newName, oldName: oldKey?.name };
   try {
-    await notes.set(note.id, note);
+    await records.set(record.id, record);
   } catch (error) {
     return { kind: 'unchanged', step: 'create', error };
   }
@@ -72,15 +72,15 @@ export async function rotateKey(
     // From here on nothing is canceled.
     await accounts.replaceKey(account, created);
     if (oldKey !== undefined) await ensureRevoked(newClient, oldKey.id);
-    notes.delete(note.id);
+    records.delete(record.id);
     return { kind: 'rotated' };
   } catch (error) {
     const isUnchanged =
       created === undefined
         ? !isOutcomeUnknown(error)
         : await revokeUnlessStored(created, connection, accounts).catch(() => false);
-    if (!isUnchanged) return { kind: 'unknown', error, note };
-    notes.delete(note.id);
+    if (!isUnchanged) return { kind: 'unknown', error, record };
+    records.delete(record.id);
     return { kind: 'unchanged', step, error };
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Branches whose protection was removed because the user deletes them. A reload in the middle of that must not leave them
- * without it, so a note is stored before, and removed when the branch is deleted or protected again.
+ * Branches whose protection was removed in order to delete them. A reload during a deletion must not leave the branch
+ * unprotected, so a recovery record exists until the branch is deleted or protected again.
  */
-import type { Notes } from '../memory.ts';
+import type { RecoveryRecords } from '../memory.ts';
 
 export interface UnprotectedBranch {
   /** See `accountId`. */
@@ -17,30 +17,30 @@ const idOf = ({ account, projectId, branchId }: UnprotectedBranch): string =>
   JSON.stringify([account, projectId, branchId]);
 
 export class UnprotectedBranches {
-  readonly #notes: Notes<UnprotectedBranch>;
-  /** Those that this window is deleting. */
+  readonly #records: RecoveryRecords<UnprotectedBranch>;
+  /** The branches that this window is deleting. */
   readonly #current = new Set<string>();
 
-  constructor(notes: Notes<UnprotectedBranch>) {
-    this.#notes = notes;
+  constructor(records: RecoveryRecords<UnprotectedBranch>) {
+    this.#records = records;
   }
 
-  /** Those of an account that an earlier window has left. */
+  /** Branches of the account that an earlier window left unprotected. */
   abandoned(account: string): readonly UnprotectedBranch[] {
-    return this.#notes
+    return this.#records
       .all()
       .filter((branch) => branch.account === account && !this.#current.has(idOf(branch)));
   }
 
-  /** @throws {Error} if the note can't be stored */
+  /** @throws {Error} if the record can't be stored */
   async add(branch: UnprotectedBranch): Promise<void> {
-    await this.#notes.set(idOf(branch), branch);
+    await this.#records.set(idOf(branch), branch);
     this.#current.add(idOf(branch));
   }
 
-  /** It is deleted, or protected again. */
+  /** Call this once the branch is deleted or protected again. */
   remove(branch: UnprotectedBranch): void {
-    this.#notes.delete(idOf(branch));
+    this.#records.delete(idOf(branch));
     this.#current.delete(idOf(branch));
   }
 }

@@ -2,14 +2,14 @@
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { AccountConnection, OpenClient } from '../../model/account/accountConnection.ts';
-import type { RotationNote } from '../../model/account/keyRotation.ts';
+import type { RotationRecord } from '../../model/account/keyRotation.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
-import type { Notes } from '../../model/memory.ts';
+import type { RecoveryRecords } from '../../model/memory.ts';
 import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
@@ -48,7 +48,7 @@ export interface CommandContext {
   readonly tracker: OperationTracker;
   readonly schemas: Schemas;
   readonly apiKeys: ApiKeyList;
-  readonly rotationNotes: Notes<RotationNote>;
+  readonly rotationRecords: RecoveryRecords<RotationRecord>;
   readonly config: Config;
   readonly log: Log;
   readonly nameOrder: NameOrder;

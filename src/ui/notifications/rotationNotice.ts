@@ -1,17 +1,17 @@
 import { commands, l10n } from 'vscode';
-import type { RotationNote } from '../../model/account/keyRotation.ts';
-import type { Notes } from '../../model/memory.ts';
+import type { RotationRecord } from '../../model/account/keyRotation.ts';
+import type { RecoveryRecords } from '../../model/memory.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { window } from '../window.ts';
 
-/** Says which keys a rotation may have left. The next start says it again unless the user has closed the message. */
+/** Reports the keys that a rotation may have left. The next window reports them again unless the user has closed the message. */
 export async function showRotationNotice(
-  notes: Notes<RotationNote>,
-  note: RotationNote,
+  records: RecoveryRecords<RotationRecord>,
+  record: RotationRecord,
   error?: unknown,
 ): Promise<void> {
-  const { id, account, newName, oldName } = note;
+  const { id, account, newName, oldName } = record;
   const reason =
     error === undefined
       ? l10n.t('The rotation of an API key was interrupted ({0}).', sanitize(account))
@@ -22,6 +22,6 @@ export async function showRotationNotice(
       : l10n.t('The keys “{0}” and “{1}” may both be valid.', sanitize(oldName), sanitize(newName));
   const button = l10n.t('Show API Keys');
   const chosen = await window.showWarningMessage(`${reason} ${keys}`, button);
-  notes.delete(id);
+  records.delete(id);
   if (chosen === button) await commands.executeCommand('hostedPostgres.apiKeys.focus');
 }

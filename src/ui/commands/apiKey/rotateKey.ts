@@ -51,14 +51,14 @@ export const rotate: Command = async (context, _argument, run) => {
       throw new Error(unchangedText(outcome));
     case 'unknown':
       context.log.error('Rotating an API key', outcome.error);
-      return void showRotationNotice(context.rotationNotes, outcome.note, outcome.error);
+      return void showRotationNotice(context.rotationRecords, outcome.record, outcome.error);
     default:
       return outcome satisfies never;
   }
 };
 
 function rotationDependencies(context: CommandContext, account: Account): RotationDependencies {
-  const { accounts, openClient, localService, log, config, rotationNotes } = context;
+  const { accounts, openClient, localService, log, config, rotationRecords } = context;
   return {
     accounts: {
       key: (rotated) => accounts.key(rotated),
@@ -69,7 +69,7 @@ function rotationDependencies(context: CommandContext, account: Account): Rotati
     },
     openClient,
     organizationId: config.organizationOf(account),
-    notes: rotationNotes,
+    records: rotationRecords,
     accountLabel: accountLabel(account),
     onSecret: (key) => log.addSecret(key),
   };

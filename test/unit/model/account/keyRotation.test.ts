@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Accounts } from '../../../../src/model/account/accounts.ts';
-import type { RotationNote } from '../../../../src/model/account/keyRotation.ts';
+import type { RotationRecord } from '../../../../src/model/account/keyRotation.ts';
 import { Session } from '../../../../src/model/account/session.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { RotatingAccount } from '../../../helpers/rotatingAccount.ts';
@@ -29,24 +29,24 @@ describe('rotateKey', () => {
     assert.ok(await key.storedKeyWorks());
     assert.equal((await key.accounts.list()).current?.keyId, created?.id);
     assert.equal(key.seen.at(-1), await key.storedKey());
-    assert.deepEqual(key.deps.notes.all(), []);
+    assert.deepEqual(key.deps.records.all(), []);
   });
 
-  it('creates, tests and stores the new key before it revokes the old one, with a note from start to end', async () => {
+  it('creates, tests and stores the new key before it revokes the old one, with a record from start to end', async () => {
     const steps: string[] = [];
     key.secrets.onDidChange((entry) => steps.push(entry.replace(/^hostedPostgres\.|:.*/g, '')));
     const fetched = key.proxy.requests;
-    const { notes } = key.deps;
+    const { records } = key.deps;
     const deps = {
-      notes: {
-        ...notes,
-        async set(id: string, note: RotationNote) {
+      records: {
+        ...records,
+        async set(id: string, record: RotationRecord) {
           assert.equal(fetched.length, 0);
-          await notes.set(id, note);
+          await records.set(id, record);
         },
         delete(id: string) {
           assert.equal(fetched.at(-1)?.method, 'DELETE');
-          notes.delete(id);
+          records.delete(id);
         },
       },
     };
@@ -54,7 +54,7 @@ describe('rotateKey', () => {
     const calls = fetched.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(calls, ['POST /api_keys', 'GET /projects', `DELETE /api_keys/${key.oldKey.id}`]);
     assert.deepEqual(steps, ['accounts', 'apiKey', 'accounts']);
-    assert.deepEqual(key.deps.notes.all(), []);
+    assert.deepEqual(key.deps.records.all(), []);
   });
 
   it('keeps all keys valid if the old one is unknown', async () => {
@@ -62,11 +62,11 @@ describe('rotateKey', () => {
     assert.deepEqual(await key.existingNames(), ['laptop', 'laptop 2']);
   });
 
-  it('creates no key without a note', async () => {
+  it('creates no key without a record', async () => {
     const set = () => {
       throw new Error('disk full');
     };
-    const outcome = await key.rotate({ deps: { notes: { ...key.deps.notes, set, delete: set } } });
+    const outcome = await key.rotate({ deps: { records: { ...key.deps.records, set, delete: set } } });
     assert.ok(outcome.kind === 'unchanged' && outcome.step === 'create');
     assert.deepEqual(key.proxy.requests, []);
   });
@@ -96,12 +96,12 @@ describe('rotateKey', () => {
       assert.ok(outcome.kind === 'unchanged' && outcome.step === step, JSON.stringify(outcome));
       assert.equal(await key.storedKey(), before);
       assert.deepEqual(await key.existingNames(), ['laptop']);
-      assert.deepEqual(key.deps.notes.all(), []);
+      assert.deepEqual(key.deps.records.all(), []);
     };
     const assertUnknown = (outcome: Awaited<ReturnType<typeof key.rotate>>) => {
       assert.ok(outcome.kind === 'unknown', JSON.stringify(outcome));
-      assert.deepEqual(key.deps.notes.all(), [outcome.note]);
-      const { id: _, ...names } = outcome.note;
+      assert.deepEqual(key.deps.records.all(), [outcome.record]);
+      const { id: _, ...names } = outcome.record;
       assert.deepEqual(names, NOTE);
     };
 
@@ -114,7 +114,7 @@ describe('rotateKey', () => {
       ['resetAfter', ['laptop', 'laptop 2']],
       ['resetBeforeHeaders', ['laptop']],
     ] as const)
-      it(`keeps the note if the reply with the new key is lost (${fault})`, async () => {
+      it(`keeps the record if the reply with the new key is lost (${fault})`, async () => {
         key.proxy.inject(fault, { method: 'POST' });
         assertUnknown(await key.rotate());
         assert.deepEqual(await key.existingNames(), names);
@@ -126,7 +126,7 @@ describe('rotateKey', () => {
       await assertUnchanged(await key.rotate(), 'test');
     });
 
-    it('keeps the note of a new key that neither works nor can be revoked', async () => {
+    it('keeps the record of a new key that neither works nor can be revoked', async () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
       key.proxy.inject('internalError', { method: 'DELETE' });
       assertUnknown(await key.rotate());
@@ -134,7 +134,7 @@ describe('rotateKey', () => {
       assert.equal(await key.storedKey(), before);
     });
 
-    it('uses the new key and keeps the note if the old one cannot be revoked', async () => {
+    it('uses the new key and keeps the record if the old one cannot be revoked', async () => {
       key.proxy.inject('internalError', { method: 'DELETE' });
       assertUnknown(await key.rotate());
       assert.notEqual(await key.storedKey(), before);
@@ -152,7 +152,7 @@ describe('rotateKey', () => {
       key.proxy.inject('resetAfter', { method: 'DELETE' });
       assert.deepEqual(await key.rotate(), { kind: 'rotated' });
       assert.deepEqual(await key.existingNames(), ['laptop 2']);
-      assert.deepEqual(key.deps.notes.all(), []);
+      assert.deepEqual(key.deps.records.all(), []);
     });
 
     it('notices that the old key was revoked before', async () => {

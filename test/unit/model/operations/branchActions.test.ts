@@ -4,7 +4,7 @@ import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
 import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
 import type { EndReport } from '../../../../src/model/operations/pendingChange.ts';
-import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
   EmptyReply,
@@ -54,7 +54,7 @@ describe('BranchActions', () => {
     });
     store = await connectModel(service);
     const { session, inventory, sender } = store;
-    changes = new BranchActions(session, inventory, sender, new UnprotectedBranches(new NoteMap()));
+    changes = new BranchActions(session, inventory, sender, new UnprotectedBranches(new RecoveryRecordMap()));
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     await store.inventory.branches.ensureLoaded('shop');

@@ -6,7 +6,7 @@ import {
   UnprotectedBranches,
   type UnprotectedBranch,
 } from '../../../../src/model/operations/unprotectedBranches.ts';
-import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -18,7 +18,7 @@ describe('Deleting a protected branch', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let changes: BranchActions;
-  let notes: NoteMap<UnprotectedBranch>;
+  let records: RecoveryRecordMap<UnprotectedBranch>;
   let branch: { readonly id: string; readonly name: string; readonly protected: boolean } | undefined;
   /** What the service does with each change; by default what the local service does. */
   let replyTo: (call: string, count: number) => unknown;
@@ -34,11 +34,11 @@ describe('Deleting a protected branch', () => {
   };
   const isProtected = () => branch?.protected === true;
   const changesOf = ({ session, inventory, sender }: ConnectedModel) =>
-    new BranchActions(session, inventory, sender, new UnprotectedBranches(notes));
+    new BranchActions(session, inventory, sender, new UnprotectedBranches(records));
 
   beforeEach(async () => {
     setProtected(true);
-    notes = new NoteMap();
+    records = new RecoveryRecordMap();
     let isRemoved = false;
     replyTo = (call) => {
       if (call === DELETE) return isProtected() ? 422 : remove();
@@ -59,15 +59,15 @@ describe('Deleting a protected branch', () => {
     assert.deepEqual(sent(), [DELETE]);
   });
 
-  it('keeps a note until the branch is deleted', async () => {
+  it('keeps a record until the branch is deleted', async () => {
     const kept: number[] = [];
     const { script } = service;
     service.script = (call) => {
-      if (!call.startsWith('GET')) kept.push(notes.all().length);
+      if (!call.startsWith('GET')) kept.push(records.all().length);
       return script(call);
     };
     await changes.delete(dev, { unprotect: true }, store.options);
-    assert.deepEqual([sent(), kept, notes.all()], [[DELETE, PATCH, DELETE], [0, 1, 1], []]);
+    assert.deepEqual([sent(), kept, records.all()], [[DELETE, PATCH, DELETE], [0, 1, 1], []]);
   });
 
   it('keeps a protection that the user has not seen', async () => {
@@ -84,7 +84,7 @@ describe('Deleting a protected branch', () => {
         new RegExp(`status ${failed}`),
       );
       assert.deepEqual(sent(), [DELETE, PATCH, DELETE, PATCH]);
-      assert.deepEqual([isProtected(), notes.all()], [true, []]);
+      assert.deepEqual([isProtected(), records.all()], [true, []]);
     });
 
   for (const failed of [403, 502])
@@ -94,7 +94,7 @@ describe('Deleting a protected branch', () => {
         changes.delete(dev, { unprotect: true }, store.options),
         new RegExp(`status ${failed}`),
       );
-      assert.deepEqual(notes.all(), []);
+      assert.deepEqual(records.all(), []);
     });
 
   it('says that the branch is no longer protected if it cannot be protected again', async () => {
@@ -104,14 +104,14 @@ describe('Deleting a protected branch', () => {
       assert.match(String(error.cause), /status 502/);
       return error.name === 'ProtectionLostError';
     });
-    assert.equal(notes.all().length, 1);
+    assert.equal(records.all().length, 1);
   });
 
   it('says only why the deletion failed if the branch is gone', async () => {
     const reply = replyTo;
     replyTo = (call, count) => (count > 2 ? 404 : reply(call, count));
     await assert.rejects(changes.delete(dev, { unprotect: true }, store.options), /status 404/);
-    assert.deepEqual(notes.all(), []);
+    assert.deepEqual(records.all(), []);
   });
 
   it('lets the next window protect it again after a reload in the middle', async () => {
@@ -119,18 +119,18 @@ describe('Deleting a protected branch', () => {
     const deletion = Promise.withResolvers<unknown>();
     replyTo = (call, count) => (count === 3 ? deletion.promise : reply(call, count));
     const account = accountId(store.account);
-    const unprotected = new UnprotectedBranches(notes);
+    const unprotected = new UnprotectedBranches(records);
     void changes.delete(dev, { unprotect: true }, store.options).catch(() => undefined);
     await until('the deletion', async () => sent().length === 3);
-    const left = [...notes.entries];
+    const left = [...records.entries];
     store.dispose();
     deletion.resolve(409);
     const next = await connectModel(service);
-    notes.entries.clear();
-    for (const [id, note] of left) await notes.set(id, note);
+    records.entries.clear();
+    for (const [id, record] of left) await records.set(id, record);
     const [abandoned] = unprotected.abandoned(account);
     assert.ok(abandoned);
     assert.equal(await changesOf(next).protectAgain(abandoned), true);
-    assert.deepEqual([isProtected(), notes.all()], [true, []]);
+    assert.deepEqual([isProtected(), records.all()], [true, []]);
   });
 });

@@ -6,7 +6,7 @@ import {
   UnprotectedBranches,
   type UnprotectedBranch,
 } from '../../../../src/model/operations/unprotectedBranches.ts';
-import { connectModel, NoteMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -15,7 +15,7 @@ const { protectAbandoned } = await import('../../../../src/ui/notifications/prot
 describe('protectAbandoned', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let notes: NoteMap<UnprotectedBranch>;
+  let records: RecoveryRecordMap<UnprotectedBranch>;
   let status: number | undefined;
 
   beforeEach(async () => {
@@ -26,11 +26,11 @@ describe('protectAbandoned', () => {
       if (call.startsWith('GET')) return { branches: [branch], endpoints: [] };
       return status ?? { branch: { ...branch, protected: true } };
     });
-    notes = new NoteMap();
+    records = new RecoveryRecordMap();
     store = await connectModel(service);
     const account = accountId(store.account);
     // Of an earlier window.
-    const earlier = new UnprotectedBranches(notes);
+    const earlier = new UnprotectedBranches(records);
     await earlier.add({ account, projectId: 'shop', branchId: 'br-dev', name: 'dev' });
   });
   afterEach(async () => {
@@ -41,7 +41,7 @@ describe('protectAbandoned', () => {
   /** Connects with another key, as at the start of a window. */
   async function start(): Promise<void> {
     const { session, inventory, sender, guards } = store;
-    const unprotected = new UnprotectedBranches(notes);
+    const unprotected = new UnprotectedBranches(records);
     const branchActions = new BranchActions(session, inventory, sender, unprotected);
     protectAbandoned({ session, unprotected, branchActions, guards, log: { error: () => undefined } });
     await store.accounts.add(store.account, 'other-key');
@@ -51,13 +51,13 @@ describe('protectAbandoned', () => {
   it('protects the branch and says so', async () => {
     await start();
     assert.match(await question(), /The deletion of dev was interrupted. The branch is protected again/);
-    assert.deepEqual(notes.all(), []);
+    assert.deepEqual(records.all(), []);
   });
 
   it('says nothing if the branch was deleted', async () => {
     status = 404;
     await start();
-    await until('the end of the note', async () => notes.all().length === 0);
+    await until('the end of the record', async () => records.all().length === 0);
     assert.deepEqual(questions, []);
   });
 
@@ -69,7 +69,7 @@ describe('protectAbandoned', () => {
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };
     await until('the command', async () => executed.length === 1);
     assert.deepEqual(executed, [['hostedPostgres.branch.protect', node]]);
-    assert.equal(notes.all().length, 1);
+    assert.equal(records.all().length, 1);
   });
 
   it('changes nothing in a project marked as read-only', async () => {

@@ -7,7 +7,7 @@ import type { CommandContext, Run } from '../../../../../src/ui/commands/context
 import {
   connectScripted,
   MemoryMap,
-  NoteMap,
+  RecoveryRecordMap,
   type ScriptedModel,
 } from '../../../../helpers/connectedModel.ts';
 
@@ -37,7 +37,7 @@ describe('resetPassword', () => {
   async function run(...placeholders: string[]): Promise<void> {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const { session, inventory, sender } = store;
-    const unprotected = new UnprotectedBranches(new NoteMap());
+    const unprotected = new UnprotectedBranches(new RecoveryRecordMap());
     const branchActions = new BranchActions(session, inventory, sender, unprotected);
     const context = { ...store, branchActions, lastCompute, computesView: { view: { selection: [] } } };
     lastRun = { failureMessage: '', initialConnection: store.session.connection };

@@ -3,14 +3,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
 import { replaceFile } from '../../base/replaceFile.ts';
-import type { RotationNote } from '../../model/account/keyRotation.ts';
-import type { Notes } from '../../model/memory.ts';
+import type { RotationRecord } from '../../model/account/keyRotation.ts';
+import type { RecoveryRecords } from '../../model/memory.ts';
 import type { UnprotectedBranch } from '../../model/operations/unprotectedBranches.ts';
 
 /**
- * Notes in files of one folder. VS Code's memento, in a browser, loses what was written in the last 100 ms before a reload.
+ * Recovery records as files in one folder, because VS Code's Memento in a browser loses what is written in the last 100 ms
+ * before a reload.
  */
-export class NoteFiles<T> implements Notes<T> {
+export class RecoveryRecordFiles<T> implements RecoveryRecords<T> {
   readonly #folder: string;
 
   constructor(globalStorage: Pick<Uri, 'fsPath'>, folder: string) {
@@ -19,17 +20,17 @@ export class NoteFiles<T> implements Notes<T> {
 
   all(): readonly T[] {
     try {
-      // A window that was killed while it wrote a note leaves a file with another extension.
+      // A window that is killed while it writes leaves a file with another extension.
       const names = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
-      return names.flatMap((name) => readNote<T>(path.join(this.#folder, name)) ?? []);
+      return names.flatMap((name) => readRecord<T>(path.join(this.#folder, name)) ?? []);
     } catch {
-      return []; // There never was a note.
+      return []; // The folder is created with the first record.
     }
   }
 
-  async set(id: string, note: T): Promise<void> {
+  async set(id: string, record: T): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
-    await replaceFile(this.#file(id), JSON.stringify(note), { mode: 0o600 });
+    await replaceFile(this.#file(id), JSON.stringify(record), { mode: 0o600 });
   }
 
   delete(id: string): void {
@@ -41,7 +42,7 @@ export class NoteFiles<T> implements Notes<T> {
   }
 }
 
-function readNote<T>(file: string): T | undefined {
+function readRecord<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
@@ -50,9 +51,9 @@ function readNote<T>(file: string): T | undefined {
 }
 
 /** See `rotateKey`. */
-export const rotationNotes = (globalStorage: Pick<Uri, 'fsPath'>): Notes<RotationNote> =>
-  new NoteFiles(globalStorage, 'keyRotations');
+export const rotationRecords = (globalStorage: Pick<Uri, 'fsPath'>): RecoveryRecords<RotationRecord> =>
+  new RecoveryRecordFiles(globalStorage, 'keyRotations');
 
 /** See `UnprotectedBranches`. */
-export const unprotectedNotes = (globalStorage: Pick<Uri, 'fsPath'>): Notes<UnprotectedBranch> =>
-  new NoteFiles(globalStorage, 'unprotectedBranches');
+export const unprotectedRecords = (globalStorage: Pick<Uri, 'fsPath'>): RecoveryRecords<UnprotectedBranch> =>
+  new RecoveryRecordFiles(globalStorage, 'unprotectedBranches');
