@@ -28,6 +28,7 @@ const laterServiceSuites = ['postgres/network/stockClients', 'contract', 'neonct
 const repeatingSuites = [
   'postgres/branchKills',
   'catalog/kills',
+  'catalog/schema',
   'crash',
   'postgres/data/killedPostmaster',
   'postgres/process/orphans',

@@ -20,9 +20,10 @@ describe(`the package for linux-x64 without network and Postgres${why}`, functio
   });
   after(() => installed?.remove());
 
-  const check = async ({ networks, rows, programs }: Tried, isOwn: RegExp): Promise<void> => {
+  const check = async ({ networks, rows, programs, pgDump }: Tried, isOwn: RegExp): Promise<void> => {
     assert.deepEqual(networks, ['lo']);
     assert.deepEqual(rows, [{ one: 1, version: await lockedVersion(targets['linux-x64']) }]);
+    assert.equal(pgDump, 'Dumped by pg_dump version 18');
     assert.equal(programs.length, 1);
     assert.match(programs.join(), isOwn);
   };

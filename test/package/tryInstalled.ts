@@ -11,6 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { launchBrowser } from '../workbench/chromium.ts';
+import { Editor } from '../workbench/editor.ts';
 import { openWorkbench, type OpenWorkbench } from '../workbench/open.ts';
 import { processTree } from '../workbench/processes.ts';
 import { until } from '../workbench/until.ts';
@@ -21,6 +22,8 @@ export interface Tried {
   readonly rows: readonly unknown[];
   /** The programs that ran as Postgres. */
   readonly programs: readonly string[];
+  /** What pg_dump says about itself. */
+  readonly pgDump: string | undefined;
   /** Milliseconds from the click to the answer. */
   readonly click: number;
   /** Milliseconds of initdb, start and query. */
@@ -45,6 +48,7 @@ try {
     networks: Object.keys(os.networkInterfaces()),
     rows,
     programs,
+    pgDump: await dumpSchema(opened),
     click,
     manual: await queryManually(path.dirname(programs[0] ?? '')),
   };
@@ -67,6 +71,14 @@ async function clickAndQuery({ workbench }: OpenWorkbench): Promise<unknown[]> {
     return copied.startsWith('postgresql://') && copied;
   });
   return query(connectionString);
+}
+
+/** With the pg_dump of the package. */
+async function dumpSchema({ workbench }: OpenWorkbench): Promise<string | undefined> {
+  await workbench.tree('Computes').contextMenu(/^Branch \S+, main/, 'Open Schema');
+  const editor = new Editor(workbench.page);
+  await editor.waitForText('PostgreSQL database dump');
+  return /^-- (Dumped by pg_dump version \d+)/m.exec(await editor.text())?.[1];
 }
 
 async function query(connectionString: string): Promise<unknown[]> {

@@ -12,7 +12,7 @@ import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 /** In the package's message, which has no line breaks and names the program after the script of the worker. */
 const REASON = /Error message: .*?error: (.*?)(?:\[worker eval\]: |$)/s;
 
-/** A worker takes 60 MB. */
+/** A worker takes up to 100 MB. */
 const oneAtATime = limitConcurrency(1);
 
 /** @param file the package's `pg_dump.cjs`. @returns its output. @throws {EngineError} */
