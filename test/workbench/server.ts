@@ -25,7 +25,7 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether VS Code asks before it trusts a folder, as on the desktop. By default, all folders are trusted. */
   readonly asksForTrust?: boolean;
-  /** Added to the default machine settings. Settings with the scope `application` have no effect here. */
+  /** Added to the machine settings. Settings with the scope `application` have no effect here. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -157,23 +157,18 @@ async function persistentSecret(folder: string, name: string): Promise<string> {
   return secret;
 }
 
-/** Turns off welcome pages, suggestions, animation, and network requests by VS Code itself. */
+/** Turns off welcome pages, suggestions and animation. */
 const quiet = {
   'workbench.startupEditor': 'none',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.tips.enabled': false,
   'workbench.reduceMotion': 'on',
-  'workbench.enableExperiments': false,
   'chat.disableAIFeatures': true,
   'remote.autoForwardPorts': false,
   'extensions.ignoreRecommendations': true,
-  'extensions.autoUpdate': false,
-  'extensions.autoCheckUpdates': false,
-  'security.workspace.trust.enabled': false,
-  'telemetry.telemetryLevel': 'off',
 };
 
-/** Writes the default settings of all windows on this server. User settings override them. */
+/** Writes the machine settings of this server. They override user settings, except those with the scope `application`. */
 async function writeMachineSettings(dataFolder: string, more: ServerOptions['settings']): Promise<void> {
   const folder = path.join(dataFolder, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
