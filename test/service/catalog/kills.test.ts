@@ -114,9 +114,9 @@ class Writer {
   }
 
   async check(databases: readonly string[], roles: readonly string[]): Promise<void> {
-    const own = (names: readonly string[]) => names.filter((name) => name.startsWith(this.#prefix));
-    this.databases.check(own(databases));
-    this.roles.check(own(roles));
+    const withPrefix = (names: readonly string[]) => names.filter((name) => name.startsWith(this.#prefix));
+    this.databases.check(withPrefix(databases));
+    this.roles.check(withPrefix(roles));
     // Also a password whose change was not confirmed is known.
     for (const name of this.roles.confirmed) {
       const { status, text } = await this.#api.get(`/roles/${encodeURIComponent(name)}/reveal_password`);

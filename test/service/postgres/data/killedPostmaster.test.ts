@@ -11,7 +11,7 @@ import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 /** For each kind of copy. */
-const KILLS = roundsOf(2, 17);
+const KILLS_PER_COPY_KIND = roundsOf(2, 17);
 /** Few, so that a round is short. */
 const ROWS = 20_000;
 /** Each transaction changes some rows anywhere, and the number of changes. */
@@ -23,8 +23,8 @@ const LONG_STATEMENT = `do $$ begin
   end loop;
 end $$`;
 
-describe(`A branch whose postmaster was killed ${KILLS} times in a long statement`, function () {
-  this.timeout(60_000 + KILLS * 30_000);
+describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a long statement`, function () {
+  this.timeout(60_000 + KILLS_PER_COPY_KIND * 30_000);
   let service: ControlPlane;
   let main: ComputeSpec;
   before(async () => {
@@ -105,7 +105,7 @@ describe(`A branch whose postmaster was killed ${KILLS} times in a long statemen
   for (const [name, copy] of Object.entries(copies))
     it(`has all committed rows in ${name}`, async () => {
       let made = 0;
-      for (let kill = 0; kill < KILLS; kill += 1) {
+      for (let kill = 0; kill < KILLS_PER_COPY_KIND; kill += 1) {
         const committed = await killDuringStatement();
         const result = await copy();
         if (result === undefined) continue;
@@ -116,7 +116,7 @@ describe(`A branch whose postmaster was killed ${KILLS} times in a long statemen
         if (result.branchId !== main.branchId) await service.engine.deleteBranch(result.branchId);
       }
       assert(
-        made > KILLS / 2,
+        made > KILLS_PER_COPY_KIND / 2,
         `only ${made} copies: ${service.log.filter((line) => line.startsWith('refused')).join()}`,
       );
     });

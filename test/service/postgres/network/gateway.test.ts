@@ -153,7 +153,7 @@ describe('gateway', () => {
       assert.deepEqual(await query(uri, 'select 1'), [1]);
     });
 
-    it('gives up a taken port', async () => {
+    it('stops waiting for a port that stays in use', async () => {
       const { server, port } = await takePort();
       const target = {
         ensureRunning: async () => Promise.reject(new Error('no server')),
