@@ -7,7 +7,7 @@ import { serviceClock } from './core/clock.ts';
 import { notUsable, StartError, systemReason } from './core/errors.ts';
 import { loadEngine } from './loadEngine.ts';
 import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
-import { leaveEnvironment, nobody, type UnixAccount } from './privileges/unixAccount.ts';
+import { dropInheritedEnvironment, nobody, type UnixAccount } from './privileges/unixAccount.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -26,7 +26,7 @@ const SIMULATED =
 
 async function main(): Promise<void> {
   const account = process.getuid?.() === 0 ? nobody() : undefined;
-  if (account !== undefined) leaveEnvironment(account);
+  if (account !== undefined) dropInheritedEnvironment(account);
   const options = readOptions(process.argv.slice(2), process.env);
   // Processes that the service starts must not see the key.
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];

@@ -150,7 +150,7 @@ const CHECK_INTERVAL = 250;
 const STATE = `select state, sent_lsn from pg_catalog.pg_stat_replication
   where application_name operator(pg_catalog.=) $1`;
 
-/** Waits until the standby receives the write-ahead log (WAL). @returns false if it can't; true also when one of the servers ended before */
+/** Waits until the standby streams the write-ahead log (WAL). @returns false if it can't; true if one of the servers ended first */
 async function canStream(
   tools: ServerTools,
   primary: Postmaster,
@@ -159,21 +159,21 @@ async function canStream(
   const isOver = () => primary.isStopping || standby.server.isStopping;
   const client = await connectAsSuperuser(tools, primary.address).catch(() => undefined);
   try {
-    let sent: string | undefined;
+    let previousLsn: string | undefined;
     for (let until = performance.now() + LIMIT; client !== undefined && !isOver();) {
       const { rows } = await client.query<{ state: string; sent_lsn: string | null }>(STATE, [standby.name]);
       if (rows.some(({ state }) => state === 'streaming')) return true;
       if (performance.now() > until) return isOver();
       // Null until the standby has asked for its first position.
-      const position = rows[0]?.sent_lsn ?? undefined;
+      const sentLsn = rows[0]?.sent_lsn ?? undefined;
       // It is catching up.
-      if (position !== undefined && position !== sent) until = performance.now() + LIMIT;
-      sent = position ?? sent;
+      if (sentLsn !== undefined && sentLsn !== previousLsn) until = performance.now() + LIMIT;
+      previousLsn = sentLsn ?? previousLsn;
       await sleep(CHECK_INTERVAL);
     }
     return true;
   } catch {
-    return true; // The primary ended. The next one is asked again.
+    return true; // The primary ended. The check is repeated on its next start.
   } finally {
     await client?.end().catch(() => undefined);
   }

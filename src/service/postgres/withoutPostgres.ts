@@ -15,7 +15,7 @@ const failWith = (message: string) => async (): Promise<never> => {
   throw new EngineError(message);
 };
 
-/** For `--no-postgres`: computes change their state, but there is nothing behind them. */
+/** For `--no-postgres`: computes change their state, but no server runs. */
 export function simulatedEngine(): ComputeEngine {
   let nextPort = 15_432;
   return {
@@ -46,10 +46,10 @@ export function simulatedEngine(): ComputeEngine {
 }
 
 /**
- * For a machine without a usable Postgres. Computes exist and can be changed, but every start fails, and nothing listens on
+ * For a machine without a usable Postgres installation. Computes exist and can be changed, but every start fails, and nothing listens on
  * their ports.
  * @param problem why, for users
- * @param storage with the data from when there was a Postgres
+ * @param storage may hold data from an earlier run with Postgres
  */
 export function engineWithoutPostgres(problem: string, storage: Storage): ComputeEngine {
   const addresses = new Map<string, ComputeAddress>();

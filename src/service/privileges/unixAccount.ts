@@ -66,9 +66,9 @@ export function makeReadable(folder: string): void {
 }
 
 /**
- * Call it first: closes the files that this process inherited, and leaves a temporary folder that the account can't use.
+ * Call it first: closes the files that this process inherited, and unsets TMPDIR if the account can't use that folder.
  */
-export function leaveEnvironment(account: UnixAccount): void {
+export function dropInheritedEnvironment(account: UnixAccount): void {
   if (process.platform === 'linux') closeInherited();
   const folder = os.tmpdir();
   const isUsable = canReach(folder, account) && (statSync(folder).mode & 0o003) === 0o003;
@@ -77,7 +77,7 @@ export function leaveEnvironment(account: UnixAccount): void {
 
 /** @throws when root's rights could not be given up */
 export function giveUpRoot({ uid, gid }: UnixAccount): void {
-  // Node writes it at the exit, which is too late.
+  // Node would write the cache at exit, when the account can no longer do so.
   nodeModule.flushCompileCache?.();
   process.chdir('/');
   process.setgroups?.([]);
@@ -86,7 +86,7 @@ export function giveUpRoot({ uid, gid }: UnixAccount): void {
   if (process.getuid?.() !== uid || process.getgid?.() !== gid) throw new Error(`Could not become ${uid}`);
 }
 
-/** On other systems, the programs that the service starts don't inherit them. */
+/** Only Linux needs this: on other systems, programs that the service starts don't inherit these descriptors. */
 function closeInherited(): void {
   for (const descriptor of readdirSync('/proc/self/fd').map(Number))
     if (descriptor > STDERR && isInherited(descriptor)) closeSync(descriptor);
@@ -96,12 +96,13 @@ const STDERR = 2;
 const O_CLOEXEC = 0o2000000;
 
 /**
- * Node opens its own descriptors with O_CLOEXEC, and none of them is a file. It also sets this flag for those below 16 that
- * it inherited. Electron has open files.
+ * A descriptor without O_CLOEXEC is inherited: Node sets the flag on all that it opens. One with the flag is inherited if it
+ * is a file or folder: Node also sets the flag on inherited descriptors below 16, and keeps no files open itself, except in
+ * Electron.
  */
 function isInherited(descriptor: number): boolean {
   try {
-    // At its start, Node reads this file in another thread, which closes it.
+    // Node may still be reading this file in another thread, which closes it.
     const certificates = process.env['NODE_EXTRA_CA_CERTS'];
     if (certificates !== undefined && isOpenAt(descriptor, certificates)) return false;
     const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
@@ -110,7 +111,7 @@ function isInherited(descriptor: number): boolean {
     const stat = fstatSync(descriptor);
     return process.versions['electron'] === undefined && (stat.isFile() || stat.isDirectory());
   } catch {
-    return false; // The folder that was just listed.
+    return false; // /proc/self/fd itself, which was listed and is already closed.
   }
 }
 

@@ -2,8 +2,8 @@
  * The directory with all data of the service: created if missing, private, and locked, since only one service may use it.
  * `service.lock` names the service's process by pid and start time. `service.json` has its address.
  *
- * The directory may be shared by machines or containers, which don't see each other's processes. So the lock names its
- * machine, and its time is renewed while the service runs.
+ * Machines or containers that don't see each other's processes may share the directory. So the lock names its machine, and
+ * the service keeps renewing the file's modification time.
  */
 import {
   accessSync,
@@ -68,7 +68,7 @@ function removeTemporary(folder: string): void {
 }
 
 interface InstanceLock {
-  /** Writes the address, and the secret by which this service and its clients recognise each other. */
+  /** Writes the address, and the secret by which this service and its clients recognize each other. */
   publish(baseUrl: string, leaseSecret: string): void;
   release(): void;
 }
@@ -107,7 +107,7 @@ function attempt<T>(file: string, write: () => T): T {
   }
 }
 
-/** A service that root started can't remove files of root. An empty one counts as that of a service that has ended. */
+/** A service that root started can't remove root's files, so it empties them. An empty lock counts as stale. */
 function remove(file: string, descriptor: number): void {
   try {
     rmSync(file, { force: true });
@@ -127,12 +127,12 @@ const RENEWAL_INTERVAL = 10_000;
 /** Milliseconds after which the lock of another machine's service counts as abandoned. */
 const FOREIGN_LOCK_LIMIT = 60_000;
 
-/** Writes the same text again, because only the owner of a file can set its time. */
+/** Updates the modification time by writing the same text, because only the file's owner (root) can set it directly. */
 function renew(lockFile: number, me: LockOwner): void {
   try {
     writeSync(lockFile, JSON.stringify(me), 0);
   } catch {
-    // The file system may be away for a moment.
+    // A network file system may be unavailable for a moment.
   }
 }
 
@@ -144,12 +144,13 @@ function mayBeRunning(owner: LockOwner, lock: string): boolean {
   return age < FOREIGN_LOCK_LIMIT;
 }
 
-/** Far more than the processes that could start at the same moment. */
+/** Far more than the processes that start at the same moment. */
 const MAX_ATTEMPTS = 1000;
 
 /**
- * Returns the running process that has the lock; undefined if this process has it now. Only one process at a time may
- * replace the lock of a dead one: the one that has the lock for that, a file named after the dead process.
+ * Returns the running process that has the lock; undefined if this process has it now. A stale lock is replaced under a
+ * second lock, `<lock>.after-<pid of the dead owner>`, which is taken in the same way (recursively). Its holder renames it
+ * over the stale lock.
  */
 function takeLock(lock: string, me: LockOwner): LockOwner | undefined {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -216,7 +217,7 @@ function readJsonFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return undefined; // A missing and a foreign file are handled alike.
+    return undefined; // Missing or damaged.
   }
 }
 

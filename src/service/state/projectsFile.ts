@@ -1,6 +1,6 @@
 /**
- * What a new account contains: the format of `--projects FILE`, with projects and names of API keys to list, and the sample. Fields have the names of
- * section 2; all are optional except ids, names and the type of a compute.
+ * The contents of a new account: the format of `--projects FILE`, and the sample. Fields have the names of section 2; all
+ * are optional except ids, names and the type of a compute. The keys in `api_keys` only fill the list: no one knows them.
  *
  *     { "projects": [ { "id": "shiny-wind-028834", "name": "shop", "branches": [
  *         { "id": "br-aged-salad-637688", "name": "main", "default": true, "computes": [
@@ -25,7 +25,7 @@ export type ComputeDescription = z.infer<typeof ComputeDescription>;
 const BranchDescription = z.strictObject({
   id: z.string().check(z.refine(isBranchId, 'must begin with br-')),
   name: z.optional(z.string()),
-  /** If no branch has it, the project's first branch is the default. */
+  /** If no branch sets this, the project's first branch becomes the default. */
   default: z.optional(z.boolean()),
   computes: z.optional(z.array(ComputeDescription)),
 });

@@ -69,7 +69,7 @@ export type BranchRecord = {
   readonly expires_at?: string;
   readonly ttl_interval_seconds?: number;
   readonly last_reset_at?: string;
-  /** What the client that created the branch noted about it. */
+  /** Key-value pairs from the client that created the branch. */
   readonly annotation_value?: Readonly<Record<string, string>>;
 };
 
@@ -129,7 +129,7 @@ export type OperationRecord = {
 export type StoredCompute = {
   readonly record: ComputeRecord;
   readonly address: ComputeAddress;
-  /** While active: when the part of its running time begins that the project's usage does not include yet; milliseconds. */
+  /** While active: the time (ms since 1970) up to which its usage has been counted. */
   readonly uncountedSince?: number;
 };
 
@@ -138,7 +138,7 @@ export type OperationStep = ComputeStep | BranchStep;
 
 export type ComputeStep =
   | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
-  /** A change of databases or roles, which is recorded when it has ended. */
+  /** A change of databases or roles, which is recorded after it was made. */
   | { readonly kind: 'sql' }
   | { readonly kind: 'remove'; readonly type: ComputeRecord['type'] }
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
@@ -171,7 +171,7 @@ export type StoredKey = {
   readonly last_used_from_addr: string;
 };
 
-/** What a deleted project left in the engine, until it is removed there. */
+/** A deleted project whose processes and data the engine has not removed yet. */
 export type Leftover = {
   readonly projectId: string;
   readonly branchIds: readonly string[];
@@ -192,7 +192,7 @@ export type Mutation =
       readonly id: string;
     }
   | { readonly removed: 'project' | 'leftover'; readonly projectId: string }
-  /** `hash` is present in a snapshot, which no longer has the key itself. */
+  /** `hash` is set in a snapshot, which doesn't contain the revoked key itself. */
   | { readonly removed: 'key'; readonly id: number; readonly hash?: string };
 
 export const isUnfinished = (operation: StoredOperation): boolean =>

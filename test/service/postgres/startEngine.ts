@@ -11,7 +11,7 @@ import {
   type RecordedIds,
 } from '../../../src/service/core/computeEngine.ts';
 import { loadEngine } from '../../../src/service/loadEngine.ts';
-import { leaveEnvironment, nobody } from '../../../src/service/privileges/unixAccount.ts';
+import { dropInheritedEnvironment, nobody } from '../../../src/service/privileges/unixAccount.ts';
 import { createPostgresEngine, findPrograms } from '../../../src/service/postgres/engine.ts';
 import { simulatedEngine } from '../../../src/service/postgres/withoutPostgres.ts';
 import { openDataDirectory } from '../../../src/service/state/dataDirectory.ts';
@@ -28,7 +28,7 @@ type Log = (line: string) => void;
 export async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
   const { dataDir, postgresPath, withoutPgBouncer } = options;
   const account = process.getuid?.() === 0 ? nobody() : undefined;
-  if (account !== undefined) leaveEnvironment(account);
+  if (account !== undefined) dropInheritedEnvironment(account);
   const directory = openDataDirectory(dataDir);
   const programs = { ...findPrograms(postgresPath), pooler: undefined };
   const { storage, create } = await loadEngine({ directory, postgres: true, postgresPath, account, log });

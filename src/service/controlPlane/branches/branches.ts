@@ -39,7 +39,6 @@ interface BranchesOptions extends Dependencies {
   readonly catalogs: BranchCatalogs;
 }
 
-/** What each of these calls returns. */
 export interface BranchResult {
   readonly branch: BranchRecord;
   readonly operations: readonly OperationRecord[];
@@ -150,7 +149,7 @@ export class Branches {
     return { branch: value, operations: [] };
   }
 
-  /** Returns undefined if there is no such branch (any more). */
+  /** Returns undefined if there is no such branch. */
   delete(project: ProjectState, id: string): BranchResult | undefined {
     if (!project.branches.has(id)) return undefined;
     const branch = findFree(project, id);
@@ -237,7 +236,7 @@ export class Branches {
     return newBranch({ id: this.newId(), project_id, ...parent, name, default: false }, now);
   }
 
-  /** Deletes the branches whose time has come. One that can't be deleted yet is tried again. */
+  /** Deletes expired branches. One that can't be deleted yet is retried at the next check. */
   deleteExpired(): void {
     const { store, clock } = this.#options;
     const branches = [...store.account.projects.values()].flatMap((project) => [

@@ -1,6 +1,7 @@
 /**
- * Changes databases and roles as superuser, each by one statement or transaction, so that a kill leaves the old state or
- * the new one. Names are always quoted. Most statements run in the superuser's database, where users own nothing.
+ * Changes databases and roles as superuser, each by one statement or transaction, so that a crash leaves either the old or
+ * the new state. Names are always quoted. Most statements run in the maintenance database (named after the superuser),
+ * where users own nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Client from 'pg/lib/client.js';
@@ -16,7 +17,7 @@ import type { RolePasswords } from '../data/rolePasswords.ts';
 import { OWNER_ROLES, ownerRights } from '../data/template.ts';
 
 interface CatalogSession {
-  /** On the superuser's database. */
+  /** On the maintenance database. */
   readonly client: Client;
   /** Runs work on another database. */
   readonly inDatabase: <T>(database: string, work: (client: Client) => Promise<T>) => Promise<T>;
@@ -56,7 +57,7 @@ export async function changeCatalog(
   }
 }
 
-/** The control plane doesn't offer the service's own. This keeps them safe from a mistake in it. */
+/** Protects the service's own databases and roles, in case the control plane lets a change of them through. */
 function rejectReservedName({ kind, name }: CatalogCommand): void {
   const isReserved = kind.endsWith('Database') ? isSystemDatabase(name) : isSystemRole(name);
   if (isReserved) throw new EngineError(`${JSON.stringify(name)} belongs to the service`);
@@ -97,10 +98,10 @@ async function updateDatabase({ client, inDatabase }: CatalogSession, change: Da
   await renaming;
 }
 
-/** Waits up to 5 s for each. */
+/** Waits up to 5 s for each session to end. */
 const END_SESSIONS = 'select pg_catalog.pg_terminate_backend(pid, 5000) from pg_catalog.pg_stat_activity';
 
-/** All sessions but the service's, as the public service does when it changes roles. */
+/** Ends all sessions except the service's, as the public service does when it changes roles. */
 const END_CLIENTS = `${END_SESSIONS} where backend_type operator(pg_catalog.=) 'client backend'
   and usename operator(pg_catalog.<>) '${SUPERUSER}'`;
 
@@ -109,7 +110,7 @@ async function createRole(
   role: string,
   canLogin: boolean,
 ): Promise<string | undefined> {
-  // Otherwise the known password of that role would be lost.
+  // Checked before a new password replaces the stored one of that role.
   if (rows.roles.some(({ name }) => name === role))
     throw new EngineError(`role ${JSON.stringify(role)} already exists`);
   const create = `CREATE ROLE ${client.escapeIdentifier(role)}`;
@@ -144,8 +145,8 @@ const DEPENDENT_DATABASES = `
     and a.rolname operator(pg_catalog.=) $1`;
 
 /**
- * Like the public service: a role that owns a database stays, and what it owns otherwise goes to the database's owner. A
- * transaction can't span databases, so a role with objects in several of them stays too.
+ * Like the public service: rejects a role that owns a database, and gives its objects in another's database to that
+ * database's owner. A transaction can't span databases, so a role with objects in several of them is rejected too.
  */
 async function deleteRole(
   { client, inDatabase, rows, passwords }: CatalogSession,
@@ -199,7 +200,7 @@ export interface CatalogRows {
   readonly roles: readonly RoleRow[];
 }
 
-/** `datconnlimit` of a database that Postgres began to drop when it was killed. It can only be dropped. */
+/** `datconnlimit` of a database whose DROP was interrupted by a kill. It can only be dropped again. */
 const INVALID_DATABASE = -2;
 
 /** A database has no time of creation, but its first file has. */
@@ -212,7 +213,7 @@ const ROLES = `
   select rolname as name, rolcanlogin as "canLogin", rolpassword as verifier
   from pg_catalog.pg_authid order by oid`;
 
-/** @param client a superuser's, on the database of that superuser */
+/** @param client a superuser's, on the maintenance database */
 export async function readCatalog(client: Client): Promise<CatalogRows> {
   const databases = await client.query<DatabaseRow>(DATABASES);
   const roles = await client.query<RoleRow>(ROLES);

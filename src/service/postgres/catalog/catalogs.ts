@@ -12,7 +12,7 @@ import { readTables } from './readTables.ts';
 
 export class Catalogs {
   readonly #tools: ServerTools;
-  /** What was read when no server ran, so that reading it again starts none. */
+  /** The catalogs of branches without a running server, so that the next read starts none. */
   readonly #idle = new Map<string, { readonly version: string; readonly rows: CatalogRows }>();
 
   constructor(tools: ServerTools) {
@@ -46,8 +46,8 @@ export class Catalogs {
   }
 
   /**
-   * Reads from the branch's primary, or else from a server that runs for this only.
-   * @param cached what is known while no server runs
+   * Reads from the branch's primary, or else from a server that is started for this.
+   * @param cached returns what was read before, used while no server runs
    */
   async #withServer<T>(
     branchId: string,
@@ -92,7 +92,7 @@ export class Catalogs {
     });
   }
 
-  /** @param database undefined: the superuser's */
+  /** @param database undefined: the maintenance database */
   async #inDatabase<T>(
     server: Postmaster,
     database: string | undefined,

@@ -9,13 +9,13 @@ import { Worker } from 'node:worker_threads';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 
-/** In the package's message, which has no line breaks and names the program after the script of the worker. */
+/** Finds pg_dump's error in the package's message, which has no line breaks and calls the program `[worker eval]`. */
 const REASON = /Error message: .*?error: (.*?)(?:\[worker eval\]: |$)/s;
 
 /** A worker takes up to 100 MB. */
 const oneAtATime = limitConcurrency(1);
 
-/** @param file the package's `pg_dump.cjs`. @returns its output. @throws {EngineError} */
+/** Runs pg_dump in a worker thread, one at a time, and returns its output. @param file `pg_dump.cjs` @throws {EngineError} */
 export async function runPgDumpModule(
   file: string,
   args: readonly string[],
@@ -45,7 +45,7 @@ async function dumpInWorker(): Promise<void> {
   const { file, args, turn } = workerData;
   const { pgDump } = await import(file);
   type Listener = { readonly onRawData: (answer: Uint8Array) => void };
-  // What the package uses of PGlite, its own Postgres.
+  // Stands in for PGlite, the package's own Postgres, with the methods that pg_dump calls.
   const pg = {
     query: async () => ({ rows: [{ search_path: '' }] }),
     exec: async () => [],
@@ -88,11 +88,11 @@ class ServerSession {
     socket.on('error', () => undefined);
   }
 
-  /** Sends a request or a part of one. @returns the answer to a request that is complete, otherwise nothing */
+  /** Sends a request or a part of one. @returns the answer to a complete request, otherwise no bytes */
   async exchange(bytes: Uint8Array): Promise<Uint8Array> {
     this.#socket.write(bytes);
     const request = Buffer.concat([this.#request, bytes]);
-    // Only the first message, with the login, has no type.
+    // Messages begin with a type, except the first one (the start-up packet).
     const length = this.#isStarted ? messageLength(request) : request.readInt32BE(0);
     const isComplete = length !== undefined && request.length >= length;
     this.#request = isComplete ? Buffer.alloc(0) : request;
@@ -125,11 +125,11 @@ class ServerSession {
   }
 }
 
-/** With its type, which the length in the message excludes. */
+/** Includes the byte of the type, which the length field doesn't count. */
 const messageLength = (bytes: Buffer): number | undefined =>
   bytes.length < 5 ? undefined : 1 + bytes.readInt32BE(1);
 
-/** The kinds of an authentication message that is not followed by a request: it succeeded, or the server proves itself. */
+/** Authentication messages (`R`) after which pg_dump sends nothing: AuthenticationOk and AuthenticationSASLFinal. */
 const AUTHENTICATED = [0, 12];
 
 /** Whether the server waits for the next request after this message: for a query, or for a password. */

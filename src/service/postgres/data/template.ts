@@ -68,7 +68,7 @@ async function initialise(tools: EngineTools, folder: string): Promise<void> {
   await syncToDisk(tools, folder);
 }
 
-/** The id of the template's {@link BRANCH_DATABASE}: Postgres has a folder for each database, and gave it the last id. */
+/** The id of the template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
 export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 

@@ -67,7 +67,8 @@ export class Gateway {
       }
       await sleep(PORT_PAUSE);
     }
-    // Later errors are failed accepts, without a free file descriptor. The next one may succeed.
+    // After `listening`, an error means that accept() failed, for example without a free file descriptor. The next accept
+    // may succeed.
     gateway.#server.on('error', () => {});
     return gateway;
   }
