@@ -12,7 +12,7 @@ import type { ServiceOptions } from './options.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';
 import { Store } from './state/store.ts';
 
-interface ServiceParts {
+interface ServiceDependencies {
   readonly options: Pick<
     ServiceOptions,
     'port' | 'apiKey' | 'plan' | 'operationDelay' | 'postgres' | 'endWithLeases'
@@ -40,12 +40,12 @@ export interface Service {
 const ATTACHING_TIME = 100;
 
 /** @throws {StartError | EngineError} */
-export async function startService(parts: ServiceParts): Promise<Service> {
-  const { options, clock, log, engine } = parts;
+export async function startService(deps: ServiceDependencies): Promise<Service> {
+  const { options, clock, log, engine } = deps;
   const { plan, operationDelay, postgres: runsPostgres } = options;
-  const store = await openStore(parts);
+  const store = await openStore(deps);
   const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, runsPostgres });
-  const onNoneLeft = () => parts.onEnd(undefined);
+  const onNoneLeft = () => deps.onEnd(undefined);
   const leases = new Leases({ grace: options.endWithLeases, clock, onNoneLeft });
   const leaseSecret = newLeaseSecret();
   let server: HttpServer | undefined;
@@ -80,11 +80,11 @@ function portFailure(port: number, error: unknown): StartError {
   return new StartError('portInUse', `Cannot listen on 127.0.0.1:${port}: ${problem}`);
 }
 
-async function openStore(parts: ServiceParts): Promise<Store> {
-  const { options, clock, folder, log, projects, engine } = parts;
+async function openStore(deps: ServiceDependencies): Promise<Store> {
+  const { options, clock, folder, log, projects, engine } = deps;
   const { plan, postgres: runsPostgres } = options;
   const seed = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
-  const store = await Store.open({ folder, seed, onFailure: (error) => parts.onEnd(error.message) });
+  const store = await Store.open({ folder, seed, onFailure: (error) => deps.onEnd(error.message) });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;

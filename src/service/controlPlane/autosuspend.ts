@@ -12,7 +12,7 @@ const CHECK_EVERY = 1_000;
 /** Milliseconds between two updates of `last_active` while connections come and go. */
 const PRECISION = 10_000;
 
-interface AutosuspendOptions {
+interface AutosuspendDependencies {
   readonly store: Store;
   readonly clock: ServiceClock;
   /** Whether an operation runs on the compute. */
@@ -21,20 +21,20 @@ interface AutosuspendOptions {
 }
 
 export class Autosuspend {
-  readonly #options: AutosuspendOptions;
+  readonly #deps: AutosuspendDependencies;
   readonly #use = new Map<string, { readonly at: number; readonly open: number }>();
   readonly #stop: () => void;
 
-  constructor(options: AutosuspendOptions) {
-    this.#options = options;
-    this.#stop = options.clock.every(CHECK_EVERY, () => this.#check());
+  constructor(deps: AutosuspendDependencies) {
+    this.#deps = deps;
+    this.#stop = deps.clock.every(CHECK_EVERY, () => this.#check());
   }
 
   /** @param open the number of client connections now */
   activity(computeId: string, open: number): void {
-    const compute = this.#options.store.account.compute(computeId);
+    const compute = this.#deps.store.account.compute(computeId);
     if (compute === undefined) return;
-    this.#use.set(computeId, { at: this.#options.clock.now(), open });
+    this.#use.set(computeId, { at: this.#deps.clock.now(), open });
     this.#updateLastActive(compute);
   }
 
@@ -50,12 +50,12 @@ export class Autosuspend {
   /** Milliseconds since 1970; now while a connection is open. */
   #lastUse({ record }: StoredCompute): number {
     const use = this.#use.get(record.id);
-    if (use !== undefined && use.open > 0) return this.#options.clock.now();
+    if (use !== undefined && use.open > 0) return this.#deps.clock.now();
     return Math.max(use?.at ?? 0, Date.parse(record.last_active ?? record.created_at));
   }
 
   #check(): void {
-    const { store, clock, isBusy, suspend } = this.#options;
+    const { store, clock, isBusy, suspend } = this.#deps;
     for (const compute of store.account.activeComputes()) {
       const { record } = compute;
       if (isBusy(record.id)) continue;
@@ -82,6 +82,6 @@ export class Autosuspend {
 
   #setLastActive(compute: StoredCompute, at: number): void {
     const value = { ...compute, record: { ...compute.record, last_active: toTimestamp(at) } };
-    this.#options.store.commit({ set: 'compute', value });
+    this.#deps.store.commit({ set: 'compute', value });
   }
 }

@@ -26,10 +26,10 @@ import {
 } from './computeRecord.ts';
 import { generateId } from './generateId.ts';
 import { computeTarget } from './operationRecord.ts';
-import type { Dependencies, Operations } from './operations.ts';
+import type { PlaneDependencies, Operations } from './operations.ts';
 import { countUsage } from './usage.ts';
 
-interface ComputesOptions extends Dependencies {
+interface ComputesDependencies extends PlaneDependencies {
   readonly operations: Operations;
 }
 
@@ -40,10 +40,10 @@ interface ComputeResult {
 }
 
 export class Computes {
-  readonly #options: ComputesOptions;
+  readonly #deps: ComputesDependencies;
 
-  constructor(options: ComputesOptions) {
-    this.#options = options;
+  constructor(deps: ComputesDependencies) {
+    this.#deps = deps;
   }
 
   /** @throws {HttpError} 404 */
@@ -54,9 +54,9 @@ export class Computes {
   }
 
   async create(project: ProjectState, creation: ComputeCreation): Promise<ComputeResult> {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     this.#requireCreatable(project, creation);
-    const engine = await this.#options.engine;
+    const engine = await this.#deps.engine;
     if (creation.disabled !== true) requirePostgres(engine);
     const allocation = await allocate(engine, store.account);
     // Another call may have taken the branch in the meantime.
@@ -67,15 +67,15 @@ export class Computes {
 
   #requireCreatable(project: ProjectState, creation: ComputeCreation): void {
     findBranch(project, creation.branch_id);
-    this.#options.operations.requireFree(creation.branch_id);
-    requireValid(project.record, creation, this.#options.plan);
+    this.#deps.operations.requireFree(creation.branch_id);
+    requireValid(project.record, creation, this.#deps.plan);
     if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
   }
 
   async update(project: ProjectState, id: string, patch: ComputePatch): Promise<ComputeResult> {
-    const engine = patch.settings === undefined ? undefined : await this.#options.engine;
+    const engine = patch.settings === undefined ? undefined : await this.#deps.engine;
     const compute = this.#findFree(project, id);
-    const now = this.#options.clock.now();
+    const now = this.#deps.clock.now();
     const next = applyPatch(compute, patch, now);
     this.#requireValidUpdate(project, compute.record, next, patch);
     // Postgres itself checks them.
@@ -84,7 +84,7 @@ export class Computes {
     if (steps.length > 0) {
       return this.#begin(project, { ...compute, record: withState(next, { pending }, now) }, steps);
     }
-    this.#options.store.commit({ set: 'compute', value: { ...compute, record: next } });
+    this.#deps.store.commit({ set: 'compute', value: { ...compute, record: next } });
     return { endpoint: next, operations: [] };
   }
 
@@ -94,7 +94,7 @@ export class Computes {
     next: ComputeRecord,
     patch: ComputePatch,
   ): void {
-    const { operations, plan } = this.#options;
+    const { operations, plan } = this.#deps;
     requireProvisioner(project.record, patch.provisioner);
     findBranch(project, next.branch_id);
     if (patch.autoscaling_limit_min_cu !== undefined || patch.autoscaling_limit_max_cu !== undefined) {
@@ -110,7 +110,7 @@ export class Computes {
   delete(project: ProjectState, id: string): ComputeResult | undefined {
     if (!project.computes.has(id)) return undefined;
     const compute = this.#findFree(project, id);
-    const { store, clock, operations } = this.#options;
+    const { store, clock, operations } = this.#deps;
     const { type, branch_id } = compute.record;
     if (project.branches.get(branch_id)?.protected === true)
       throw unprocessable(
@@ -151,7 +151,7 @@ export class Computes {
 
   async #findStartable(project: ProjectState, id: string): Promise<StoredCompute> {
     this.find(project, id);
-    requirePostgres(await this.#options.engine);
+    requirePostgres(await this.#deps.engine);
     return this.#findEnabled(project, id);
   }
 
@@ -172,12 +172,12 @@ export class Computes {
   /** @throws {HttpError} 423 while an operation runs on the compute */
   #findFree(project: ProjectState, id: string): StoredCompute {
     const compute = this.find(project, id);
-    this.#options.operations.requireFree(id);
+    this.#deps.operations.requireFree(id);
     return compute;
   }
 
   #pending(compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
-    return { ...compute, record: withState(compute.record, { pending }, this.#options.clock.now()) };
+    return { ...compute, record: withState(compute.record, { pending }, this.#deps.clock.now()) };
   }
 
   #begin(
@@ -187,7 +187,7 @@ export class Computes {
     startBeforeDurable = false,
   ): ComputeResult {
     const target = computeTarget(compute.record);
-    const operations = this.#options.operations.begin(
+    const operations = this.#deps.operations.begin(
       project.record.id,
       steps.map((step) => ({ step, target })),
       [{ set: 'compute', value: compute }],

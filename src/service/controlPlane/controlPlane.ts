@@ -12,14 +12,14 @@ import { Computes } from './computes.ts';
 import { setCompute } from './usage.ts';
 import { withState } from './computeRecord.ts';
 import { computeTarget, newOperation, withStatus } from './operationRecord.ts';
-import { Operations, type Dependencies } from './operations.ts';
+import { Operations, type PlaneDependencies } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';
 
 /** The `open` of its engine hasn't been called yet. */
-interface ControlPlaneOptions extends Omit<Dependencies, 'onUnexpected'> {
+interface ControlPlaneDependencies extends Omit<PlaneDependencies, 'onUnexpected'> {
   readonly log: (line: string) => void;
   /** The minimum duration of an operation, in milliseconds. */
   readonly operationDelay: number;
@@ -48,17 +48,17 @@ export class ControlPlane {
   readonly engine: Promise<ComputeEngine>;
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
   readonly postgresProblem: Promise<string | undefined>;
-  readonly #options: ControlPlaneOptions;
+  readonly #deps: ControlPlaneDependencies;
   readonly #operations: Operations;
   readonly #autosuspend: Autosuspend;
   readonly #stopTimers: () => void;
 
-  constructor(options: ControlPlaneOptions) {
-    const { store, clock } = options;
-    this.#options = options;
+  constructor(deps: ControlPlaneDependencies) {
+    const { store, clock } = deps;
+    this.#deps = deps;
     this.store = store;
     this.clock = clock;
-    this.plan = options.plan;
+    this.plan = deps.plan;
     this.keys = new ApiKeys(store, clock);
     this.engine = this.#open();
     this.postgresProblem = this.engine.then(
@@ -67,7 +67,7 @@ export class ControlPlane {
     );
     const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
     const shared = { store, clock, engine: this.engine, plan: this.plan, onUnexpected };
-    const operations = new Operations({ ...shared, minimumDuration: options.operationDelay });
+    const operations = new Operations({ ...shared, minimumDuration: deps.operationDelay });
     this.#operations = operations;
     this.computes = new Computes({ ...shared, operations });
     const catalogs = new BranchCatalogs(shared);
@@ -94,7 +94,7 @@ export class ControlPlane {
   async begin(): Promise<void> {
     const { store, clock } = this;
     store.commit(...resetUncountedTime(store.account, clock.now()));
-    if (this.#options.runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
+    if (this.#deps.runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
     this.#operations.resume();
     this.projects.resume();
     this.branches.deleteExpired();
@@ -120,7 +120,7 @@ export class ControlPlane {
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUsage();
-    if (this.#options.runsPostgres) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
+    if (this.#deps.runsPostgres) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
     await this.store.whenDurable();
   }
 
@@ -136,12 +136,12 @@ export class ControlPlane {
   }
 
   #log(line: string): void {
-    this.#options.log(line);
+    this.#deps.log(line);
   }
 
   async #open(): Promise<ComputeEngine> {
     try {
-      return await this.#openEngine(await this.#options.engine);
+      return await this.#openEngine(await this.#deps.engine);
     } catch (error) {
       if (error instanceof EngineError) throw error;
       throw new EngineError(

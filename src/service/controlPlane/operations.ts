@@ -17,8 +17,8 @@ import {
 import { locked, newOperation, removeOldOperations, withStatus, type Task } from './operationRecord.ts';
 import { afterFailure, afterSuccess, perform } from './operationSteps.ts';
 
-/** What the parts of the control plane work with. */
-export interface Dependencies {
+/** Shared by the parts of the control plane. */
+export interface PlaneDependencies {
   readonly store: Store;
   /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
@@ -28,7 +28,7 @@ export interface Dependencies {
   readonly onUnexpected: (what: string, error: unknown) => void;
 }
 
-interface OperationsOptions extends Dependencies {
+interface OperationsDependencies extends PlaneDependencies {
   /** Milliseconds. */
   readonly minimumDuration: number;
 }
@@ -41,12 +41,12 @@ interface Work {
 }
 
 export class Operations {
-  readonly #options: OperationsOptions;
+  readonly #deps: OperationsDependencies;
   readonly #running = new Map<string, { readonly work: Work; readonly ended: Promise<void> }>();
   readonly #stop = new AbortController();
 
-  constructor(options: OperationsOptions) {
-    this.#options = options;
+  constructor(deps: OperationsDependencies) {
+    this.#deps = deps;
   }
 
   /** Returns the unfinished operation of a compute or branch. */
@@ -77,7 +77,7 @@ export class Operations {
     mutations: readonly Mutation[],
     startBeforeDurable = false,
   ): readonly OperationRecord[] {
-    const { clock, store } = this.#options;
+    const { clock, store } = this.#deps;
     const { account } = store;
     const sequence = account.nextSequence();
     const operations: StoredOperation[] = [];
@@ -95,7 +95,7 @@ export class Operations {
 
   /** Continues what an earlier run of the service left unfinished. */
   resume(): void {
-    for (const project of this.#options.store.account.projects.values()) {
+    for (const project of this.#deps.store.account.projects.values()) {
       const groups = new Map<string, StoredOperation[]>();
       for (const operation of [...project.operations.values()].filter(isUnfinished)) {
         const { group } = operation;
@@ -120,7 +120,7 @@ export class Operations {
     const subjects = subjectsOf(project, operations);
     const work = { project, operationIds, subjects };
     const ended = this.#runSteps(work, startBeforeDurable)
-      .catch((error: unknown) => this.#options.onUnexpected(`operations on ${subjects.join(', ')}`, error))
+      .catch((error: unknown) => this.#deps.onUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
         // The next work may have started since the last change.
         for (const id of subjects) if (this.#running.get(id)?.work === work) this.#running.delete(id);
@@ -129,7 +129,7 @@ export class Operations {
   }
 
   async #runSteps(work: Work, startBeforeDurable: boolean): Promise<void> {
-    const { store, clock, minimumDuration } = this.#options;
+    const { store, clock, minimumDuration } = this.#deps;
     if (!startBeforeDurable) await store.whenDurable();
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
@@ -156,21 +156,21 @@ export class Operations {
   /** Returns why the step failed, for users. */
   async #perform({ project }: Work, operation: StoredOperation): Promise<string | undefined> {
     try {
-      await perform(operation, await this.#options.engine, project);
+      await perform(operation, await this.#deps.engine, project);
       return undefined;
     } catch (error) {
       const { action, branch_id, endpoint_id = branch_id } = operation.record;
-      if (!(error instanceof EngineError)) this.#options.onUnexpected(`${action} of ${endpoint_id}`, error);
+      if (!(error instanceof EngineError)) this.#deps.onUnexpected(`${action} of ${endpoint_id}`, error);
       return error instanceof Error ? error.message : String(error);
     }
   }
 
   #withStatus(operation: StoredOperation, status: OperationRecord['status'], error?: string): Mutation {
-    return { set: 'operation', value: withStatus(operation, status, this.#options.clock.now(), error) };
+    return { set: 'operation', value: withStatus(operation, status, this.#deps.clock.now(), error) };
   }
 
   #finish(operation: StoredOperation, isLast: boolean): readonly Mutation[] {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     return [
       this.#withStatus(operation, 'finished'),
       ...afterSuccess(operation, store.account, isLast, clock.now()),
@@ -178,7 +178,7 @@ export class Operations {
   }
 
   #fail(operation: StoredOperation, error: string, rest: readonly StoredOperation[]): readonly Mutation[] {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     const undone = [operation, ...rest.filter(({ step }) => isBranchStep(step))];
     return [
       this.#withStatus(operation, 'failed', error),

@@ -22,7 +22,7 @@ import { allocate } from './computes.ts';
 import { generateId } from './generateId.ts';
 import { newOperation, startTask } from './operationRecord.ts';
 
-interface SeedOptions {
+interface SeedDependencies {
   /** Undefined: the sample account. */
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
@@ -33,28 +33,28 @@ interface SeedOptions {
 }
 
 /** @throws {StartError} `projectsFile` if the file cannot be read or breaks a rule */
-export async function seedAccount(options: SeedOptions): Promise<Iterable<Mutation>> {
-  const { projects, plan } = options;
+export async function seedAccount(deps: SeedDependencies): Promise<Iterable<Mutation>> {
+  const { projects, plan } = deps;
   const fail = (problem: string) =>
     new StartError('projectsFile', `Cannot use ${projects?.file}: ${problem}`);
   const description = projects?.content ?? sampleAccount(plan);
   if ('problem' in description) throw fail(description.problem);
-  const builder = new SeedBuilder(options, await options.engine);
+  const builder = new SeedBuilder(deps, await deps.engine);
   return builder.build(description).catch((error: unknown) => {
     throw error instanceof HttpError ? fail(error.message) : error;
   });
 }
 
 class SeedBuilder {
-  readonly #options: SeedOptions;
+  readonly #deps: SeedDependencies;
   readonly #engine: ComputeEngine;
   readonly #account = new AccountState();
   readonly #now: number;
 
-  constructor(options: SeedOptions, engine: ComputeEngine) {
-    this.#options = options;
+  constructor(deps: SeedDependencies, engine: ComputeEngine) {
+    this.#deps = deps;
     this.#engine = engine;
-    this.#now = options.clock.now();
+    this.#now = deps.clock.now();
   }
 
   async build({ projects, api_keys = [] }: AccountDescription): Promise<Iterable<Mutation>> {
@@ -109,7 +109,7 @@ class SeedBuilder {
     const idle = { current: 'idle', pending: undefined } as const;
     const starting = { current: 'idle', pending: 'active' } as const;
     const simulated = { current: 'active', pending: undefined, lastActive: this.#now } as const;
-    const { runsPostgres } = this.#options;
+    const { runsPostgres } = this.#deps;
     const state = !isActive ? idle : runsPostgres ? starting : simulated;
     const value = { ...compute, record: withState(compute.record, state, this.#now) };
     this.#account.apply({ set: 'compute', value });
@@ -122,7 +122,7 @@ class SeedBuilder {
   /** Adds to the message of a rule which compute of the file breaks it. */
   #requireCreatable(project: ProjectState, creation: ComputeCreation, name: string): void {
     try {
-      requireValid(project.record, creation, this.#options.plan);
+      requireValid(project.record, creation, this.#deps.plan);
       if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;

@@ -7,7 +7,7 @@ import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
-import { holdLease, type LeaseAccess } from './lease.ts';
+import { holdLease, type LeaseDependencies } from './lease.ts';
 import {
   authenticate,
   parseTarget,
@@ -23,15 +23,15 @@ const API_PATH = '/api/v2';
 
 export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
 
-interface AppOptions extends LeaseAccess {
+interface AppDependencies extends LeaseDependencies {
   readonly plane: ControlPlane;
 }
 
-export function createListener(options: AppOptions): RequestListener {
-  const { plane } = options;
+export function createListener(deps: AppDependencies): RequestListener {
+  const { plane } = deps;
   const routes = routesOf(plane);
   return (request, response) => {
-    void answer(options, routes, request, response)
+    void answer(deps, routes, request, response)
       .catch((error: unknown) => failureReply(plane, request, error))
       .then(async (reply) => {
         if (reply !== undefined) sendReply(response, await whenDurable(plane, request, reply));
@@ -41,7 +41,7 @@ export function createListener(options: AppOptions): RequestListener {
 
 /** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
 async function answer(
-  options: AppOptions,
+  deps: AppDependencies,
   routes: readonly Route[],
   request: IncomingMessage,
   response: ServerResponse,
@@ -50,10 +50,10 @@ async function answer(
   const target = parseTarget(request.url ?? '');
   if (request.method === 'GET' && target.parts.join('/') === 'lease') {
     const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-    holdLease(options, baseUrl, request, response, target.query);
+    holdLease(deps, baseUrl, request, response, target.query);
     return undefined;
   }
-  authenticate(request, options.plane.keys);
+  authenticate(request, deps.plane.keys);
   const { route, param } = findRoute(routes, request.method, target);
   return route.handle({ request, param, query: target.query });
 }

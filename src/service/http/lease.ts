@@ -8,7 +8,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 
-interface LeasesOptions {
+interface LeasesDependencies {
   /**
    * The service ends after this many milliseconds without a lease, counted from its start or the end of the last lease.
    * Undefined: it does not end by itself.
@@ -19,13 +19,13 @@ interface LeasesOptions {
 }
 
 export class Leases {
-  readonly #options: LeasesOptions;
+  readonly #deps: LeasesDependencies;
   readonly #held = new Set<() => void>();
   #isClosed = false;
   #graceTimer: AbortController | undefined;
 
-  constructor(options: LeasesOptions) {
-    this.#options = options;
+  constructor(deps: LeasesDependencies) {
+    this.#deps = deps;
     this.#restartGrace();
   }
 
@@ -49,7 +49,7 @@ export class Leases {
 
   #restartGrace(): void {
     this.#graceTimer?.abort();
-    const { grace, clock, onNoneLeft } = this.#options;
+    const { grace, clock, onNoneLeft } = this.#deps;
     if (grace === undefined || this.#held.size > 0 || this.#isClosed) return;
     const { signal } = (this.#graceTimer = new AbortController());
     void clock.delay(grace, signal).then(() => {
@@ -58,7 +58,7 @@ export class Leases {
   }
 }
 
-export interface LeaseAccess {
+export interface LeaseDependencies {
   readonly plane: Pick<ControlPlane, 'keys' | 'postgresProblem'>;
   readonly leases: Leases;
   readonly leaseSecret: string;
@@ -69,7 +69,7 @@ export interface LeaseAccess {
  * @throws {HttpError} 401
  */
 export function holdLease(
-  { plane, leases, leaseSecret: secret }: LeaseAccess,
+  { plane, leases, leaseSecret: secret }: LeaseDependencies,
   baseUrl: string,
   request: IncomingMessage,
   response: ServerResponse,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
-import type { ServerTools } from './data/branchData.ts';
+import type { ServerDependencies } from './data/branchData.ts';
 import { Gateway } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './network/serverAddress.ts';
@@ -14,7 +14,7 @@ import type { Postmaster } from './process/postmaster.ts';
 import { isRoutine } from './process/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
-interface ComputeOptions {
+interface ComputeDependencies extends ServerDependencies {
   readonly events: () => EngineEvents;
   readonly log: (line: string) => void;
   /** PgBouncer. Undefined without a usable one: each pooled client then gets a separate session. */
@@ -28,8 +28,7 @@ const WAKE_PAUSE = 20;
 const POOLER_PAUSE = 1000;
 
 export class Compute {
-  readonly #tools: ServerTools;
-  readonly #options: ComputeOptions;
+  readonly #deps: ComputeDependencies;
   readonly #role: ServerRole;
   readonly #serialize = limitConcurrency(1);
   #spec: ComputeSpec;
@@ -40,14 +39,13 @@ export class Compute {
   #pooler: Pooler | undefined;
   #waking: Promise<void> | undefined;
 
-  constructor(spec: ComputeSpec, tools: ServerTools, options: ComputeOptions) {
+  constructor(spec: ComputeSpec, deps: ComputeDependencies) {
     this.#spec = spec;
-    this.#tools = tools;
-    this.#options = options;
+    this.#deps = deps;
     this.#role =
       spec.type === 'read_write'
-        ? primaryRole(tools)
-        : readReplicaRole(tools, (reason) => void this.#restart(reason));
+        ? primaryRole(deps)
+        : readReplicaRole(deps, (reason) => void this.#restart(reason));
   }
 
   get spec(): ComputeSpec {
@@ -71,8 +69,8 @@ export class Compute {
     return Gateway.listen(port, {
       ensureRunning: async () => this.#ensureRunning(),
       running: () => this.server?.address,
-      certificate: this.#tools.certificate,
-      activity: () => this.#options.events().activity(this.#spec.id, this.#openClients()),
+      certificate: this.#deps.certificate,
+      activity: () => this.#deps.events().activity(this.#spec.id, this.#openClients()),
     });
   }
 
@@ -157,25 +155,25 @@ export class Compute {
       try {
         await this.#start();
       } catch (error) {
-        this.#options.events().crashed(this.#spec.id, String(error));
+        this.#deps.events().crashed(this.#spec.id, String(error));
       }
     });
   }
 
   #log(line: string): void {
-    this.#options.log(`${this.#spec.id}: ${line}`);
+    this.#deps.log(`${this.#spec.id}: ${line}`);
   }
 
   /** Opens the pooled address unless the compute is disabled: with PgBouncer if pooling is enabled, else with a gateway. */
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled } = this.#spec;
-    const program = poolerEnabled && !disabled ? this.#options.pooler : undefined;
+    const program = poolerEnabled && !disabled ? this.#deps.pooler : undefined;
     if (program === undefined) await this.#stopPooler();
     if (program !== undefined || disabled) await this.#closePooledGateway();
     if (disabled) return;
     if (program === undefined) return this.#openPooledGateway();
     if (this.#pooler) return this.#pooler.reload(this.#spec);
-    const pooler = await Pooler.start(this.#tools, program, this.#spec, (line) => this.#log(line));
+    const pooler = await Pooler.start(this.#deps, program, this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
   }
@@ -213,7 +211,7 @@ export class Compute {
     if (this.#server !== server || server.isStopping) return;
     this.#server = undefined;
     this.#log(`Postgres ${how}`);
-    this.#options.events().crashed(this.#spec.id, `Postgres ${how}`);
+    this.#deps.events().crashed(this.#spec.id, `Postgres ${how}`);
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
@@ -232,7 +230,7 @@ export class Compute {
 
   /** Clients that connect at the same time share one start. */
   async #wake(): Promise<void> {
-    this.#waking ??= this.#options
+    this.#waking ??= this.#deps
       .events()
       .wake(this.#spec.id)
       .finally(() => (this.#waking = undefined));

@@ -11,7 +11,7 @@ import { Catalogs } from './catalog/catalogs.ts';
 import { Compute } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
 import { createBranch, deleteBranch, restoreBranch } from './data/branches.ts';
-import { BranchData, type ServerTools } from './data/branchData.ts';
+import { BranchData, type ServerDependencies } from './data/branchData.ts';
 import { removeAll } from './data/files.ts';
 import { serviceLogins } from './data/logins.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './data/storage.ts';
@@ -43,8 +43,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [serviceLogins(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const tools = { storage, binaries, logins, certificate, shutdownSignal: shutdown.signal };
-  return postgresEngine({ ...tools, branches: new BranchData(tools) }, shutdown, options);
+  const deps = { storage, binaries, logins, certificate, shutdownSignal: shutdown.signal };
+  return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
 
 async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {
@@ -61,11 +61,11 @@ const rethrow = (error: unknown): never => {
 };
 
 function postgresEngine(
-  tools: ServerTools,
+  deps: ServerDependencies,
   shutdown: AbortController,
   { programs: { pooler }, log }: PostgresEngineOptions,
 ): ComputeEngine {
-  const { storage } = tools;
+  const { storage } = deps;
   const computes = new Map<string, Compute>();
   let opened: EngineEvents | undefined;
   const events = () => {
@@ -73,12 +73,12 @@ function postgresEngine(
     return opened;
   };
   const computeOf = (spec: ComputeSpec) => {
-    const compute = computes.get(spec.id) ?? new Compute(spec, tools, { events, log, pooler });
+    const compute = computes.get(spec.id) ?? new Compute(spec, { ...deps, events, log, pooler });
     computes.set(spec.id, compute);
     return compute;
   };
   return {
-    pgVersion: tools.binaries.major,
+    pgVersion: deps.binaries.major,
     postgresProblem: undefined,
     pooledSessions: pooler === undefined ? 'separate' : 'shared',
     async open(engineEvents, recorded) {
@@ -93,7 +93,7 @@ function postgresEngine(
     start: async (spec) => computeOf(spec).start(spec),
     suspend: async (computeId) => computes.get(computeId)?.suspend(),
     async applyConfig(_before, after) {
-      await checkSettings(tools, after);
+      await checkSettings(deps, after);
       await computeOf(after).applyConfig(after);
     },
     async remove(computeId) {
@@ -101,29 +101,29 @@ function postgresEngine(
       computes.delete(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
-    ...branchMethods(tools),
+    ...branchMethods(deps),
     async close() {
       shutdown.abort(new EngineError('The service is stopping'));
       await Promise.all([...computes.values()].map(async (compute) => compute.close()));
       computes.clear();
-      await tools.branches.settled();
+      await deps.branches.settled();
       storage.removeSockets();
     },
   };
 }
 
 function branchMethods(
-  tools: ServerTools,
+  deps: ServerDependencies,
 ): Pick<
   ComputeEngine,
   'createBranch' | 'restoreBranch' | 'deleteBranch' | 'prepareBranch' | 'catalog' | 'schema' | 'changeCatalog'
 > {
-  const catalogs = new Catalogs(tools);
+  const catalogs = new Catalogs(deps);
   return {
-    createBranch: async (branch) => createBranch(tools, branch),
-    restoreBranch: async (restore) => restoreBranch(tools, restore),
-    deleteBranch: async (branchId) => deleteBranch(tools, branchId),
-    prepareBranch: async ({ id, owner }) => tools.branches.prepare(id, owner),
+    createBranch: async (branch) => createBranch(deps, branch),
+    restoreBranch: async (restore) => restoreBranch(deps, restore),
+    deleteBranch: async (branchId) => deleteBranch(deps, branchId),
+    prepareBranch: async ({ id, owner }) => deps.branches.prepare(id, owner),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
     schema: async (branchId, database, format) => catalogs.schema(branchId, database, format).catch(rethrow),
     changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),

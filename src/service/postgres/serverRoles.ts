@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
 import { areSufficient, maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
-import type { ServerTools } from './data/branchData.ts';
+import type { ServerDependencies } from './data/branchData.ts';
 import { writePrivateFile } from './data/files.ts';
 import { addressOf, hostAndPort } from './network/serverAddress.ts';
 import { connectAsSuperuser } from './network/superuser.ts';
@@ -20,18 +20,18 @@ export interface ServerRole {
 type OnLine = (line: string) => void;
 
 /** A primary: the only server that runs on its branch's data. */
-export const primaryRole = (tools: ServerTools): ServerRole => ({
+export const primaryRole = (deps: ServerDependencies): ServerRole => ({
   start: async (compute, onLine) =>
-    tools.branches.lock(compute.branchId).exclusive(async () => {
-      const dataDir = await tools.branches.ensure(compute.branchId);
+    deps.branches.lock(compute.branchId).exclusive(async () => {
+      const dataDir = await deps.branches.ensure(compute.branchId);
       const settings = standbySettings(compute);
-      tools.branches.saveStandbySettings(compute.branchId, settings);
-      keepWalForReplicas(tools, compute.branchId);
-      const server = await launchServer(tools, { compute, dataDir, name: compute.branchId, onLine });
-      tools.branches.setPrimary(compute.branchId, server, settings);
+      deps.branches.saveStandbySettings(compute.branchId, settings);
+      keepWalForReplicas(deps, compute.branchId);
+      const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
+      deps.branches.setPrimary(compute.branchId, server, settings);
       return server;
     }),
-  stop: async (compute, server) => tools.branches.lock(compute.branchId).exclusive(async () => server.stop()),
+  stop: async (compute, server) => deps.branches.lock(compute.branchId).exclusive(async () => server.stop()),
 });
 
 /**
@@ -40,12 +40,12 @@ export const primaryRole = (tools: ServerTools): ServerRole => ({
  * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  * @param restart asks for a stop and a start of this replica
  */
-export function readReplicaRole(tools: ServerTools, restart: (reason: string) => void): ServerRole {
-  const { branches } = tools;
+export function readReplicaRole(deps: ServerDependencies, restart: (reason: string) => void): ServerRole {
+  const { branches } = deps;
   let mustCopy = false;
 
   async function checkStreaming(compute: ComputeSpec, server: Postmaster, primary: Postmaster) {
-    if (await canStream(tools, primary, { server, name: compute.id })) return;
+    if (await canStream(deps, primary, { server, name: compute.id })) return;
     mustCopy = true;
     restart('it cannot follow its primary, so the branch is copied again');
   }
@@ -70,14 +70,14 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
           standbySettings(compute),
           branches.standbySettings(compute.branchId),
         );
-        const launch = async () => launchReplica(tools, compute, settings, onLine);
+        const launch = async () => launchReplica(deps, compute, settings, onLine);
         const existing =
-          mustCopy || !isCopyUsable(tools, compute)
+          mustCopy || !isCopyUsable(deps, compute)
             ? undefined
             : await launch().catch((error: unknown) =>
                 onLine(`Copying ${compute.branchId} again: ${String(error)}`),
               );
-        const server = existing ?? (await launchOnNewCopy(tools, compute, launch));
+        const server = existing ?? (await launchOnNewCopy(deps, compute, launch));
         mustCopy = false;
         watch(compute, server, settings);
         // A new copy that doesn't stream would not be better the second time.
@@ -90,11 +90,11 @@ export function readReplicaRole(tools: ServerTools, restart: (reason: string) =>
 }
 
 async function launchOnNewCopy(
-  tools: ServerTools,
+  deps: ServerDependencies,
   compute: ComputeSpec,
   launch: () => Promise<Postmaster>,
 ): Promise<Postmaster> {
-  const release = await copyForReplica(tools, compute);
+  const release = await copyForReplica(deps, compute);
   try {
     return await launch();
   } finally {
@@ -103,16 +103,16 @@ async function launchOnNewCopy(
 }
 
 async function launchReplica(
-  tools: ServerTools,
+  deps: ServerDependencies,
   compute: ComputeSpec,
   settings: StandbySettings,
   onLine: OnLine,
 ): Promise<Postmaster> {
-  const { storage, logins } = tools;
+  const { storage, logins } = deps;
   const { host, port } = hostAndPort(await addressOf(storage, compute.branchId));
   const passfile = path.join(storage.root, 'replicator.pgpass');
   writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${logins.replicator}\n`);
-  return launchServer(tools, {
+  return launchServer(deps, {
     compute,
     dataDir: path.join(storage.replica(compute.id), 'data'),
     name: compute.id,
@@ -152,12 +152,12 @@ const STATE = `select state, sent_lsn from pg_catalog.pg_stat_replication
 
 /** Waits until the standby streams the write-ahead log (WAL). @returns false if it can't; true if one of the servers ended first */
 async function canStream(
-  tools: ServerTools,
+  deps: ServerDependencies,
   primary: Postmaster,
   standby: { readonly server: Postmaster; readonly name: string },
 ): Promise<boolean> {
   const isOver = () => primary.isStopping || standby.server.isStopping;
-  const client = await connectAsSuperuser(tools, primary.address).catch(() => undefined);
+  const client = await connectAsSuperuser(deps, primary.address).catch(() => undefined);
   try {
     let previousLsn: string | undefined;
     for (let until = performance.now() + LIMIT; client !== undefined && !isOver();) {

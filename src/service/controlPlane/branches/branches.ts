@@ -16,7 +16,7 @@ import { requirePostgres, requireValid, withState, type Allocation } from '../co
 import { allocate, openAddresses, prepareCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
 import { branchTarget, computeTarget, startTask, type Task } from '../operationRecord.ts';
-import type { Dependencies, Operations } from '../operations.ts';
+import type { PlaneDependencies, Operations } from '../operations.ts';
 import { removeBranch } from '../operationSteps.ts';
 import { setCompute } from '../usage.ts';
 import {
@@ -34,7 +34,7 @@ import {
   withExpiry,
 } from './branchRecord.ts';
 
-interface BranchesOptions extends Dependencies {
+interface BranchesDependencies extends PlaneDependencies {
   readonly operations: Operations;
   readonly catalogs: BranchCatalogs;
 }
@@ -51,19 +51,19 @@ export interface CreatedBranch extends BranchResult {
 type ComputeOfBranch = NonNullable<BranchCreationBody['endpoints']>[number];
 
 export class Branches {
-  readonly #options: BranchesOptions;
+  readonly #deps: BranchesDependencies;
 
-  constructor(options: BranchesOptions) {
-    this.#options = options;
+  constructor(deps: BranchesDependencies) {
+    this.#deps = deps;
   }
 
   async create(project: ProjectState, body: BranchCreationBody): Promise<CreatedBranch> {
-    const { store, catalogs, clock } = this.#options;
+    const { store, catalogs, clock } = this.#deps;
     const { account } = store;
     const { endpoints: requested = [] } = body;
     const { parent_id: parentId = '' } = this.#buildBranch(project, body);
     const catalog = await catalogs.readWithPassword({ project, branchId: parentId });
-    const engine = await this.#options.engine;
+    const engine = await this.#deps.engine;
     const ports = new Set<number>();
     const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
     for (const endpoint of requested) allocated.push([endpoint, await allocate(engine, account, ports)]);
@@ -74,7 +74,7 @@ export class Branches {
       return prepareCompute(account, project.record, creation, allocation, clock.now());
     });
     const step = { kind: 'createBranch', parentId: branch.parent_id ?? '' } as const;
-    const operations = this.#options.operations.begin(
+    const operations = this.#deps.operations.begin(
       project.record.id,
       [{ step, target: branchTarget(branch) }, ...computes.map(startTask)],
       [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
@@ -87,12 +87,12 @@ export class Branches {
   /** Checks the rules. Returns the new branch. */
   #buildBranch(project: ProjectState, body: BranchCreationBody): BranchRecord {
     const { branch: creation = {}, endpoints = [], annotation_value } = body;
-    const now = this.#options.clock.now();
+    const now = this.#deps.clock.now();
     const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
     rejectHistoryPosition({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
     if ((creation.init_source ?? 'parent-data') !== 'parent-data')
       throw unprocessable('init_source: this service supports parent-data only.');
-    for (const endpoint of endpoints) requireValid(project.record, endpoint, this.#options.plan);
+    for (const endpoint of endpoints) requireValid(project.record, endpoint, this.#deps.plan);
     if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
       throw unprocessable('endpoints: a branch can have one read_write compute only.');
     requireReady(project, parent);
@@ -112,11 +112,11 @@ export class Branches {
   }
 
   newId(): string {
-    return generateId('br-', (id) => this.#options.store.account.projectOfBranch(id) !== undefined);
+    return generateId('br-', (id) => this.#deps.store.account.projectOfBranch(id) !== undefined);
   }
 
   update(project: ProjectState, id: string, patch: BranchPatch): BranchResult {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     const branch = findBranch(project, id);
     if (patch.name !== undefined) requireNewName(project, patch.name, id);
     const now = clock.now();
@@ -133,7 +133,7 @@ export class Branches {
   }
 
   setDefault(project: ProjectState, id: string): BranchResult {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     const branch = findFree(project, id);
     const updated_at = toTimestamp(clock.now());
     const value = { ...branch, default: true, updated_at };
@@ -155,14 +155,14 @@ export class Branches {
     const branch = findFree(project, id);
     requireDeletable(project, branch);
     const computes = computesOf(project, id);
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     for (const compute of computes)
       store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
     const removals = computes.map(({ record }): Task => ({
       step: { kind: 'remove', type: record.type },
       target: computeTarget(record),
     }));
-    const operations = this.#options.operations.begin(
+    const operations = this.#deps.operations.begin(
       project.record.id,
       [...removals, { step: { kind: 'deleteBranch' }, target: branchTarget(branch) }],
       removeBranch(project, id),
@@ -172,8 +172,8 @@ export class Branches {
 
   /** Replaces the data of a branch with that of another one. Its active computes are restarted. */
   async restore(project: ProjectState, id: string, request: BranchRestoreBody): Promise<BranchResult> {
-    const { clock, operations } = this.#options;
-    requirePostgres(await this.#options.engine);
+    const { clock, operations } = this.#deps;
+    requirePostgres(await this.#deps.engine);
     const now = clock.now();
     this.#requireRestorable(project, id, request);
     const branch = findFree(project, id);
@@ -238,7 +238,7 @@ export class Branches {
 
   /** Deletes expired branches. One that can't be deleted yet is retried at the next check. */
   deleteExpired(): void {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     const branches = [...store.account.projects.values()].flatMap((project) => [
       ...project.branches.values(),
     ]);

@@ -21,11 +21,11 @@ import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts'
 import { allocate, openAddresses, prepareCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
 import { branchTarget, locked, startTask } from '../operationRecord.ts';
-import type { Dependencies, Operations } from '../operations.ts';
+import type { PlaneDependencies, Operations } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
 import type { Branches } from './branches.ts';
 
-interface ProjectsOptions extends Dependencies {
+interface ProjectsDependencies extends PlaneDependencies {
   readonly operations: Operations;
   readonly branches: Branches;
 }
@@ -41,19 +41,19 @@ const DEFAULT_BRANCH = 'main';
 const PRIMARY = { type: 'read_write' } as const;
 
 export class Projects {
-  readonly #options: ProjectsOptions;
+  readonly #deps: ProjectsDependencies;
   #isStopped = false;
 
-  constructor(options: ProjectsOptions) {
-    this.#options = options;
+  constructor(deps: ProjectsDependencies) {
+    this.#deps = deps;
   }
 
   /** Creates a project with a default branch and its primary compute. */
   async create(creation: ProjectCreation): Promise<CreatedProject> {
-    const { store, branches, operations, clock, plan } = this.#options;
+    const { store, branches, operations, clock, plan } = this.#deps;
     const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
     const owner = ownerOf(names);
-    const engine = await this.#options.engine;
+    const engine = await this.#deps.engine;
     requirePostgres(engine);
     const now = clock.now();
     const id = generateId('', (taken) => store.account.hasProject(taken));
@@ -83,7 +83,7 @@ export class Projects {
   }
 
   update({ record }: ProjectState, patch: ProjectPatch): void {
-    const { store, clock, plan } = this.#options;
+    const { store, clock, plan } = this.#deps;
     const {
       name = record.name,
       default_endpoint_settings = record.default_endpoint_settings ?? {},
@@ -108,13 +108,13 @@ export class Projects {
     const busy = [...operations.values()].find(isUnfinished);
     if (busy !== undefined) throw locked(busy);
     const value = { projectId: record.id, branchIds: [...branches.keys()], computeIds: [...computes.keys()] };
-    this.#options.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
+    this.#deps.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
     void this.#clean(value);
   }
 
   /** Continues what an earlier run of the service left. */
   resume(): void {
-    for (const leftover of this.#options.store.account.leftovers.values()) void this.#clean(leftover);
+    for (const leftover of this.#deps.store.account.leftovers.values()) void this.#clean(leftover);
   }
 
   stop(): void {
@@ -122,10 +122,10 @@ export class Projects {
   }
 
   async #clean({ projectId, branchIds, computeIds }: Leftover): Promise<void> {
-    const { store, onUnexpected } = this.#options;
+    const { store, onUnexpected } = this.#deps;
     try {
       await store.whenDurable();
-      const engine = await this.#options.engine;
+      const engine = await this.#deps.engine;
       for (const id of computeIds) {
         await engine.suspend(id);
         await engine.remove(id);

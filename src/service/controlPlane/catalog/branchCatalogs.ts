@@ -14,7 +14,7 @@ import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/s
 import { findBranch, primaryOf, requireFree, requireReady } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computeRecord.ts';
 import { computeTarget, newOperation } from '../operationRecord.ts';
-import type { Dependencies } from '../operations.ts';
+import type { PlaneDependencies } from '../operations.ts';
 
 /** A branch of a project, by its id. */
 export interface BranchTarget {
@@ -29,10 +29,10 @@ export interface CatalogResult {
 }
 
 export class BranchCatalogs {
-  readonly #options: Dependencies;
+  readonly #deps: PlaneDependencies;
 
-  constructor(options: Dependencies) {
-    this.#options = options;
+  constructor(deps: PlaneDependencies) {
+    this.#deps = deps;
   }
 
   /** @throws {HttpError} 404, or 423 while the branch is being created or restored */
@@ -46,7 +46,7 @@ export class BranchCatalogs {
   async schema(target: BranchTarget, database: string, format: SchemaFormat): Promise<BranchSchema> {
     const { branch, catalog } = await this.read(target);
     findNamed('database', catalog.databases, database);
-    return (await this.#options.engine).schema(branch.id, database, format);
+    return (await this.#deps.engine).schema(branch.id, database, format);
   }
 
   /** Also returns the password of the only role. Without Postgres there is nothing. */
@@ -69,7 +69,7 @@ export class BranchCatalogs {
 
   async #find({ project, branchId }: BranchTarget): Promise<{ branch: BranchRecord; engine: ComputeEngine }> {
     findBranch(project, branchId);
-    const engine = await this.#options.engine;
+    const engine = await this.#deps.engine;
     requirePostgres(engine);
     // It may have been deleted in the meantime.
     return { branch: findBranch(project, branchId), engine };
@@ -78,7 +78,7 @@ export class BranchCatalogs {
   /** Records an operation on the primary that has already ended. A branch without a primary has none. */
   #record(primary: ComputeRecord | undefined): readonly OperationRecord[] {
     if (primary === undefined) return [];
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#deps;
     const task = { step: { kind: 'sql' }, target: computeTarget(primary) } as const;
     const value = newOperation(task, 'finished', store.account.nextSequence(), clock.now());
     store.commit({ set: 'operation', value });

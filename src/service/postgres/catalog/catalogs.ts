@@ -1,7 +1,7 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
 import type Client from 'pg/lib/client.js';
 import type { BranchCatalog, BranchSchema, CatalogCommand, SchemaFormat } from '../../core/computeEngine.ts';
-import type { ServerTools } from '../data/branchData.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
@@ -11,17 +11,17 @@ import { dumpSchema } from './pgDump.ts';
 import { readTables } from './readTables.ts';
 
 export class Catalogs {
-  readonly #tools: ServerTools;
+  readonly #deps: ServerDependencies;
   /** The catalogs of branches without a running server, so that the next read starts none. */
   readonly #idle = new Map<string, { readonly version: string; readonly rows: CatalogRows }>();
 
-  constructor(tools: ServerTools) {
-    this.#tools = tools;
+  constructor(deps: ServerDependencies) {
+    this.#deps = deps;
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
   async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
-    if (this.#tools.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
+    if (this.#deps.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
     const toResult = (rows: CatalogRows): BranchCatalog => {
       const passwords = this.#passwords(branchId);
       this.#remember(branchId, rows);
@@ -40,7 +40,7 @@ export class Catalogs {
   async schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema> {
     return this.#withServer(branchId, async (server) =>
       format === 'sql'
-        ? { sql: await dumpSchema(this.#tools, server.address, database) }
+        ? { sql: await dumpSchema(this.#deps, server.address, database) }
         : { json: { tables: await this.#inDatabase(server, database, readTables) } },
     );
   }
@@ -54,7 +54,7 @@ export class Catalogs {
     read: (server: Postmaster) => Promise<T>,
     cached: () => T | undefined = () => undefined,
   ): Promise<T> {
-    const { branches } = this.#tools;
+    const { branches } = this.#deps;
     const lock = branches.lock(branchId);
     // Does not wait for copies of the branch, unless a server must be started.
     const result = await lock.shared(async () => {
@@ -62,22 +62,22 @@ export class Catalogs {
       return primary === undefined ? cached() : read(primary);
     });
     if (result !== undefined) return result;
-    return lock.exclusive(async () => cached() ?? (await withBranchServer(this.#tools, branchId, read)));
+    return lock.exclusive(async () => cached() ?? (await withBranchServer(this.#deps, branchId, read)));
   }
 
   /** Does not wait for the branch's data, which may be created at this moment. */
   async #readNew(branchId: string, passwordOf: string | undefined): Promise<BranchCatalog> {
-    const { password, ...catalog } = await this.#tools.branches.prepare(branchId);
+    const { password, ...catalog } = await this.#deps.branches.prepare(branchId);
     const isOwner = catalog.roles.some(({ name }) => name === passwordOf);
     return isOwner && password !== undefined ? { ...catalog, password } : catalog;
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
   async change(branchId: string, change: CatalogCommand): Promise<BranchCatalog> {
-    const { branches, binaries } = this.#tools;
+    const { branches, binaries } = this.#deps;
     return branches.lock(branchId).exclusive(async () => {
       const passwords = this.#passwords(branchId);
-      const [rows, password] = await withBranchServer(this.#tools, branchId, async (server) =>
+      const [rows, password] = await withBranchServer(this.#deps, branchId, async (server) =>
         this.#inDatabase(server, undefined, async (client) => {
           const inDatabase = async <T>(database: string, work: (connected: Client) => Promise<T>) =>
             this.#inDatabase(server, database, work);
@@ -98,7 +98,7 @@ export class Catalogs {
     database: string | undefined,
     work: (client: Client) => Promise<T>,
   ): Promise<T> {
-    const client = await connectAsSuperuser(this.#tools, server.address, database);
+    const client = await connectAsSuperuser(this.#deps, server.address, database);
     try {
       return await work(client);
     } finally {
@@ -107,18 +107,18 @@ export class Catalogs {
   }
 
   #passwords(branchId: string): RolePasswords {
-    return new RolePasswords(this.#tools.storage.branch(branchId));
+    return new RolePasswords(this.#deps.storage.branch(branchId));
   }
 
   #remember(branchId: string, rows: CatalogRows): void {
-    if (this.#tools.branches.primary(branchId) !== undefined) this.#idle.delete(branchId);
-    else this.#idle.set(branchId, { version: this.#tools.branches.version(branchId), rows });
+    if (this.#deps.branches.primary(branchId) !== undefined) this.#idle.delete(branchId);
+    else this.#idle.set(branchId, { version: this.#deps.branches.version(branchId), rows });
   }
 
   #rowsOfIdle(branchId: string): CatalogRows | undefined {
     const cached = this.#idle.get(branchId);
-    if (cached === undefined || this.#tools.branches.primary(branchId) !== undefined) return undefined;
-    return cached.version === this.#tools.branches.version(branchId) ? cached.rows : undefined;
+    if (cached === undefined || this.#deps.branches.primary(branchId) !== undefined) return undefined;
+    return cached.version === this.#deps.branches.version(branchId) ? cached.rows : undefined;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
-import type { EngineTools } from '../data/template.ts';
+import type { EngineDependencies } from '../data/template.ts';
 import { hostAndPort, plainSocket, type ServerAddress } from '../network/serverAddress.ts';
 import { sessionOptions } from '../network/superuser.ts';
 import { runProgram } from '../process/runProgram.ts';
@@ -15,7 +15,7 @@ const ARGUMENTS = ['--schema-only', '--encoding=UTF8', '--lock-wait-timeout=10s'
 
 /** @throws {EngineError} */
 export async function dumpSchema(
-  { binaries, logins, storage, shutdownSignal: signal }: EngineTools,
+  { binaries, logins, storage, shutdownSignal: signal }: EngineDependencies,
   address: ServerAddress,
   database: string,
 ): Promise<string> {

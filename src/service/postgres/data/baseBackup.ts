@@ -9,7 +9,7 @@ import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../process/launchServer.ts';
-import type { ServerTools } from './branchData.ts';
+import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
 import { writePrivateFile } from './files.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
@@ -28,22 +28,22 @@ const FILES_IN_USE =
  * @returns a function to call when the copy needs no more WAL: until then a running primary keeps it
  */
 export async function copyData(
-  tools: ServerTools,
+  deps: ServerDependencies,
   branchId: string,
   to: string,
   wal: 'copied' | 'streamed',
 ): Promise<() => Promise<void>> {
-  const primary = tools.branches.primary(branchId);
+  const primary = deps.branches.primary(branchId);
   if (primary !== undefined)
-    return takeBaseBackup(tools, primary, { from: tools.branches.folder(branchId), to }, wal);
-  await prepareCopy(tools, branchId);
-  const from = tools.branches.folder(branchId);
+    return takeBaseBackup(deps, primary, { from: deps.branches.folder(branchId), to }, wal);
+  await prepareCopy(deps, branchId);
+  const from = deps.branches.folder(branchId);
   const needed = walFilesOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
     return PER_SERVER_FILES.test(toPosixPath(file)) || (WAL_FILE.test(name) && !needed.has(name));
   };
-  await copyTree(from, to, { omit, shutdownSignal: tools.shutdownSignal });
+  await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
   return async () => undefined;
 }
 
@@ -51,12 +51,12 @@ export async function copyData(
  * Creates data that is missing, and recovers it after a crash, unless a primary runs. Calls that share the branch's lock wait
  * for this, so none copies the data while a server recovers it. @throws {EngineError}
  */
-export async function prepareCopy(tools: ServerTools, branchId: string): Promise<void> {
-  const { branches } = tools;
+export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
+  const { branches } = deps;
   await branches.lock(branchId).serialize(async () => {
     const dataDir = await branches.ensure(branchId);
     if (branches.primary(branchId) !== undefined || isShutDown(dataDir)) return;
-    await withBranchServer(tools, branchId, async () => undefined);
+    await withBranchServer(deps, branchId, async () => undefined);
     if (!isShutDown(dataDir))
       throw new EngineError(`Postgres could not recover branch ${branchId} after a crash`);
   });
@@ -68,19 +68,19 @@ interface Copy {
 }
 
 async function takeBaseBackup(
-  tools: ServerTools,
+  deps: ServerDependencies,
   primary: Postmaster,
   copy: Copy,
   wal: 'copied' | 'streamed',
 ): Promise<() => Promise<void>> {
-  const client = await connectAsSuperuser(tools, primary.address);
+  const client = await connectAsSuperuser(deps, primary.address);
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
     await client.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
     const first = await currentWalFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
     const omit = (file: string) =>
       [PER_SERVER_FILES, FILES_IN_USE].some((names) => names.test(toPosixPath(file)));
-    await copyTree(copy.from, copy.to, { omit, shutdownSignal: tools.shutdownSignal });
+    await copyTree(copy.from, copy.to, { omit, shutdownSignal: deps.shutdownSignal });
     const { rows } = await client.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );

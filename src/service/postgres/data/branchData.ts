@@ -7,25 +7,25 @@ import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/co
 import type { StandbySettings } from '../config/settings.ts';
 import { makePrivateFolder, writePrivateFile } from './files.ts';
 import { branchLogin, type BranchLogin } from './logins.ts';
-import { copyTemplate, databaseId, ensureTemplate, type EngineTools } from './template.ts';
+import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
-export interface ServerTools extends EngineTools {
+export interface ServerDependencies extends EngineDependencies {
   readonly branches: BranchData;
 }
 
 type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;
 
 export class BranchData {
-  readonly #tools: EngineTools;
+  readonly #deps: EngineDependencies;
   readonly #locks = new Map<string, SharedLock>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #listeners = new Set<PrimaryListener>();
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
 
-  constructor(tools: EngineTools) {
-    this.#tools = tools;
+  constructor(deps: EngineDependencies) {
+    this.#deps = deps;
   }
 
   /**
@@ -81,7 +81,7 @@ export class BranchData {
   }
 
   folder(branchId: string): string {
-    return path.join(this.#tools.storage.branch(branchId), 'data');
+    return path.join(this.#deps.storage.branch(branchId), 'data');
   }
 
   /** Changes each time that a server runs on the branch's data. */
@@ -96,7 +96,7 @@ export class BranchData {
     if (!existsSync(dataDir)) {
       const login = this.login(branchId);
       await this.#template();
-      await copyTemplate(this.#tools, dataDir, login);
+      await copyTemplate(this.#deps, dataDir, login);
     }
     this.#checkVersion(branchId, dataDir);
     return dataDir;
@@ -104,7 +104,7 @@ export class BranchData {
 
   /** The login of the branch's owner, created at the first call. */
   login(branchId: string, owner?: BranchOwner): BranchLogin {
-    const folder = this.#tools.storage.branch(branchId);
+    const folder = this.#deps.storage.branch(branchId);
     makePrivateFolder(folder);
     return branchLogin(folder, owner);
   }
@@ -131,15 +131,15 @@ export class BranchData {
   }
 
   async #template(): Promise<string> {
-    return this.#templateLock(() => ensureTemplate(this.#tools));
+    return this.#templateLock(() => ensureTemplate(this.#deps));
   }
 
   #settingsFile(branchId: string): string {
-    return path.join(this.#tools.storage.branch(branchId), 'standby.json');
+    return path.join(this.#deps.storage.branch(branchId), 'standby.json');
   }
 
   #checkVersion(branchId: string, dataDir: string): void {
-    const { major } = this.#tools.binaries;
+    const { major } = this.#deps.binaries;
     const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
     if (version === major) return;
     throw new EngineError(

@@ -6,18 +6,21 @@ import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { stopOrphan } from '../process/orphans.ts';
 import { copyData } from './baseBackup.ts';
-import type { ServerTools } from './branchData.ts';
+import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { restoredFolder } from './storage.ts';
 import { syncToDisk } from './template.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
-export async function createBranch(tools: ServerTools, { id, parentId, owner }: BranchSpec): Promise<void> {
-  const { branches, storage, shutdownSignal } = tools;
+export async function createBranch(
+  deps: ServerDependencies,
+  { id, parentId, owner }: BranchSpec,
+): Promise<void> {
+  const { branches, storage, shutdownSignal } = deps;
   if (parentId !== undefined)
     return branches.lock(parentId).shared(async () => {
-      if (!existsSync(branches.folder(id))) await copyBranch(tools, parentId, storage.branch(id));
+      if (!existsSync(branches.folder(id))) await copyBranch(deps, parentId, storage.branch(id));
     });
   try {
     branches.login(id, owner);
@@ -30,29 +33,29 @@ export async function createBranch(tools: ServerTools, { id, parentId, owner }: 
 }
 
 /** @throws {EngineError} and leaves the branch as it was */
-export async function restoreBranch(tools: ServerTools, restore: BranchRestore): Promise<void> {
-  const { branches } = tools;
+export async function restoreBranch(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
+  const { branches } = deps;
   const { id, sourceId, preservedId } = restore;
   await branches.lock(sourceId).shared(async () =>
     branches.lock(id).exclusive(async () => {
       // If the preserved branch exists, the service was killed after the branch was replaced.
       if (preservedId !== undefined && existsSync(branches.folder(preservedId))) return;
       await branches.ensure(id);
-      await replaceBranch(tools, restore);
+      await replaceBranch(deps, restore);
     }),
   );
 }
 
 async function replaceBranch(
-  tools: ServerTools,
+  deps: ServerDependencies,
   { id, sourceId, preservedId }: BranchRestore,
 ): Promise<void> {
-  const folder = tools.storage.branch(id);
-  const old = preservedId === undefined ? `${folder}.replaced` : tools.storage.branch(preservedId);
+  const folder = deps.storage.branch(id);
+  const old = preservedId === undefined ? `${folder}.replaced` : deps.storage.branch(preservedId);
   const replacement = restoredFolder(folder);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
-  invalidateCopies(tools, id);
-  await copyBranch(tools, sourceId, replacement);
+  invalidateCopies(deps, id);
+  await copyBranch(deps, sourceId, replacement);
   removeAll(old);
   // If the service is killed between the two renames, the next one does the second (`storage.ts`).
   renameOverSync(folder, old);
@@ -67,7 +70,7 @@ async function replaceBranch(
     await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
-export async function deleteBranch({ branches, storage }: ServerTools, id: string): Promise<void> {
+export async function deleteBranch({ branches, storage }: ServerDependencies, id: string): Promise<void> {
   await branches.lock(id).exclusive(async () => {
     await stopOrphan(branches.folder(id));
     await rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 });
@@ -76,15 +79,15 @@ export async function deleteBranch({ branches, storage }: ServerTools, id: strin
 }
 
 /** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */
-async function copyBranch(tools: ServerTools, branchId: string, to: string): Promise<void> {
+async function copyBranch(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
   await createAtomically(to, async (unfinished) => {
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
-    const release = await copyData(tools, branchId, dataDir, 'copied');
+    const release = await copyData(deps, branchId, dataDir, 'copied');
     await release();
-    const source = tools.storage.branch(branchId);
+    const source = deps.storage.branch(branchId);
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json')))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));
-    await syncToDisk(tools, dataDir);
+    await syncToDisk(deps, dataDir);
   });
 }

@@ -4,36 +4,39 @@ import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { REPLICAS_FILE } from '../config/settings.ts';
 import { copyData, prepareCopy } from './baseBackup.ts';
-import type { ServerTools } from './branchData.ts';
+import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, writePrivateFile } from './files.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 
 /** Whether the replica can start from its copy: it can stream what is missing, or nothing is missing. */
-export function isCopyUsable(tools: ServerTools, replica: Replica): boolean {
-  const [branchId, version] = readMarker(path.join(tools.storage.replica(replica.id), MARKER));
+export function isCopyUsable(deps: ServerDependencies, replica: Replica): boolean {
+  const [branchId, version] = readMarker(path.join(deps.storage.replica(replica.id), MARKER));
   if (branchId !== replica.branchId) return false;
-  return tools.branches.primary(branchId) !== undefined || version === tools.branches.version(branchId);
+  return deps.branches.primary(branchId) !== undefined || version === deps.branches.version(branchId);
 }
 
 /**
  * Copies the branch for a replica.
  * @returns a function to call when the replica has started: until then a running primary keeps the WAL it needs
  */
-export async function copyForReplica(tools: ServerTools, replica: Replica): Promise<() => Promise<void>> {
+export async function copyForReplica(
+  deps: ServerDependencies,
+  replica: Replica,
+): Promise<() => Promise<void>> {
   // Recovery changes the version.
-  await prepareCopy(tools, replica.branchId);
-  const primary = tools.branches.primary(replica.branchId);
-  const version = primary === undefined ? tools.branches.version(replica.branchId) : '';
+  await prepareCopy(deps, replica.branchId);
+  const primary = deps.branches.primary(replica.branchId);
+  const version = primary === undefined ? deps.branches.version(replica.branchId) : '';
   let release = async (): Promise<void> => undefined;
-  await createAtomically(tools.storage.replica(replica.id), async (unfinished) => {
+  await createAtomically(deps.storage.replica(replica.id), async (unfinished) => {
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
-    release = await copyData(tools, replica.branchId, dataDir, 'streamed');
+    release = await copyData(deps, replica.branchId, dataDir, 'streamed');
     writePrivateFile(path.join(dataDir, 'standby.signal'), '');
     writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
   });
-  keepWalForReplicas(tools, replica.branchId);
+  keepWalForReplicas(deps, replica.branchId);
   return release;
 }
 
@@ -41,22 +44,22 @@ export async function copyForReplica(tools: ServerTools, replica: Replica): Prom
 const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 
 /** Makes primaries of the branch keep WAL if the branch has replicas. */
-export function keepWalForReplicas(tools: ServerTools, branchId: string): void {
-  const file = path.join(tools.storage.branch(branchId), REPLICAS_FILE);
-  writePrivateFile(file, markersOf(tools, branchId).length > 0 ? REPLICA_WAL_SETTING : '');
-  tools.branches.primary(branchId)?.reload();
+export function keepWalForReplicas(deps: ServerDependencies, branchId: string): void {
+  const file = path.join(deps.storage.branch(branchId), REPLICAS_FILE);
+  writePrivateFile(file, markersOf(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '');
+  deps.branches.primary(branchId)?.reload();
 }
 
 /** Makes the branch's replicas copy it again when they start. */
-export function invalidateCopies(tools: ServerTools, branchId: string): void {
-  for (const marker of markersOf(tools, branchId)) rmSync(marker);
+export function invalidateCopies(deps: ServerDependencies, branchId: string): void {
+  for (const marker of markersOf(deps, branchId)) rmSync(marker);
 }
 
 /** A file with the branch of a copy and, if no server ran during the copy, the version of the branch's data. */
 const MARKER = 'branch';
 
 /** @returns the markers of the branch's copies */
-function markersOf({ storage }: ServerTools, branchId: string): string[] {
+function markersOf({ storage }: ServerDependencies, branchId: string): string[] {
   const folder = path.join(storage.root, 'replicas');
   const markers = readdirSync(folder).map((id) => path.join(folder, id, MARKER));
   return markers.filter((marker) => readMarker(marker)[0] === branchId);

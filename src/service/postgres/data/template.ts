@@ -29,7 +29,7 @@ host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
 `;
 
 /** What all parts of the engine share. */
-export interface EngineTools {
+export interface EngineDependencies {
   readonly storage: Storage;
   readonly binaries: Binaries;
   readonly logins: ServiceLogins;
@@ -39,14 +39,14 @@ export interface EngineTools {
 }
 
 /** Creates the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
-export async function ensureTemplate(tools: EngineTools): Promise<string> {
-  const template = tools.storage.template(tools.binaries.major);
-  if (!existsSync(template)) await createAtomically(template, (folder) => initialise(tools, folder));
+export async function ensureTemplate(deps: EngineDependencies): Promise<string> {
+  const template = deps.storage.template(deps.binaries.major);
+  if (!existsSync(template)) await createAtomically(template, (folder) => initialise(deps, folder));
   return template;
 }
 
-async function initialise(tools: EngineTools, folder: string): Promise<void> {
-  const { storage, binaries, logins, shutdownSignal } = tools;
+async function initialise(deps: EngineDependencies, folder: string): Promise<void> {
+  const { storage, binaries, logins, shutdownSignal } = deps;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
   try {
@@ -64,8 +64,8 @@ async function initialise(tools: EngineTools, folder: string): Promise<void> {
   }
   writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
   writePrivateFile(path.join(folder, 'postgresql.conf'), '');
-  await runSingleUser(tools, folder, rolesAndDatabase(binaries.major, logins));
-  await syncToDisk(tools, folder);
+  await runSingleUser(deps, folder, rolesAndDatabase(binaries.major, logins));
+  await syncToDisk(deps, folder);
 }
 
 /** The id of the template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
@@ -73,14 +73,18 @@ export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
 /** Creates a data directory as a copy of the template, which must exist, with this owner. */
-export async function copyTemplate(tools: EngineTools, dataDir: string, owner: BranchLogin): Promise<void> {
-  const { storage, binaries, shutdownSignal } = tools;
+export async function copyTemplate(
+  deps: EngineDependencies,
+  dataDir: string,
+  owner: BranchLogin,
+): Promise<void> {
+  const { storage, binaries, shutdownSignal } = deps;
   shutdownSignal.throwIfAborted();
   const template = storage.template(binaries.major);
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { shutdownSignal });
-    await runSingleUser(tools, unfinished, ownerStatements(owner));
-    await syncToDisk(tools, unfinished);
+    await runSingleUser(deps, unfinished, ownerStatements(owner));
+    await syncToDisk(deps, unfinished);
   });
 }
 
@@ -129,7 +133,7 @@ function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
 
 /** Runs statements, one per line, on a data directory that is being created and has no server. */
 async function runSingleUser(
-  { storage, binaries, shutdownSignal }: EngineTools,
+  { storage, binaries, shutdownSignal }: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
 ): Promise<void> {
@@ -150,12 +154,12 @@ async function runSingleUser(
 }
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
-export async function syncToDisk(tools: EngineTools, dataDir: string): Promise<void> {
+export async function syncToDisk(deps: EngineDependencies, dataDir: string): Promise<void> {
   // One call of the system instead of one for each file.
-  const isSyncedAtOnce = process.platform === 'linux' && tools.binaries.major >= 17;
+  const isSyncedAtOnce = process.platform === 'linux' && deps.binaries.major >= 17;
   const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];
-  await runProgram(tools.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
-    cwd: tools.storage.root,
-    signal: tools.shutdownSignal,
+  await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
+    cwd: deps.storage.root,
+    signal: deps.shutdownSignal,
   });
 }

@@ -11,7 +11,7 @@ import { makePrivateFolder, writePrivateFile } from '../data/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
 import { inBackground, serverEnvironment } from '../process/runProgram.ts';
 import { followLog } from '../process/serverLog.ts';
-import type { ServerTools } from '../data/branchData.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from './certificate.ts';
 
@@ -38,17 +38,17 @@ export class Pooler {
 
   /** Starts the pooler of a compute; resolves when it listens. @throws {EngineError} with PgBouncer's reason */
   static async start(
-    tools: ServerTools,
+    deps: ServerDependencies,
     program: string,
     compute: ComputeSpec,
     log: (line: string) => void,
   ): Promise<Pooler> {
-    const folder = tools.storage.pooler(compute.id);
+    const folder = deps.storage.pooler(compute.id);
     const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder);
-    writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${tools.logins.superuser}"\n`);
+    writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${deps.logins.superuser}"\n`);
     const configure = (changed: ComputeSpec) =>
-      writePrivateFile(file, configuration(folder, changed, tools.certificate));
+      writePrivateFile(file, configuration(folder, changed, deps.certificate));
     configure(compute);
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,

@@ -4,7 +4,7 @@
  */
 import Client from 'pg/lib/client.js';
 import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
-import type { EngineTools } from '../data/template.ts';
+import type { EngineDependencies } from '../data/template.ts';
 import { hostAndPort, type ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
@@ -28,7 +28,7 @@ const settings = (major: number) => ({
 
 /** The caller ends the connection. @throws {EngineError} with the server's message */
 export async function connectAsSuperuser(
-  { binaries, logins }: EngineTools,
+  { binaries, logins }: EngineDependencies,
   address: ServerAddress,
   database = SUPERUSER,
 ): Promise<Client> {

@@ -12,7 +12,7 @@ import {
   userSettings,
   type StandbySettings,
 } from '../config/settings.ts';
-import type { ServerTools } from '../data/branchData.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
 import { writePrivateFile } from '../data/files.ts';
 import { addressOf, type ServerAddress } from '../network/serverAddress.ts';
 import { stopOrphan } from './orphans.ts';
@@ -40,7 +40,7 @@ const NEEDS_LABEL = /WAL ends before end of online backup/;
 const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
 /** @throws {EngineError} with Postgres's reason */
-export async function launchServer(tools: ServerTools, start: LaunchOptions): Promise<Postmaster> {
+export async function launchServer(deps: ServerDependencies, start: LaunchOptions): Promise<Postmaster> {
   const settings = new Map([
     ...userSettings(start.compute.pgSettings),
     ...Object.entries(start.inFile ?? {}),
@@ -50,11 +50,11 @@ export async function launchServer(tools: ServerTools, start: LaunchOptions): Pr
   // Postgres logs it each time if a file that the configuration includes is missing.
   const included = path.join(start.dataDir, '..', REPLICAS_FILE);
   if (!existsSync(included)) writePrivateFile(included, '');
-  return startServer(tools, {
+  return startServer(deps, {
     ...start,
     args: (address) => [
       ...fixedArguments(start.compute, address, start.onCommandLine),
-      ...certificateArguments(tools.certificate),
+      ...certificateArguments(deps.certificate),
     ],
   });
 }
@@ -64,18 +64,18 @@ interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | 'onLine'
 }
 
 /** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
-async function startServer(tools: ServerTools, start: StartOptions): Promise<Postmaster> {
+async function startServer(deps: ServerDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;
   const oldLabel = path.join(start.dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
-      const address = await addressOf(tools.storage, start.name);
+      const address = await addressOf(deps.storage, start.name);
       const { dataDir, onLine } = start;
-      return await Postmaster.start({ ...tools, dataDir, address, args: start.args(address), onLine });
+      return await Postmaster.start({ ...deps, dataDir, address, args: start.args(address), onLine });
     } catch (error) {
       if (!(error instanceof EngineError) || performance.now() > until) throw error;
       if (PORT_TAKEN.test(error.message)) {
-        tools.storage.loopbackPorts.delete(start.name);
+        deps.storage.loopbackPorts.delete(start.name);
       } else if (LEFTOVER.test(error.message)) {
         await stopOrphan(start.dataDir);
         await sleep(LEFTOVER_PAUSE);
@@ -96,14 +96,14 @@ const SMALLEST_SIZE = 0.25;
  * needs no compute and wakes none. The caller holds the branch's lock. @throws {EngineError}
  */
 export async function withBranchServer<T>(
-  tools: ServerTools,
+  deps: ServerDependencies,
   branchId: string,
   work: (server: Postmaster) => Promise<T>,
 ): Promise<T> {
-  tools.shutdownSignal.throwIfAborted();
-  const primary = tools.branches.primary(branchId);
+  deps.shutdownSignal.throwIfAborted();
+  const primary = deps.branches.primary(branchId);
   if (primary !== undefined) return work(primary);
-  const server = await startPrivately(tools, branchId);
+  const server = await startPrivately(deps, branchId);
   try {
     return await work(server);
   } finally {
@@ -111,11 +111,11 @@ export async function withBranchServer<T>(
   }
 }
 
-async function startPrivately(tools: ServerTools, branchId: string): Promise<Postmaster> {
-  const dataDir = await tools.branches.ensure(branchId);
+async function startPrivately(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
+  const dataDir = await deps.branches.ensure(branchId);
   // Recovery and prepared transactions may need as much as the last primary had.
-  const settings = tools.branches.standbySettings(branchId) ?? {};
-  return startServer(tools, {
+  const settings = deps.branches.standbySettings(branchId) ?? {};
+  return startServer(deps, {
     dataDir,
     name: branchId,
     onLine: () => undefined,
@@ -131,17 +131,17 @@ async function startPrivately(tools: ServerTools, branchId: string): Promise<Pos
  * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
  * @throws {EngineError} with Postgres's message for the first invalid setting
  */
-export async function checkSettings(tools: ServerTools, compute: ComputeSpec): Promise<void> {
+export async function checkSettings(deps: ServerDependencies, compute: ComputeSpec): Promise<void> {
   const settings = userSettings(compute.pgSettings);
   if (settings.size === 0) return;
-  await tools.branches.lock(compute.branchId).exclusive(async () => {
-    const dataDir = await tools.branches.ensure(compute.branchId);
-    const file = path.join(tools.storage.root, `settings-${compute.id}.conf`);
+  await deps.branches.lock(compute.branchId).exclusive(async () => {
+    const dataDir = await deps.branches.ensure(compute.branchId);
+    const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
     const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
     args.push(...fixedArguments(compute, { folder: undefined, port: 1 }));
     try {
-      await runProgram(tools.binaries.postgres, args, { cwd: tools.storage.root });
+      await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });
     } finally {
       rmSync(file, { force: true });
     }
