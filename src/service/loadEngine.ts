@@ -10,7 +10,7 @@ interface EngineChoice {
   readonly directory: DataDirectory;
   /** Whether computes run on Postgres. */
   readonly postgres: boolean;
-  /** Folder with `postgres` and `initdb`; without it they are searched. */
+  /** Folder with `postgres` and `initdb`. Undefined: they are searched for. */
   readonly postgresPath: string | undefined;
   /** What the service becomes if root started it. */
   readonly account: UnixAccount | undefined;
@@ -21,11 +21,11 @@ interface EngineChoice {
 interface LoadedEngine {
   /** Private folder with all data of the service. */
   readonly storage: string;
-  /** Loads no more code. */
+  /** Imports no more code. */
   readonly create: () => ComputeEngine;
 }
 
-/** Afterwards, a service of root can't load more code. @throws {StartError} */
+/** After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, postgresPath, account, log } = choice;
   if (!choice.postgres) {

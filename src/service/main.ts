@@ -15,7 +15,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 /** Bytes. */
 const MAX_LOG_FILE = 10 * 1024 * 1024;
 
-/** For the file that the extension keeps. Postgres may log each statement, so a full file starts again. */
+/** For the log file of the extension. Postgres may log each statement, so the file is emptied when it is full. */
 function logToFile(line: string): void {
   if (fstatSync(process.stderr.fd).size > MAX_LOG_FILE) ftruncateSync(process.stderr.fd);
   log(line);
@@ -80,7 +80,7 @@ async function run(
   }
 }
 
-/** Loads the engine as a start does, without data. */
+/** Loads the engine as a start does, on a temporary data directory. */
 async function checkPostgres(
   { postgresPath }: ServiceOptions,
   account: UnixAccount | undefined,
@@ -126,7 +126,7 @@ process.on('uncaughtException', (error) => log(`Unexpected: ${error.stack ?? err
 
 main()
   .catch((error: unknown) => {
-    // A new account needs addresses from the engine, which names the file that it could not use.
+    // A new account needs addresses from the engine, whose message names the file that it could not use.
     const known =
       error instanceof EngineError
         ? notUsable(error.message)

@@ -45,7 +45,7 @@ export class ApiKeys {
     return key !== undefined;
   }
 
-  /** Its duration reveals nothing useful: nobody can choose a value by the beginning of its SHA-256. */
+  /** The timing of `===` could reveal the beginning of a hash, but no one can construct a key with a given SHA-256. */
   #find(value: string): StoredKey | undefined {
     const hash = hashOfKey(value);
     for (const key of this.#store.account.keys.values()) if (key.hash === hash) return key;

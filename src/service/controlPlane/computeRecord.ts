@@ -156,7 +156,8 @@ export const specOf = ({ record, address }: Pick<StoredCompute, 'record' | 'addr
 });
 
 /**
- * At most one primary per branch (section 8). A branch stays taken while its primary is leaving, since the move may fail.
+ * At most one primary per branch (section 8). While the primary is being moved or removed, the branch still counts as taken,
+ * because a move may fail.
  */
 export function requireNoPrimary(project: ProjectState, branchId: string, exceptId?: string): void {
   for (const { record } of project.computes.values()) {
@@ -210,7 +211,7 @@ export function requireValidSize(range: SizeRange, plan: Plan): void {
 
 /** The provisioner of new projects. Clients of the public service may treat an unknown one as an error. */
 export const PROVISIONER = 'k8s-neonvm';
-/** The provisioners of the public service. Clients send one of them, whatever the project has. */
+/** The provisioners of the public service. Clients may send any of them for any project. */
 const PUBLIC_PROVISIONERS: readonly string[] = [PROVISIONER, 'k8s-pod', 'serverless-platform'];
 
 export function requireProvisioner({ provisioner }: ProjectRecord, requested = provisioner): void {
@@ -218,7 +219,7 @@ export function requireProvisioner({ provisioner }: ProjectRecord, requested = p
   throw unprocessable(`provisioner must be that of the project, ${provisioner}.`);
 }
 
-/** @throws {HttpError} where no compute can start */
+/** @throws {HttpError} 409 if no compute can start */
 export function requirePostgres({ postgresProblem }: ComputeEngine): void {
   if (postgresProblem !== undefined) throw new HttpError(409, POSTGRES_MISSING, postgresProblem);
 }

@@ -33,7 +33,6 @@ interface ComputesDependencies extends PlaneDependencies {
   readonly operations: Operations;
 }
 
-/** What each of these calls returns. */
 interface ComputeResult {
   readonly endpoint: ComputeRecord;
   readonly operations: readonly OperationRecord[];
@@ -78,7 +77,7 @@ export class Computes {
     const now = this.#deps.clock.now();
     const next = applyPatch(compute, patch, now);
     this.#requireValidUpdate(project, compute.record, next, patch);
-    // Postgres itself checks them.
+    // Postgres itself checks new settings.
     if (engine !== undefined && !isEqual(next.settings, compute.record.settings)) requirePostgres(engine);
     const { steps, pending } = stepsOfUpdate(compute, next);
     if (steps.length > 0) {
@@ -106,7 +105,7 @@ export class Computes {
     if (next.type === 'read_write') requireNoPrimary(project, next.branch_id, before.id);
   }
 
-  /** Returns undefined if there is no such compute (any more). */
+  /** Returns undefined if there is no such compute. */
   delete(project: ProjectState, id: string): ComputeResult | undefined {
     if (!project.computes.has(id)) return undefined;
     const compute = this.#findFree(project, id);
@@ -197,7 +196,7 @@ export class Computes {
   }
 }
 
-/** Section 3.2: the steps of an update and the state they lead to. If the engine need not know it, there are no steps. */
+/** Section 3.2: the steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
 function stepsOfUpdate(
   compute: StoredCompute,
   next: ComputeRecord,
@@ -211,7 +210,7 @@ function stepsOfUpdate(
   return { steps: [apply], pending: isActive ? 'active' : 'idle' };
 }
 
-/** Returns a compute that is to be created. */
+/** Returns a new compute whose creation is pending. */
 export function prepareCompute(
   account: AccountState,
   project: ProjectRecord,

@@ -18,7 +18,7 @@ import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './
 import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';
 
-/** The `open` of its engine hasn't been called yet. */
+/** The control plane opens the engine. */
 interface ControlPlaneDependencies extends Omit<PlaneDependencies, 'onUnexpected'> {
   readonly log: (line: string) => void;
   /** The minimum duration of an operation, in milliseconds. */
@@ -27,10 +27,10 @@ interface ControlPlaneDependencies extends Omit<PlaneDependencies, 'onUnexpected
   readonly runsPostgres: boolean;
 }
 
-/** Milliseconds between two writes of the use of keys and of compute seconds. */
+/** Milliseconds between two writes of the usage of keys and computes. */
 const USAGE_INTERVAL = 30_000;
 
-/** Milliseconds between two checks for branches to delete. */
+/** Milliseconds between two checks for expired branches. */
 const EXPIRY_INTERVAL = 5_000;
 
 export class ControlPlane {
@@ -164,7 +164,7 @@ export class ControlPlane {
   }
 
   /**
-   * Starts the compute for a client that waits at its address, after the operation that runs on it now.
+   * Starts the compute for a client that waits at its address. Waits for an operation in progress first.
    * @throws {EngineError} with a message for the client
    */
   async #wake(id: string): Promise<void> {
@@ -187,7 +187,7 @@ export class ControlPlane {
       throw new EngineError(ended.error ?? `Compute ${id} could not be started`);
   }
 
-  /** The process ended by itself, so the compute is idle. A failed check has the reason. */
+  /** Marks the compute as idle and records a failed check with the reason. */
   #recordCrash(id: string, reason: string): void {
     const { store, clock } = this;
     const compute = store.account.compute(id);

@@ -115,7 +115,7 @@ export function locked(
 /** Finished operations that a project keeps. */
 const KEPT_OPERATIONS = 500;
 
-/** Returns the removals of the oldest finished operations above this number. */
+/** Returns the removals of the oldest finished operations above {@link KEPT_OPERATIONS}. */
 export function removeOldOperations({ operations, record }: ProjectState): Mutation[] {
   const finished = [...operations.values()].filter((operation) => !isUnfinished(operation));
   const tooMany = Math.max(0, operations.size - KEPT_OPERATIONS);

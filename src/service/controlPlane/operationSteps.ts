@@ -23,7 +23,7 @@ export async function perform(
   if (isBranchStep(step)) return performOnBranch(step, engine, project, record.branch_id);
   const { endpoint_id: id = '' } = record;
   const compute = project.computes.get(id);
-  // Of a deleted compute, only its removal is left to do.
+  // A deleted compute only needs to be removed.
   if (step.kind === 'remove' || compute === undefined) {
     await engine.suspend(id);
     return engine.remove(id);
@@ -169,7 +169,7 @@ function afterComputeFailure(step: ComputeStep, record: ComputeRecord, now: numb
   }
 }
 
-/** A branch or project that could not be created is gone. A branch that could not be restored is as before. */
+/** Removes a branch or project that could not be created. A branch that could not be restored keeps its old data. */
 function afterBranchFailure(
   step: BranchStep,
   project: ProjectState,

@@ -1,7 +1,7 @@
 /**
  * Runs operations (section 2.6). Each step of a call is an operation: `scheduling`, then `running`, then `finished` or
  * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
- * then. The next start resumes what was unfinished.
+ * they have ended. The next start resumes unfinished ones.
  */
 import type { Plan } from '../../api/records/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
@@ -122,7 +122,7 @@ export class Operations {
     const ended = this.#runSteps(work, startBeforeDurable)
       .catch((error: unknown) => this.#deps.onUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
-        // The next work may have started since the last change.
+        // The next work may have started since the last commit.
         for (const id of subjects) if (this.#running.get(id)?.work === work) this.#running.delete(id);
       });
     for (const id of subjects) this.#running.set(id, { work, ended });

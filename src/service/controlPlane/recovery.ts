@@ -43,8 +43,8 @@ function suspension({ record }: StoredCompute, sequence: number, now: number): M
 }
 
 /**
- * Returns the mutations after which the time without the service does not count as usage. After a kill, usage since the last
- * write does not count either, because the time of the kill is unknown.
+ * Returns the mutations that exclude the time without the service from usage. After a kill, they also exclude the time since
+ * the last write, because the time of the kill is unknown.
  */
 export const resetUncountedTime = (account: AccountState, now: number): Mutation[] =>
   [...account.activeComputes()].map((compute) => ({
@@ -52,7 +52,7 @@ export const resetUncountedTime = (account: AccountState, now: number): Mutation
     value: { ...compute, uncountedSince: now },
   }));
 
-/** Returns the mutations after which all computes have these sessions: PgBouncer may have been installed or removed. */
+/** Returns the mutations that update `pooled_sessions`: PgBouncer may have been installed or removed. */
 export const setPooledSessions = (account: AccountState, pooled_sessions: PooledSessions): Mutation[] =>
   [...account.computes()]
     .filter(({ record }) => record.pooled_sessions !== pooled_sessions)

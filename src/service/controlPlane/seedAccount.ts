@@ -60,7 +60,7 @@ class SeedBuilder {
   async build({ projects, api_keys = [] }: AccountDescription): Promise<Iterable<Mutation>> {
     for (const project of projects) await this.#addProject(project);
     for (const { name } of api_keys) {
-      // With an unknown value, so that the list is not empty.
+      // No one learns the value: the key only fills the list.
       const value = newKey(this.#account.nextKeyId(), name, newKeyValue(), this.#now);
       this.#account.apply({ set: 'key', value });
     }
@@ -119,7 +119,7 @@ class SeedBuilder {
     this.#account.apply({ set: 'operation', value: operation });
   }
 
-  /** Adds to the message of a rule which compute of the file breaks it. */
+  /** Names the compute that breaks a rule in the error message. */
   #requireCreatable(project: ProjectState, creation: ComputeCreation, name: string): void {
     try {
       requireValid(project.record, creation, this.#deps.plan);

@@ -27,7 +27,7 @@ export interface ComputeAddress {
 /** Whether pooled clients share server sessions (PgBouncer), or each has its own, up to `max_connections`. */
 export type PooledSessions = 'shared' | 'separate';
 
-/** Timestamps are ISO 8601 UTC. They are missing where Postgres and the engine don't know them. */
+/** Timestamps are ISO 8601 UTC, and missing if neither Postgres nor the engine knows them. */
 export interface BranchDatabase {
   readonly id: number;
   readonly name: string;
@@ -46,7 +46,7 @@ export interface BranchRole {
 export interface BranchCatalog {
   readonly databases: readonly BranchDatabase[];
   readonly roles: readonly BranchRole[];
-  /** A secret. Of the role that the caller asked for, if the engine knows it. */
+  /** The password of the role that the caller asked for, if the engine knows it. A secret. */
   readonly password?: string;
 }
 
@@ -58,7 +58,7 @@ export interface BranchSchema {
   readonly json?: { readonly tables: readonly SchemaTable[] };
 }
 
-/** With its columns and constraints, in the fields of the public service. */
+/** A table with its columns and constraints, in the public service's format. */
 export interface SchemaTable {
   readonly schema: string;
   readonly name: string;
@@ -91,7 +91,7 @@ export interface BranchSpec {
   readonly owner?: BranchOwner | undefined;
 }
 
-/** Data of `sourceId` replaces that of `id`, which `preservedId` receives if given. */
+/** Replaces the data of `id` with that of `sourceId`. `preservedId`, if given, receives the old data. */
 export interface BranchRestore {
   readonly id: string;
   readonly sourceId: string;
@@ -122,7 +122,7 @@ export const asEngineError = (error: unknown): EngineError =>
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
 
-/** Of all branches and computes that exist. */
+/** The ids of all branches and computes in the account. */
 export interface RecordedIds {
   readonly branches: readonly string[];
   readonly computes: readonly string[];
@@ -168,7 +168,7 @@ export interface ComputeEngine extends EngineFacts {
   /** Stops the compute and releases its address and its own data; the data of the branch stays. Idempotent. */
   remove(computeId: string): Promise<void>;
 
-  /** Creates the data of a branch, unless it has some. Idempotent. @throws {EngineError} and leaves nothing behind */
+  /** Creates the data of a branch, unless it exists. Idempotent. @throws {EngineError} and leaves nothing behind */
   createBranch(branch: BranchSpec): Promise<void>;
 
   /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
@@ -178,13 +178,13 @@ export interface ComputeEngine extends EngineFacts {
   deleteBranch(branchId: string): Promise<void>;
 
   /**
-   * Returns what the catalog of a new branch without a parent will be, with the password of the owner. The branch keeps this
-   * owner. @throws {EngineError}
+   * Sets the owner of a new branch without a parent.
+   * @returns the catalog that the branch will have, with the owner's password. @throws {EngineError}
    */
   prepareBranch(branch: Omit<BranchSpec, 'parentId'>): Promise<BranchCatalog>;
 
   /**
-   * Reads the databases and roles of a branch from Postgres, or says what they will be while the branch has no data yet.
+   * Reads the databases and roles of a branch from Postgres. If the branch has no data yet, returns those that it will have.
    * Starts no compute.
    * @param passwordOf the role whose password the catalog contains
    * @throws {EngineError}

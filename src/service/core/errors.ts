@@ -1,4 +1,4 @@
-/** The errors of the service for its clients and for who starts it, and what errors of the system and of zod mean. */
+/** The service's errors for its clients and for the user who starts it, and messages for errors of the system and of zod. */
 import type * as z from 'zod/mini';
 
 /** An error reply to a client: its request is wrong or breaks a rule. */
@@ -27,7 +27,7 @@ export const unprocessable = (message: string): HttpError => new HttpError(422, 
 /** A request that contradicts the current state. */
 export const conflict = (message: string): HttpError => new HttpError(409, 'CONFLICT', message);
 
-/** A request for what exists but cannot be had as it is now, such as an unknown password. */
+/** The resource exists but can't provide what is requested, such as a password that the service doesn't know. */
 export const preconditionFailed = (message: string): HttpError =>
   new HttpError(412, 'PRECONDITION_FAILED', message);
 

@@ -10,7 +10,7 @@ import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from 
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
-/** `shared` comes first: it is not the id of a project. */
+/** `/projects/shared` comes before `/projects/:project_id`, which matches it too. */
 export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /auth': () => reply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
   'GET /users/me': () => reply(currentUser(plane)),
@@ -38,10 +38,10 @@ const LOCAL_REGION = {
   geo_long: '',
 } as const;
 
-/** The service limits none of them. Clients compare their numbers with it. */
+/** The local service has no limits, but clients compare their counts with these fields. */
 const UNLIMITED = 2 ** 31 - 1;
 
-/** Clients that know no personal accounts list the projects of an organization. Its id is accepted and ignored. */
+/** For clients that list projects by organization only. Its id is accepted and ignored. */
 const organization = ({ plan }: ControlPlane) => ({
   id: 'org-local',
   name: LOCAL_USER.name,
@@ -76,7 +76,7 @@ function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
   return reply(keys.revoke(Number(id)));
 }
 
-/** Ignores `org_id`: there is one organization. With `recoverable` there is nothing, because deleted projects are gone. */
+/** Ignores `org_id`: there is one organization. With `recoverable`, the list is empty, because deleted projects are gone. */
 function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const { account } = store;
   const isOfDeleted = booleanParameter(call, 'recoverable');
@@ -112,7 +112,7 @@ const projectResponse = ({ clock }: ControlPlane, project: ProjectState) =>
 /** The local service has no billing period, so usage counts from the creation of the project and is never reset. */
 const PERIOD_END = '9999-12-31T23:59:59Z';
 
-/** The call for one project names its usage differently than lists do. @param listed the project as lists show it */
+/** Replies about one project name its usage differently than lists do. @param listed the project as lists show it */
 function toProjectResponse({ active_time, ...listed }: ProjectRecord) {
   return {
     ...listed,

@@ -89,7 +89,7 @@ interface Route {
   readonly handle: Handler;
 }
 
-/** The first that matches counts: `/projects/shared` is not a project. */
+/** The first route that matches is used. */
 function routesOf(plane: ControlPlane): readonly Route[] {
   const routes: Routes = {
     ...accountRoutes(plane),

@@ -31,7 +31,7 @@ export class Leases {
 
   /**
    * @param end called if the service ends before the lease does
-   * @returns releases the lease; further calls do nothing
+   * @returns a function that releases the lease; further calls do nothing
    */
   hold(end: () => void): () => void {
     this.#held.add(end);
@@ -65,7 +65,7 @@ export interface LeaseDependencies {
 }
 
 /**
- * Accepts clients with a key, and clients that prove that they know the lease secret, who get a proof in return.
+ * Accepts clients with a key, and clients that prove that they know the lease secret. These get the service's proof in return.
  * @throws {HttpError} 401
  */
 export function holdLease(

@@ -1,7 +1,6 @@
 /**
- * Reads a request: checks its headers, splits its target, verifies the key and parses the body. Web pages must not reach
- * the service: neither under a foreign name that resolves to 127.0.0.1 (DNS rebinding shows in `Host`) nor from their own
- * origin (the browser sends it in `Origin`).
+ * Reads a request: checks its headers, splits its target, verifies the key and parses the body. Rejects requests of web
+ * pages: browsers send the page's origin in `Origin`, and after DNS rebinding a foreign name in `Host`.
  */
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';

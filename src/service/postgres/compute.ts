@@ -33,7 +33,7 @@ export class Compute {
   readonly #serialize = limitConcurrency(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
-  /** On the pooled address, unless PgBouncer is. */
+  /** Listens on the pooled address if PgBouncer doesn't. */
   #pooledGateway: Gateway | undefined;
   #server: Postmaster | undefined;
   #pooler: Pooler | undefined;

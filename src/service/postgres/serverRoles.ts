@@ -35,8 +35,8 @@ export const primaryRole = (deps: ServerDependencies): ServerRole => ({
 });
 
 /**
- * A read replica: a hot standby on its own copy of the branch, which streams from the primary's own socket. That is not the
- * primary's address, so a replica neither wakes its primary nor counts as activity. While the primary is suspended, it
+ * A read replica: a hot standby on its own copy of the branch. It streams from the socket of the primary's server, not through
+ * the compute's address, so it neither wakes the primary nor counts as activity. While the primary is suspended, the replica
  * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  * @param restart asks for a stop and a start of this replica
  */
@@ -50,12 +50,12 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
     restart('it cannot follow its primary, so the branch is copied again');
   }
 
-  /** Follows each later start of the primary. */
+  /** Reacts to later starts of the primary. */
   function watch(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
     const stop = branches.onPrimaryStart((branchId, primary, required) => {
       if (branchId !== compute.branchId || server.isStopping) return;
       if (!areSufficient(settings, required)) return restart('its primary now has higher settings');
-      // It connects at once instead of after its pause.
+      // Makes the replica connect at once instead of after a pause.
       server.reload();
       void checkStreaming(compute, server, primary);
     });
@@ -80,7 +80,7 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
         const server = existing ?? (await launchOnNewCopy(deps, compute, launch));
         mustCopy = false;
         watch(compute, server, settings);
-        // A new copy that doesn't stream would not be better the second time.
+        // Not for a new copy: if it doesn't stream, copying again wouldn't help.
         const primary = branches.primary(compute.branchId);
         if (existing && primary) void checkStreaming(compute, existing, primary);
         return server;
@@ -119,7 +119,7 @@ async function launchReplica(
     onLine: dropRetryMessages(onLine),
     inFile: {
       primary_conninfo: `host=${quoted(host)} port=${port} user=${REPLICATOR} passfile=${quoted(passfile)}`,
-      // The longest time until a row shows after the primary was started.
+      // After a start of the primary, rows appear with at most this delay.
       wal_retrieve_retry_interval: '500ms',
     },
     onCommandLine: settings,
@@ -133,7 +133,7 @@ const quoted = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll(
 const RETRY =
   /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
 
-/** Leaves these lines out of the log. Nothing depends on it. */
+/** Leaves these lines out of the log. */
 function dropRetryMessages(onLine: (line: string) => void): (line: string) => void {
   let isRetry = false;
   return (line) => {

@@ -15,7 +15,7 @@ import {
   SYSTEM_FOLDER,
 } from './storageFolder.ts';
 
-/** The parts of a Postgres. Other files next to them stay private. */
+/** The folders of a Postgres installation. Other files next to them stay private. */
 const PARTS = ['bin', 'lib', 'share'];
 
 export function reachablePrograms(programs: Programs, account: UnixAccount): Programs {
@@ -65,7 +65,7 @@ function removeUnused(): void {
   }
 }
 
-/** Hard links where the file system allows them. Copies would have to be written to the disk before the first branch. */
+/** Uses hard links if the file system allows them. Copying would delay the first branch until the files are on disk. */
 function linkTree(from: string, to: string): void {
   makeReadable(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

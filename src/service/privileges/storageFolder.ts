@@ -39,7 +39,7 @@ import {
   type UnixAccount,
 } from './unixAccount.ts';
 
-/** In the data directory: where its data is. It lets a moved data directory find its data. */
+/** A file in the data directory that names the folder of its data, also after the data directory was moved. */
 const NOTE = 'postgres-folder';
 
 /** @throws {StartError} */
@@ -59,7 +59,7 @@ export function storageFolder(dataDir: string, account: UnixAccount): string {
   return folder;
 }
 
-/** Gives the account a temporary data directory, which it removes at the end. Only root could replace it until now. */
+/** Gives a temporary data directory to the account, which removes it at the end. Until then, only root could replace it. */
 export function temporaryStorage(dataDir: string, account: UnixAccount): string {
   const inside = path.join(dataDir, 'postgres');
   mkdirSync(inside, { mode: 0o700 });
@@ -67,7 +67,7 @@ export function temporaryStorage(dataDir: string, account: UnixAccount): string 
   return inside;
 }
 
-/** Throws rather than replacing databases with empty ones: they may be on a disk that is not mounted now. */
+/** Throws instead of creating empty databases: the existing ones may be on a disk that is not mounted now. */
 function notedFolder(folder: string, dataDir: string, account: UnixAccount): string {
   // A copy of a data directory has a note with the folder of the original.
   if (!isPrivate(folder, account) || belongsToOtherDataDirectory(folder, dataDir)) {
@@ -135,7 +135,7 @@ function belongsToOtherDataDirectory(folder: string, dataDirectory: string): boo
   return owner !== undefined && owner !== dataDirectory && !isGone(owner);
 }
 
-/** Folders without a data directory and without a service. */
+/** Folders whose data directory is gone and that no service uses. */
 export const staleFolders = (account: UnixAccount): string[] =>
   recordedFolders().filter((folder) => isPrivate(folder, account) && isStale(folder));
 
@@ -174,7 +174,7 @@ function isStale(folder: string): boolean {
   if (owner === undefined || !isGone(owner.dataDirectory) || isRunningSync(owner.service)) return false;
   // The data directory may be on a file system that is not mounted now.
   if (statSync(nearestFolder(owner.dataDirectory)).dev !== owner.device) return false;
-  // It may have been moved: then the next service on it claims the folder.
+  // The data directory may have been moved. Then the next service on it claims the folder.
   return Date.now() - statSync(fileOf(folder)).mtimeMs > KEPT_FOR;
 }
 

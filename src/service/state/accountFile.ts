@@ -8,7 +8,7 @@ import { replaceFile } from '../../base/replaceFile.ts';
 import { notUsable, StartError, systemReason } from '../core/errors.ts';
 import type { Mutation } from './storedRecords.ts';
 
-/** Increased whenever older programs could not read the file. */
+/** Increase it when older versions of the service couldn't read the file. */
 export const FORMAT = 3;
 
 export class AccountFile {
@@ -17,12 +17,12 @@ export class AccountFile {
   readonly #onFailure: (error: StartError) => void;
   /** The last write; undefined when it has ended. It rejects if it or an earlier one failed. */
   #last: Promise<void> | undefined;
-  /** Whether the last write has not begun, so that it will have all changes until then. */
+  /** Whether the last write has not begun: it will include all changes made before it begins. */
   #isWaiting = false;
 
   /**
    * @param snapshot returns the whole account, as the mutations that produce it
-   * @param onFailure called when changes can no longer be stored: the account in memory must not be shown any more
+   * @param onFailure called when changes can no longer be stored, so replies must not show the account in memory
    */
   constructor(file: string, snapshot: () => Iterable<Mutation>, onFailure: (error: StartError) => void) {
     this.#file = file;
@@ -30,7 +30,7 @@ export class AccountFile {
     this.#onFailure = onFailure;
   }
 
-  /** Writes the account as it is now, or after the current write as it is then. */
+  /** Writes the account. During a write, queues one more for all changes until it begins. */
   write(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
@@ -60,7 +60,7 @@ export class AccountFile {
   }
 }
 
-/** Records are immutable, so the JSON of an unchanged one is made once. */
+/** The JSON of each record. Records are immutable, so their JSON never changes. */
 const jsonOfRecords = new WeakMap<object, string>();
 
 function jsonOf(mutation: Mutation): string {

@@ -64,7 +64,7 @@ export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;
   readonly computes: Map<string, StoredCompute>;
-  /** Changes with every change of `computes`. */
+  /** Incremented with every change of `computes`. */
   computesVersion: number;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;

@@ -117,7 +117,7 @@ class Writer {
     const withPrefix = (names: readonly string[]) => names.filter((name) => name.startsWith(this.#prefix));
     this.databases.check(withPrefix(databases));
     this.roles.check(withPrefix(roles));
-    // Also a password whose change was not confirmed is known.
+    // A password is known even if its change was not confirmed.
     for (const name of this.roles.confirmed) {
       const { status, text } = await this.#api.get(`/roles/${encodeURIComponent(name)}/reveal_password`);
       assert.equal(status, 200, text);

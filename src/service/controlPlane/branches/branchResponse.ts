@@ -19,7 +19,7 @@ export function toBranchResponse(stored: BranchRecord, project: ProjectState, no
   };
 }
 
-/** Replies have it next to the branch. */
+/** Replies contain it next to the branch. */
 export const annotationOf = ({ id, annotation_value: value = {}, created_at }: BranchRecord) => ({
   object: { type: 'console/branch', id },
   value,

@@ -74,7 +74,7 @@ export class Projects {
         { set: 'compute', value: compute },
       ],
     );
-    // The password is created now, so the project must be on disk.
+    // `prepareBranch` creates the password, so the project must be on disk first.
     await store.whenDurable();
     await openAddresses(engine, [compute]);
     const catalog = await engine.prepareBranch({ id: branch.id, owner });

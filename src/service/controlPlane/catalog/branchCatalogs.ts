@@ -49,7 +49,7 @@ export class BranchCatalogs {
     return (await this.#deps.engine).schema(branch.id, database, format);
   }
 
-  /** Also returns the password of the only role. Without Postgres there is nothing. */
+  /** Also returns the password if there is exactly one role. Empty without Postgres. */
   async readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
     const { engine } = await this.#find(target);
     if (engine.pgVersion === undefined) return { databases: [], roles: [] };
@@ -75,7 +75,7 @@ export class BranchCatalogs {
     return { branch: findBranch(project, branchId), engine };
   }
 
-  /** Records an operation on the primary that has already ended. A branch without a primary has none. */
+  /** Records a finished operation on the primary, if there is one. */
   #record(primary: ComputeRecord | undefined): readonly OperationRecord[] {
     if (primary === undefined) return [];
     const { store, clock } = this.#deps;

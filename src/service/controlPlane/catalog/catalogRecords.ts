@@ -1,4 +1,4 @@
-/** What the replies that create a branch or a project say about its databases, its roles and how to connect. */
+/** The databases, roles and connection URIs in the replies to the creation of a branch or a project. */
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { pooledHost } from '../computeRecord.ts';

@@ -21,7 +21,7 @@ export interface RoleRecord {
   readonly updated_at: string;
 }
 
-/** What a connection URI says about who connects to what. */
+/** The role, password and database in a connection URI. */
 export interface Login {
   readonly role: string;
   readonly password: string;

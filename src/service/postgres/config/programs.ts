@@ -161,7 +161,7 @@ export function chooseBinaries(
   return another ?? problems[0] ?? missing;
 }
 
-/** Only the one next to the server's programs, which can read its catalogs. */
+/** Returns only a pg_dump next to the server's programs: an older one couldn't read its catalogs. */
 export function pgDumpProgram(folder: string): string | undefined {
   const program = realPath(path.join(folder, `pg_dump${EXE}`));
   return program !== undefined && changeableByOthers(program) === undefined ? program : undefined;
@@ -183,7 +183,7 @@ const versionText = (program: string): string =>
     windowsHide: true,
   });
 
-/** @returns why it can't be run instead, for users */
+/** @returns the version, or a message for users why the program can't be run */
 function majorOf(postgres: string): number | string {
   try {
     return Number(/ (\d+)/.exec(versionText(postgres))?.[1] ?? 0);
@@ -204,7 +204,7 @@ export function describeFailure(program: string, error: unknown, musl = isMusl):
 
 function reasonOf(error: unknown, musl: boolean): string {
   const [code, output] = [textOf(error, 'code'), textOf(error, 'stderr')];
-  // The file exists, so it is the loader named in it that is missing. Loaders that imitate glibc report symbols.
+  // The file exists, so ENOENT means that the loader named in it is missing. Loaders that imitate glibc report symbols.
   const needsGlibc = code === 'ENOENT' || /Error relocating|symbol not found/.test(output);
   if (musl && needsGlibc) return 'it needs glibc, and this system has musl';
   if (code === 'ENOENT') return 'this system lacks the loader that it needs';

@@ -46,7 +46,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
 };
 
-/** Next to the data directory of a branch with read replicas: what they need of its primaries. */
+/** A file next to a branch's data directory, with the settings that its read replicas need of its primaries. */
 export const REPLICAS_FILE = 'replicas.conf';
 
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
@@ -72,8 +72,8 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
 }
 
 /**
- * The text of `postgresql.conf`. A compute with an autoscaling range always has its largest size (section 2.7), in which the
- * planner expects the most cache. The user's settings override that.
+ * The text of `postgresql.conf`. A compute with an autoscaling range always runs at its largest size (section 2.7), so the
+ * planner assumes the cache of that size, unless the user's settings override it.
  */
 export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
   const cache = (computeSize(maxCu)?.fileCacheGb ?? 0) * 1024;

@@ -24,7 +24,7 @@ const FILES_IN_USE =
 
 /**
  * Copies the data into a new folder.
- * @param wal whether the copy must be able to recover by itself, or gets the WAL of a running primary from it
+ * @param wal `copied`: the copy can recover by itself; `streamed`: it gets the WAL of a running primary from that primary
  * @returns a function to call when the copy needs no more WAL: until then a running primary keeps it
  */
 export async function copyData(
@@ -103,7 +103,7 @@ async function currentWalFile(client: Client, position: string, values: readonly
   return rows[0]?.file ?? '';
 }
 
-/** Ending the backup has completed its last file. */
+/** Postgres completed the last file when it ended the backup. */
 async function copyWal({ from, to }: Copy, first: string, last: string): Promise<void> {
   const files = (await readdir(path.join(from, 'pg_wal'))).filter(
     (name) => WAL_FILE.test(name) && name >= first && name <= last,
@@ -126,14 +126,14 @@ const toPosixPath = (file: string) => file.replaceAll(path.sep, '/');
  */
 const [STATE, CHECKPOINT, TIMELINE] = [16, 32, 48];
 const SHUT_DOWN = 1;
-/** The record of a checkpoint, with the headers of the pages on which it is, is shorter. Bytes. */
+/** Upper limit for a checkpoint record with its page headers. Bytes. */
 const CHECKPOINT_LENGTH = 256n;
-/** A file of the write-ahead log (WAL). The names of a timeline are in the order of their contents. */
+/** A file of the write-ahead log (WAL). Within a timeline, the names sort in the order of the contents. */
 const WAL_FILE = /^[0-9A-F]{24}$/;
 
 const readControlFile = (dataDir: string) => readFileSync(path.join(dataDir, 'global', 'pg_control'));
 
-/** Whether the last server on the data wrote everything and ended. */
+/** Whether the last server on the data was shut down cleanly. */
 const isShutDown = (dataDir: string) =>
   !existsSync(path.join(dataDir, 'postmaster.pid')) &&
   readControlFile(dataDir).readInt32LE(STATE) === SHUT_DOWN;

@@ -149,11 +149,11 @@ export class BranchData {
   }
 }
 
-/** A readers–writer lock. Each waits for those that came before. */
+/** A readers–writer lock. A writer waits for all earlier work, a reader for earlier writers only. */
 class SharedLock {
   #lastWriter: Promise<unknown> = Promise.resolve();
   readonly #readers = new Set<Promise<unknown>>();
-  /** For readers: runs what must not happen at the same time. */
+  /** For readers: runs work one at a time. */
   readonly serialize = limitConcurrency(1);
 
   /** Runs `work` alone. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { EngineError, type BranchOwner } from '../../core/computeEngine.ts';
 import { writePrivateFile } from './files.ts';
 
-/** The role that clients log in with, unless its project was created with others: owner of {@link BRANCH_DATABASE}, no superuser. */
+/** The default role of clients: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
 
@@ -85,7 +85,7 @@ export function scramVerifier(password: string, salt = randomBytes(16)): string 
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** With other iterations it is a user's, and computing it might take hours. */
+/** A verifier with another number of iterations was set by a user. Checking a password against it might take hours. */
 const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${ITERATIONS}:([^$]+)\\$`);
 
 /** Whether Postgres accepts the password for a role with this `rolpassword`. */

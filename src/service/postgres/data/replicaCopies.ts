@@ -24,7 +24,7 @@ export async function copyForReplica(
   deps: ServerDependencies,
   replica: Replica,
 ): Promise<() => Promise<void>> {
-  // Recovery changes the version.
+  // Before the version is read, because recovery changes it.
   await prepareCopy(deps, replica.branchId);
   const primary = deps.branches.primary(replica.branchId);
   const version = primary === undefined ? deps.branches.version(replica.branchId) : '';

@@ -11,7 +11,7 @@ import { writePrivateFile } from './files.ts';
 /** Timestamps are ISO 8601 UTC. */
 interface StoredRole {
   readonly name: string;
-  /** Two while a change of the password is not confirmed. */
+  /** Two until Postgres has confirmed a change. */
   readonly passwords: readonly string[];
   readonly createdAt?: string;
   readonly updatedAt: string;
@@ -25,7 +25,7 @@ export class RolePasswords {
     this.#folder = folder;
   }
 
-  /** What is known of a role's age. */
+  /** When a role was created and changed, if known. */
   times(name: string): Pick<StoredRole, 'createdAt'> & { readonly updatedAt?: string } {
     const { createdAt, updatedAt } = this.#find(name) ?? {};
     return {
@@ -44,7 +44,7 @@ export class RolePasswords {
   }
 
   /**
-   * Gives a role a new password. A service that is killed at any moment knows the password that the role has then.
+   * Gives a role a new password. If the service is killed at any point, the file contains the password that the role has.
    * @param verifier null for a new role
    * @param apply sets the password in Postgres
    */

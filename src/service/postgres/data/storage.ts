@@ -32,13 +32,13 @@ export interface Storage {
   pooler(computeId: string): string;
   /** The folder for a server's socket, by the id of its branch or replica. Created if missing. */
   socketFolder(name: string): string;
-  /** On Windows, the loopback port of each server, instead of a socket folder. */
+  /** The loopback port of each server, by the same id. The name of its Unix socket contains it too. */
   readonly loopbackPorts: Map<string, number>;
   /** Call it when no server runs. */
   removeSockets(): void;
 }
 
-/** What a branch's folder is called that replaces the branch in a restore. */
+/** The folder that replaces a branch's folder at the end of a restore. */
 export const restoredFolder = (folder: string): string => `${folder}.restored`;
 
 export function openStorage(root: string): Storage {
@@ -81,7 +81,7 @@ export function majorsInUse(root: string): ReadonlySet<number> {
 
 /** Removes what killed services and failed calls left. Call it when no server runs. */
 export async function removeUnrecorded(storage: Storage, { branches, computes }: RecordedIds): Promise<void> {
-  // Each call finishes a restore.
+  // `branch` finishes an interrupted restore.
   for (const id of branches) storage.branch(id);
   const { root } = storage;
   await removeIn(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
@@ -112,7 +112,7 @@ function validated(id: string): string {
   return id;
 }
 
-/** A data directory in which sockets can't be has them in the temporary folder, or in `/tmp` if that is too deep as well. */
+/** Returns the folder for sockets: in the data directory, or in the temporary folder or `/tmp` if their paths would be too long. */
 function socketsRoot(root: string): string {
   const inside = path.join(root, 'sockets');
   if (canHoldSockets(inside)) {
@@ -128,7 +128,7 @@ function socketsRoot(root: string): string {
   return created;
 }
 
-/** Socket paths have a low limit, and a comma separates folders for Postgres and its clients. Windows has no sockets. */
+/** Socket paths must be short, and Postgres reads a comma as the end of a folder. On Windows, no sockets are used. */
 function canHoldSockets(folder: string): boolean {
   const longest = path.join(folder, shortName(''), '.s.PGSQL.5432');
   const isShort = Buffer.byteLength(longest) <= MAX_SOCKET_PATH_LENGTH;

@@ -28,7 +28,7 @@ host    all          all                 127.0.0.1/32     scram-sha-256
 host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
 `;
 
-/** What all parts of the engine share. */
+/** Shared by all parts of the engine. */
 export interface EngineDependencies {
   readonly storage: Storage;
   readonly binaries: Binaries;
@@ -41,11 +41,11 @@ export interface EngineDependencies {
 /** Creates the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
 export async function ensureTemplate(deps: EngineDependencies): Promise<string> {
   const template = deps.storage.template(deps.binaries.major);
-  if (!existsSync(template)) await createAtomically(template, (folder) => initialise(deps, folder));
+  if (!existsSync(template)) await createAtomically(template, (folder) => initialize(deps, folder));
   return template;
 }
 
-async function initialise(deps: EngineDependencies, folder: string): Promise<void> {
+async function initialize(deps: EngineDependencies, folder: string): Promise<void> {
   const { storage, binaries, logins, shutdownSignal } = deps;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
@@ -155,7 +155,7 @@ async function runSingleUser(
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
 export async function syncToDisk(deps: EngineDependencies, dataDir: string): Promise<void> {
-  // One call of the system instead of one for each file.
+  // One system call instead of one for each file.
   const isSyncedAtOnce = process.platform === 'linux' && deps.binaries.major >= 17;
   const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];
   await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {

@@ -112,7 +112,7 @@ function configuration(folder: string, compute: ComputeSpec, certificate: Certif
     auth_type: 'scram-sha-256',
     auth_file: path.join(folder, 'users.txt'),
     auth_query: lookUp,
-    // Its database, because owners of others can change settings there, such as `role`.
+    // The maintenance database, because owners of other databases can change settings there, such as `role`.
     auth_dbname: SUPERUSER,
     pool_mode: 'transaction',
     max_prepared_statements: 200,

@@ -39,7 +39,7 @@ export async function connectAsSuperuser(
     database,
     application_name: 'service',
     options: sessionOptions(binaries.major),
-    // Given, so that no PG… variable of the environment is used.
+    // Set explicitly, so that PG… environment variables are ignored.
     ssl: false,
     client_encoding: 'UTF8',
   });

@@ -91,9 +91,9 @@ async function startServer(deps: ServerDependencies, start: StartOptions): Promi
 const SMALLEST_SIZE = 0.25;
 
 /**
- * Runs the service's own work on a branch with its running primary, or else with a server that runs for this work only. No
- * client reaches that one, because it listens in the private socket folder and no compute's address leads to it. So the work
- * needs no compute and wakes none. The caller holds the branch's lock. @throws {EngineError}
+ * Runs the service's own work on a branch with its running primary, or else with a server that runs for this work only, so
+ * that it wakes no compute. Clients can't reach that server, because it listens in the private socket folder and no compute's
+ * address leads to it. The caller holds the branch's lock. @throws {EngineError}
  */
 export async function withBranchServer<T>(
   deps: ServerDependencies,

@@ -67,8 +67,8 @@ export async function stopOrphan(dataDir: string): Promise<boolean> {
 }
 
 /**
- * A backend outlives a killed postmaster until its statement ends, and no server can start in the meantime. Linux shows that
- * its working folder is the data directory. What it committed is in the write-ahead log.
+ * A backend outlives a killed postmaster until its statement ends, and no server can start in the meantime. Its working
+ * folder, which Linux shows, is the data directory. Killing it loses nothing: what it committed is in the write-ahead log.
  */
 async function killBackends(dataDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -81,7 +81,7 @@ async function killBackends(dataDir: string): Promise<void> {
   }
 }
 
-/** Not a user's shell in the folder, for example. */
+/** Whether the process is a Postgres program in the folder, rather than a user's shell, for example. */
 function isBackendIn(folder: string, pid: string): boolean {
   try {
     const program = path.basename(readlinkSync(`/proc/${pid}/exe`));

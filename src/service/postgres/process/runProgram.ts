@@ -29,7 +29,7 @@ export async function runProgram(
   });
   const end = () => killGroup(child);
   options.signal?.addEventListener('abort', end);
-  child.stdin.on('error', () => {}); // It ended before it read all. Its exit code says why.
+  child.stdin.on('error', () => {}); // The program ended before it read all its input. Its exit code says why.
   child.stdin.end(options.input ?? '');
   try {
     const output = Promise.all([text(child.stdout), text(child.stderr)]);
@@ -54,7 +54,7 @@ export const inBackground = () => ({ detached: process.platform !== 'win32', win
 
 /**
  * The environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
- * server's behaviour, and any keys.
+ * server's behavior, and any keys.
  */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const kept = ['PATH', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'SystemDrive', 'TEMP', 'TMP'];
@@ -67,7 +67,7 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
   `${path.basename(spawnfile)} ended with ${exitCode ?? signalCode}`;
 
-/** Its files are removed, so it need not end cleanly. */
+/** The caller removes the program's files, so it needn't end cleanly. */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
