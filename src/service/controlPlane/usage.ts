@@ -35,7 +35,7 @@ const sum = (a: Usage, b: Usage): Usage => ({
 const withUncounted = (usage: Usage, computes: Iterable<StoredCompute>, now: number): Usage =>
   [...computes].reduce((total, compute) => sum(total, uncountedUsageOf(compute, now)), usage);
 
-/** Returns the project as lists show it: with whole seconds, including the uncounted ones. */
+/** Returns the project as lists show it: in whole seconds, including the time that isn't counted yet. */
 export function withUsage({ record, computes }: ProjectState, now: number): ProjectRecord {
   const { cpu_used_sec, active_time } = withUncounted(record, computes.values(), now);
   return { ...record, cpu_used_sec: Math.floor(cpu_used_sec), active_time: Math.floor(active_time) };
@@ -46,7 +46,7 @@ const countedUsageOf = ({ compute_time_seconds, active_time_seconds }: BranchRec
   active_time: active_time_seconds,
 });
 
-/** Returns the usage of a branch, including the uncounted one. */
+/** Returns the usage of a branch, including the time that isn't counted yet. */
 export const usageOfBranch = (branch: BranchRecord, computes: readonly StoredCompute[], now: number): Usage =>
   withUncounted(countedUsageOf(branch), computes, now);
 

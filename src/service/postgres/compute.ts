@@ -24,7 +24,7 @@ interface ComputeDependencies extends ServerDependencies {
 /** How long a client waits for the server. Milliseconds. */
 const WAKE_LIMIT = 60_000;
 const WAKE_PAUSE = 20;
-/** Before a pooler that ended unexpectedly is started again. Milliseconds. */
+/** The pause before a pooler that ended unexpectedly is started again. Milliseconds. */
 const POOLER_PAUSE = 1000;
 
 export class Compute {

@@ -6,7 +6,7 @@ import { computesOf } from './branchRecord.ts';
 
 type BranchResponse = Omit<BranchRecord, 'annotation_value'>;
 
-/** With whole seconds, including the uncounted ones. */
+/** Shows usage in whole seconds, including the time that isn't counted yet. */
 export function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number): BranchResponse {
   const { annotation_value: _, ...branch } = stored;
   const { cpu_used_sec, active_time } = usageOfBranch(stored, computesOf(project, branch.id), now);

@@ -5,7 +5,7 @@ import path from 'node:path';
 /** The bundle, or this file if the source itself runs. */
 const programFile = import.meta.filename;
 
-/** From this source, from `dist/`, and from the bundle of `npm run service` in `node_modules/.cache/hosted-postgres/`. */
+/** By the program: this source, the bundle in `dist/`, or that of `npm run service` in `node_modules/.cache/hosted-postgres/`. */
 const PATH_TO_ROOT: Readonly<Record<string, string>> = {
   '.ts': '../../../..',
   '.js': '..',
