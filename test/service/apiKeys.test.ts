@@ -94,7 +94,7 @@ describe('API keys', () => {
   });
 });
 
-/** It stays revoked, even if the service is started with its value. */
+/** A revoked key stays revoked, even if the service is started with its value. */
 describe('A revoked key', () => {
   it('makes the program exit with 9 if it is given at the start, and does not affect other keys', async () => {
     const dataDir = temporaryFolder();

@@ -21,7 +21,7 @@ interface Known {
   readonly sent: string | undefined;
 }
 
-/** Writes one change after the other until the service is gone, and records which ones it confirmed. */
+/** Writes one change after another until the service is gone, and records the confirmed ones. */
 class Writer {
   readonly computes = new Map<string, Known>();
   readonly keys = new Map<number, string>();

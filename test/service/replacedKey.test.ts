@@ -1,4 +1,4 @@
-/** The extension replaces the key of its local service if that was revoked or is another one. */
+/** The extension replaces its stored key of the local service if the service doesn't accept it. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -12,7 +12,7 @@ import type { Worktree } from './worktree.ts';
 const STEPS = Number(process.env['STEPS'] ?? roundsOf(25, 200));
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
 
-/** What the windows must say of a worktree, and the host that its env file must have; without one it is untouched. */
+/** What the windows must show for a worktree, and the host in its env file. Without a host, the file must be untouched. */
 interface Expected {
   readonly decision: string;
   readonly host?: string | undefined;
@@ -54,7 +54,7 @@ describe('Following checkouts', () => {
   });
 });
 
-/** @param value of the env file before the step, or as the step left it if the step edited it */
+/** @param value the env file's value before the step, or after it if the step edited the file */
 function expected(world: GitWorld, worktree: Worktree, value: string | undefined): Expected {
   const { branch, pause } = worktree.gitStatus();
   if (pause !== undefined) return { decision: `paused ${pause}` };

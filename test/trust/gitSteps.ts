@@ -8,7 +8,7 @@ import type { Worktree } from './worktree.ts';
 
 type Step = (worktree: Worktree, git: GitRepository['git']) => unknown;
 
-/** How many times as often as the others these steps are. */
+/** Steps that are chosen this many times as often as the others. */
 export const WEIGHTS: Readonly<Record<string, number>> = {
   switch: 8,
   switchFast: 6,

@@ -23,7 +23,7 @@ const runGit = gitRunner(() => 'git');
 
 export class GitWorld {
   readonly worktrees: Worktree[] = [];
-  /** As the configuration should have it. */
+  /** The database branch of each git branch, as git's configuration should have it. */
   readonly mapped = new Map<string, string>();
   readonly deleted = new Set<string>();
   /** The worktrees whose env file the last step has edited. */
@@ -43,7 +43,7 @@ export class GitWorld {
   readonly #database: string;
   readonly random: () => number;
   #service: LocalService;
-  /** Of the project's default branch, which is the parent of the others. */
+  /** The URL of the project's default branch, which is the parent of the others. */
   firstUrl = '';
   #count = 0;
 
@@ -95,12 +95,12 @@ export class GitWorld {
     await client.end();
   }
 
-  /** For names that are used once. */
+  /** For unique names. */
   nextNumber(): number {
     return (this.#count += 1);
   }
 
-  /** @returns the name of the step. What git refuses is a step too. */
+  /** @returns the name of the step. One that git refuses counts too. */
   async step(): Promise<string> {
     const entries = Object.entries(gitSteps(this)).flatMap((entry) =>
       Array.from({ length: WEIGHTS[entry[0]] ?? 1 }, () => entry),

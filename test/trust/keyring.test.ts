@@ -15,7 +15,7 @@ const { secretStore } = await import('../../src/ui/state/secrets.ts');
 
 type Call = 'get' | 'store' | 'delete';
 
-/** VS Code's storage over a map, of which some calls fail. */
+/** VS Code's secret storage, backed by a map. Some calls fail. */
 class Keyring {
   readonly map = new SecretMap();
   readonly failing = new Set<Call>();
@@ -90,7 +90,7 @@ describe('A keyring that', () => {
     });
     after(() => service.stop());
 
-    /** The writes of a rotation: the id is forgotten, the new key, its id. Afterwards only stores fail, or all calls. */
+    /** A rotation has three writes: it removes the old id, stores the new key, and stores its id. From one of them on, only stores fail, or all calls. */
     for (const write of [1, 2, 3])
       for (const calls of [['store'], ['get', 'store', 'delete']] as const)
         it(`at write ${write} (${calls.join()}): the stored key works, and the user learns which keys exist`, async () => {

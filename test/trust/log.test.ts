@@ -1,4 +1,4 @@
-/** Every failure there can be, written to the log as the extension does it: the key is in none of the lines. */
+/** Writes each kind of failure to the log, as the extension does. No line may contain the key. */
 import { outputLines } from '../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { Client } from '../../src/api/client.ts';

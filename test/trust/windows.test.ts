@@ -1,5 +1,5 @@
 /**
- * Several windows on one account, and what time does to them: each window is the model as the extension wires it, with
+ * Several windows on one account, over time: each window is the model as the extension wires it, with
  * a separate clock, and all share the secret store. The service is the real one; a proxy counts what reaches it.
  */
 import assert from 'node:assert/strict';

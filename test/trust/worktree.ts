@@ -44,7 +44,7 @@ export class Worktree {
     writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
   }
 
-  /** What git itself says. */
+  /** Reads the state from `git status`. */
   gitStatus(): { readonly branch: string | undefined; readonly pause: string | undefined } {
     const status = this.repository.git('status');
     const branch = this.repository.git('branch', '--show-current').trim();
@@ -58,7 +58,7 @@ export class Worktree {
     return { branch: branch === '' ? undefined : branch, pause };
   }
 
-  /** Waits until each window says what is expected. */
+  /** Waits until each window shows the expected decision. */
   async settle(what: string, isExpected: (said: string) => boolean): Promise<void> {
     const said = () =>
       this.windows.map(({ state: { decision } }) =>

@@ -87,7 +87,7 @@ export class QuickInput {
     const lists = (isExpected: (items: readonly string[]) => boolean, what: string) =>
       until(`the dialog to list ${what}`, async () => isExpected((await this.waitFor(prompt)).items));
     await lists((items) => items.includes('..'), 'its first folder');
-    // At once, because the dialog completes what is typed letter by letter. The parent comes first, so that the list of the
+    // Sets the whole text at once, because the dialog would complete text that is typed. The parent comes first, so that the list of the
     // folder differs from the one before: until then, the dialog would open the folder instead of taking it.
     await this.#input.fill(`${path.dirname(folder)}/`);
     await lists((items) => items.includes(path.basename(folder)), path.dirname(folder));

@@ -168,7 +168,7 @@ const quiet = {
   'extensions.ignoreRecommendations': true,
 };
 
-/** Writes the machine settings of this server. They override user settings, except those with the scope `application`. */
+/** Writes the machine settings of this server. They override user settings. VS Code ignores those with the scope `application`. */
 async function writeMachineSettings(dataFolder: string, more: ServerOptions['settings']): Promise<void> {
   const folder = path.join(dataFolder, 'data', 'Machine');
   await mkdir(folder, { recursive: true });

@@ -67,7 +67,7 @@ export class Tree {
 
   /**
    * Expands a project and waits for the names of its branches, which arrive after its rows: VS Code then replaces the rows, so
-   * that a click could hit another one, or one that knows no compute.
+   * that a click could hit another row, or one whose compute isn't known yet.
    */
   async expandProject(name: string): Promise<void> {
     await this.expand(`Project ${name}`);

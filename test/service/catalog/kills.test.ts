@@ -22,7 +22,7 @@ const LONGEST_DELAY = 100;
 /** What a writer knows of its databases or roles. */
 class Names {
   readonly confirmed = new Set<string>();
-  /** Of a call whose reply is missing: the names before and after it. */
+  /** The names before and after a call whose reply is missing. */
   pending: { readonly before: readonly string[]; readonly after: readonly string[] } | undefined;
 
   get newest(): string | undefined {
@@ -68,7 +68,7 @@ class Writer {
     this.#api = api;
   }
 
-  /** Makes one change after the other until the service is gone. */
+  /** Makes one change after another until the service is gone. */
   async write(): Promise<void> {
     for (;;) {
       this.#count += 1;

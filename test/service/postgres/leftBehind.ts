@@ -1,4 +1,4 @@
-/** Finds what a service has on its storage, runs and listens on although no record names it. Processes and ports on Linux only. */
+/** Finds files, processes and ports of a service that no record names. Processes and ports on Linux only. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { readPostmasterPid } from '../../../src/service/postgres/process/postmaster.ts';

@@ -160,7 +160,7 @@ describe('Projects created with Postgres', function () {
   });
 });
 
-/** For the user of the engine, whom its folders belong to. */
+/** For the account that the engine runs as, which owns its folders. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   mkdirSync(folder);

@@ -1,4 +1,4 @@
-/** Where a service that root starts stores its data, for which it becomes `nobody`. */
+/** Where a service that root starts stores its data after it has become `nobody`. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

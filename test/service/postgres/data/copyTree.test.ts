@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../helpers/localService.ts';
 
 describe('copyTree', () => {
   it('rejects only after all writes have ended, so that the copy can be removed', async function () {
-    if (process.platform === 'win32') return this.skip(); // Nothing there is as surely no file to copy as a socket.
+    if (process.platform === 'win32') return this.skip(); // The test needs a file that can't be copied: a socket.
     const folder = temporaryFolder();
     const [from, to] = [path.join(folder, 'from'), path.join(folder, 'to')];
     await mkdir(from);

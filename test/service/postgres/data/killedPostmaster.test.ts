@@ -10,11 +10,10 @@ import { roundsOf } from '../../../helpers/fullRun.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-/** For each kind of copy. */
 const KILLS_PER_COPY_KIND = roundsOf(2, 17);
 /** Few, so that a round is short. */
 const ROWS = 20_000;
-/** Each transaction changes some rows anywhere, and the number of changes. */
+/** Each transaction changes 20 rows and adds 20 to the total. */
 const LONG_STATEMENT = `do $$ begin
   for i in 1..1000000 loop
     update item set changes = changes + 1 where id % 1000 = i * 7 % 1000;
@@ -68,7 +67,7 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
     assert(Number(total) >= committed, `${String(total)} of ${committed} changes`);
   }
 
-  /** A refusal with a reason is fine too. */
+  /** An error with a reason is fine too. */
   async function copied(copy: () => Promise<void>): Promise<boolean> {
     try {
       await copy();
