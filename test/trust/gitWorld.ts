@@ -8,7 +8,6 @@ import { gitRunner } from '../../src/base/runGit.ts';
 import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
 import { replaceHost } from '../../src/model/workBranch/databaseUrl.ts';
-import { gitIgnored } from '../../src/model/workBranch/gitIgnored.ts';
 import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
 import { WorkFolder, type Target, type WorkFolderPorts } from '../../src/model/workBranch/workFolder.ts';
 import { branchCalls, type Api, type Created } from '../helpers/branchCalls.ts';
@@ -239,13 +238,12 @@ export class GitWorld {
       knownHosts: this.#knownHosts,
       isTrusted: () => true,
       account: () => ACCOUNT,
-      envPath: () => worktree.file,
       readEnv: async () => {
-        const { value } = worktree;
-        if (value === undefined) return { file: 'none', value };
-        const isTracked = (await gitIgnored(runGit, worktree.file)) === 'tracked';
-        return { file: isTracked ? 'tracked' : 'writable', value };
+        const { value, file } = worktree;
+        return { file: value === undefined ? 'none' : 'writable', value, path: file };
       },
+      readOther: async (folder) =>
+        this.worktrees.find(({ repository }) => repository.folder === folder)?.value,
       replaceEnv: async (before, after) => {
         if (worktree.value !== before) return false;
         worktree.write(after);

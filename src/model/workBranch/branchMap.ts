@@ -5,7 +5,7 @@
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { RunGit } from '../../base/runGit.ts';
 
-/** A database branch. The account is a `stableAccountId`. */
+/** A database branch. The account is a `accountId`. */
 export interface BranchRef {
   readonly account: string;
   readonly projectId: string;

@@ -21,6 +21,15 @@ export interface Facts {
   /** The id of the connected account; undefined without a connection. */
   readonly account: string | undefined;
   readonly target: TargetState;
+  /** Undefined in the repository's own worktree. */
+  readonly worktree:
+    | {
+        /** The env file of another worktree points to a known branch. */
+        readonly isUsedElsewhere: boolean;
+        /** To the same branch as this one's, which isn't this git branch's. */
+        readonly isShared: boolean;
+      }
+    | undefined;
 }
 
 /** Why the file isn't changed although another branch is checked out. */
@@ -45,6 +54,24 @@ export type Decision =
   /** Find out whether the branch can be used, then decide again. */
   | { readonly kind: 'check'; readonly target: BranchRef }
   | { readonly kind: 'write'; readonly target: BranchRef };
+
+/** Why the user is asked for the database branch of a git branch. `missing`, `shared`: of a linked worktree. */
+export type AskReason = 'unmapped' | 'missing' | 'shared';
+
+/** What to ask, once for each git branch. */
+export function questionOf(
+  decision: Decision,
+  { git, map, file, worktree, isDefaultBranch }: Facts,
+): { readonly gitBranch: string; readonly reason: AskReason } | undefined {
+  if (decision.kind === 'ask') return { gitBranch: decision.gitBranch, reason: 'unmapped' };
+  const { branch: gitBranch, pause } = git;
+  if (worktree === undefined || gitBranch === undefined || pause !== undefined || isDefaultBranch)
+    return undefined;
+  const mapped = map.branches.get(gitBranch);
+  if (mapped === 'none') return undefined;
+  if (worktree.isUsedElsewhere && file === 'none') return { gitBranch, reason: 'missing' };
+  return worktree.isShared && mapped === undefined ? { gitBranch, reason: 'shared' } : undefined;
+}
 
 export function decide(facts: Facts): Decision {
   const { git, map } = facts;

@@ -11,23 +11,22 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../memory.ts';
 import type { BranchRef } from './branchMap.ts';
 import { hostKey } from './databaseUrl.ts';
+import { hasKnownHosts, KNOWN_HOSTS } from './hasKnownHosts.ts';
 
 export interface KnownBranch extends BranchRef {
   readonly projectName: string;
   readonly branchName: string;
+  /** Whether the host is the one for pooled connections. */
+  readonly isPooled: boolean;
   readonly isProtected: boolean;
   readonly expiresAt?: string | undefined;
   readonly isDeleted: boolean;
 }
 
-const ENTRY = 'hostedPostgres.knownHosts';
 /** The hosts used longest ago are forgotten. */
 const MAX_HOSTS = 200;
 
-/** Whether any window has an env file to show or follow. */
-export const hasKnownHosts = (memory: Pick<Memory, 'get'>): boolean => read(memory).length > 0;
-
-type KnownInventory = Pick<Inventory, 'allComputes' | 'project' | 'computesOf'> & {
+type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {
   readonly branches: Pick<Inventory['branches'], 'get' | 'forProject'>;
 };
 
@@ -39,6 +38,10 @@ export class KnownHosts {
 
   constructor(memory: Memory) {
     this.#memory = memory;
+  }
+
+  get isEmpty(): boolean {
+    return !hasKnownHosts(this.#memory);
   }
 
   get(host: string): KnownBranch | undefined {
@@ -55,11 +58,7 @@ export class KnownHosts {
 
   /** @param computes to remember with their branches, as the inventory knows them */
   async remember(inventory: KnownInventory, account: string, computes: readonly Compute[]): Promise<void> {
-    const entries = computes.flatMap((compute) => {
-      const branch = knownBranch(inventory, account, compute);
-      return hostsOf(compute).map((host) => [host, branch] as const);
-    });
-    await this.#set(entries);
+    await this.#set(computes.flatMap((compute) => entriesOf(inventory, account, compute)));
   }
 
   /**
@@ -71,9 +70,15 @@ export class KnownHosts {
     const wanted = new Set([...own.map(([host]) => host), ...hosts.map(hostKey)]);
     if (wanted.size === 0) return;
     const found = new Map<string, KnownBranch>();
-    for (const compute of inventory.allComputes())
-      for (const host of hostsOf(compute))
-        if (wanted.has(host)) found.set(host, knownBranch(inventory, account, compute));
+    // There may be thousands of computes at each change of the lists.
+    const candidates = wanted.union(
+      new Set([...wanted].map((host) => host.replace(/^([^.:]+)-pooler\b/, '$1'))),
+    );
+    const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
+      candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));
+    for (const compute of [...inventory.allComputes()].filter(isCandidate))
+      for (const [host, known] of entriesOf(inventory, account, compute))
+        if (wanted.has(host)) found.set(host, known);
     const others = own.filter(([host]) => !found.has(host));
     await this.#set([...others.map(([host, known]) => [host, updated(inventory, known)] as const), ...found]);
   }
@@ -82,20 +87,15 @@ export class KnownHosts {
     const before = new Map(read(this.#memory));
     if (entries.every(([host, known]) => isEqual(before.get(host), known))) return;
     for (const [host] of entries) before.delete(host);
-    await this.#memory.update(ENTRY, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
+    await this.#memory.update(KNOWN_HOSTS, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
     this.#changed.fire();
   }
 }
 
-function hostsOf(compute: Compute): string[] {
-  const pooled = pooledHost(compute);
-  return [compute.host, ...(pooled === undefined ? [] : [pooled])].map(hostKey);
-}
-
-function knownBranch(inventory: KnownInventory, account: string, compute: Compute): KnownBranch {
+function entriesOf(inventory: KnownInventory, account: string, compute: Compute): [string, KnownBranch][] {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = inventory.branches.get(projectId, branchId);
-  return {
+  const known = {
     account,
     projectId,
     branchId,
@@ -105,6 +105,13 @@ function knownBranch(inventory: KnownInventory, account: string, compute: Comput
     ...(branch?.expires_at ? { expiresAt: branch.expires_at } : {}),
     isDeleted: false,
   };
+  const pooled = pooledHost(compute);
+  return [
+    [hostKey(compute.host), { ...known, isPooled: false }],
+    ...(pooled === undefined
+      ? []
+      : [[hostKey(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
+  ];
 }
 
 /** A branch whose compute is gone, and perhaps the branch too. */
@@ -114,7 +121,7 @@ function updated(inventory: KnownInventory, known: KnownBranch): KnownBranch {
 }
 
 function read(memory: Pick<Memory, 'get'>): readonly (readonly [string, KnownBranch])[] {
-  const stored = memory.get(ENTRY);
+  const stored = memory.get(KNOWN_HOSTS);
   return Array.isArray(stored) ? stored.filter(isEntry) : [];
 }
 

@@ -2,15 +2,16 @@
  * A folder of the workspace: what is checked out in it and which database branch its env file points to. Follows
  * checkouts if the repository's map says so.
  */
-import path from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
-import { EMPTY_MAP, readBranchMap, type BranchMap, type BranchRef } from './branchMap.ts';
+import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchMap, type BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl } from './databaseUrl.ts';
-import { decide, type Decision, type Facts, type TargetState } from './decide.ts';
+import { decide, questionOf, type AskReason, type Decision, type Facts, type TargetState } from './decide.ts';
+import { gitIgnored } from './gitIgnored.ts';
 import {
   findRepository,
   isDefaultBranch,
@@ -20,11 +21,14 @@ import {
   type Repository,
 } from './gitState.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
+import { isLinked, otherWorktrees } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 
 /** The variable in the env file. */
 export interface EnvValue {
   readonly file: Facts['file'];
+  /** Without links. */
+  readonly path: string;
   /** A secret. */
   readonly value: string | undefined;
 }
@@ -46,15 +50,15 @@ export interface WorkFolderPorts {
   readonly isTrusted: () => boolean;
   /** The id of the connected account. */
   readonly account: () => string | undefined;
-  /** The path of the env file. */
-  readonly envPath: () => string;
   readonly readEnv: () => Promise<EnvValue>;
+  /** The value in the env file of another folder, a secret. */
+  readonly readOther: (folder: string) => Promise<string | undefined>;
   /** Replaces the value unless it has changed. @returns whether it was replaced */
   readonly replaceEnv: (before: string, after: string) => Promise<boolean>;
   /** The value for the env file, with what is kept of the old value. Never rejects. */
   readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
   /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
-  readonly ask: (gitBranch: string) => boolean;
+  readonly ask: (gitBranch: string, reason: AskReason) => boolean;
   readonly onSwitched: (done: Switch) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -67,6 +71,8 @@ export interface WorkFolderState {
   readonly host: string | undefined;
   /** The branch behind the host, if it is known. */
   readonly current: KnownBranch | undefined;
+  /** The folder in another worktree whose file points to the same branch, although it isn't this git branch's. */
+  readonly sharedWith: string | undefined;
   readonly decision: Decision;
 }
 
@@ -76,11 +82,15 @@ const NO_STATE: WorkFolderState = {
   map: EMPTY_MAP,
   host: undefined,
   current: undefined,
+  sharedWith: undefined,
   decision: { kind: 'nothing' },
 };
 
 /** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
 const SETTLE = 150;
+
+/** Milliseconds until a service that wasn't reachable is tried again. */
+const RETRY = 10_000;
 
 export class WorkFolder implements Disposable {
   readonly folder: string;
@@ -90,6 +100,7 @@ export class WorkFolder implements Disposable {
   #running: Promise<void> | undefined;
   #runAgain = false;
   #timer: Disposable | undefined;
+  #retryTimer: Disposable | undefined;
   #watched: WatchedFiles = new Map();
   #watcher: Disposable | undefined;
   #isDisposed = false;
@@ -111,8 +122,7 @@ export class WorkFolder implements Disposable {
   /** Looks at git and the file, and does what follows from it. Never rejects. */
   refresh(): Promise<void> {
     this.#runAgain = true;
-    this.#running ??= this.#run().finally(() => (this.#running = undefined));
-    return this.#running;
+    return (this.#running ??= this.#run());
   }
 
   /** Keeps the file as it is until another git branch is checked out. */
@@ -123,6 +133,7 @@ export class WorkFolder implements Disposable {
   dispose(): void {
     this.#isDisposed = true;
     this.#timer?.dispose();
+    this.#retryTimer?.dispose();
     this.#watcher?.dispose();
     this.#changed.dispose();
   }
@@ -136,20 +147,24 @@ export class WorkFolder implements Disposable {
         this.#ports.onError(error);
       }
     }
+    // At once, so that a later refresh starts a new run.
+    this.#running = undefined;
   }
 
   async #step(): Promise<void> {
+    this.#retryTimer?.dispose();
     const { facts, value } = await this.#read();
     let decision = facts === undefined ? NO_STATE.decision : decide(facts);
     if (decision.kind === 'check' && value !== undefined)
       decision = await this.#switch(decision.target, value);
     this.#update({ decision });
-    if (
-      decision.kind === 'ask' &&
-      !this.#asked.has(decision.gitBranch) &&
-      this.#ports.ask(decision.gitBranch)
-    )
-      this.#asked.add(decision.gitBranch);
+    // Without a connection, the next one causes a refresh.
+    if (decision.kind === 'stopped' && decision.reason === 'offline' && facts?.account !== undefined)
+      this.#retryTimer = this.#ports.clock.after(RETRY, () => void this.refresh());
+    const question = facts && questionOf(decision, facts);
+    if (question === undefined) return;
+    const { gitBranch, reason } = question;
+    if (!this.#asked.has(gitBranch) && this.#ports.ask(gitBranch, reason)) this.#asked.add(gitBranch);
   }
 
   /** Finds the target, which takes time, so the facts are read again before the file is changed. */
@@ -173,34 +188,57 @@ export class WorkFolder implements Disposable {
   /** @returns no facts if the folder isn't in a repository */
   async #read(): Promise<{ readonly facts?: Facts; readonly value: string | undefined }> {
     const { runGit, knownHosts, isTrusted, account } = this.#ports;
-    const { value, file } = await this.#ports.readEnv();
+    const { value, file, path } = await this.#ports.readEnv();
     const host = value === undefined ? undefined : parseDatabaseUrl(value)?.host;
     const current = host === undefined ? undefined : knownHosts.get(host);
-    const repository = await findRepository(this.folder);
+    const repository = knownHosts.isEmpty ? undefined : await findRepository(this.folder);
     if (repository === undefined) {
-      this.#update({ ...NO_STATE, host, current });
+      this.#update({ ...NO_STATE, host, current }, path);
       return { value };
     }
     const [git, map] = await Promise.all([
       readGitState(repository, runGit),
       readBranchMap(runGit, this.folder),
     ]);
-    this.#update({ repository, git, map, host, current });
+    const others = await this.#otherBranches(repository);
+    const mapped = git.branch === undefined ? undefined : map.branches.get(git.branch);
+    const isOwn = current !== undefined && isSameBranch(current, mapped);
+    const sharedWith = isOwn
+      ? undefined
+      : others.find(([, other]) => current && isSameBranch(current, other))?.[0];
+    this.#update({ repository, git, map, host, current, sharedWith }, path);
     if (git.branch !== this.#undone) this.#undone = undefined;
-    const target = git.branch === undefined ? undefined : map.branches.get(git.branch);
-    const isUnmapped = map.isFollowed && target === undefined && git.branch !== undefined;
+    const target = mapped;
+    const isUnmapped = target === undefined && git.branch !== undefined;
+    const isSwitch =
+      file === 'writable' && target !== undefined && target !== 'none' && !isSameBranch(target, current);
     const facts: Facts = {
       isTrusted: isTrusted(),
       git,
       map,
       isDefaultBranch: isUnmapped && (await isDefaultBranch(repository, git.branch, runGit)),
-      file,
+      file: isSwitch && (await gitIgnored(runGit, path)) === 'tracked' ? 'tracked' : file,
       current,
       isUndone: this.#undone !== undefined,
       account: account(),
+      worktree: isLinked(repository)
+        ? { isUsedElsewhere: others.length > 0, isShared: sharedWith !== undefined }
+        : undefined,
       target: target === undefined || target === 'none' ? 'unchecked' : this.#knownState(target),
     };
     return { facts, value };
+  }
+
+  /** The folders in other worktrees that correspond to this one, with the known branches of their files. */
+  async #otherBranches(repository: Repository): Promise<(readonly [folder: string, branch: KnownBranch])[]> {
+    const inside = relative(repository.worktree, this.folder);
+    const folders = (await otherWorktrees(repository)).map((worktree) => join(worktree, inside));
+    const values = await Promise.all(folders.map((folder) => this.#ports.readOther(folder)));
+    return folders.flatMap((folder, index) => {
+      const url = parseDatabaseUrl(values[index] ?? '');
+      const known = url && this.#ports.knownHosts.get(url.host);
+      return known === undefined ? [] : [[folder, known] as const];
+    });
   }
 
   /** What is known without a request. */
@@ -210,22 +248,21 @@ export class WorkFolder implements Disposable {
     return isExpired(known, this.#ports.clock) ? 'expired' : 'unchecked';
   }
 
-  #update(change: Partial<WorkFolderState>): void {
+  #update(change: Partial<WorkFolderState>, envPath?: string): void {
     const before = this.#state;
     this.#state = { ...before, ...change };
-    this.#watch();
+    if (envPath !== undefined) this.#watch(envPath);
     if (!isEqual(plain(before), plain(this.#state))) this.#changed.fire();
   }
 
   /** Only while there is something to show or to follow. */
-  #watch(): void {
+  #watch(envPath: string): void {
     const { repository, map, current } = this.#state;
     const files = new Map<string, readonly string[]>();
     const add = (folder: string, names: readonly string[]) =>
       files.set(folder, [...(files.get(folder) ?? []), ...names]);
     if (map.isFollowed || current !== undefined) {
-      const envPath = this.#ports.envPath();
-      add(path.dirname(envPath), [path.basename(envPath)]);
+      add(dirname(envPath), [basename(envPath)]);
       if (repository !== undefined) {
         add(repository.gitDir, STATE_FILES);
         add(repository.commonDir, ['config']);
@@ -236,7 +273,7 @@ export class WorkFolder implements Disposable {
     this.#watcher?.dispose();
     this.#watcher = watchFiles(files, () => this.#schedule());
     // What has changed before that is seen now.
-    this.#runAgain = files.size > 0;
+    if (files.size > 0) this.#runAgain = true;
   }
 
   #schedule(): void {

@@ -3,6 +3,7 @@ import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../text/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
@@ -11,7 +12,7 @@ import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
-import { askLifetime, expiryAfter, explainExpiry } from './expiry.ts';
+import { askLifetime, explainExpiry } from './expiry.ts';
 
 interface State {
   readonly projectId?: string | undefined;

@@ -3,6 +3,7 @@ import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
+import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { formatDate, delayProblem, duration } from '../../text/timeText.ts';
 import { makeChange } from '../change.ts';
@@ -40,10 +41,6 @@ export function typedLifetime(text: string): Choice<number> | undefined {
   const description = delayProblem(parsed.problem, LIFETIME_LIMITS);
   return { label: text, description, alwaysShow: true, value: undefined };
 }
-
-/** @param lifetime seconds from now. @returns a time without fractions of a second, which the service rejects */
-export const expiryAfter = (lifetime: number): string =>
-  new Date(Date.now() + lifetime * 1000).toISOString().replace(/\.\d+/, '');
 
 export const changeExpiry: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change the expiry");

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { BranchRef } from '../../../../src/model/workBranch/branchMap.ts';
-import { decide, type Decision, type Facts } from '../../../../src/model/workBranch/decide.ts';
+import { decide, questionOf, type Decision, type Facts } from '../../../../src/model/workBranch/decide.ts';
 
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
 const [feature, other, root] = [ref('br-feature'), ref('br-other'), ref('br-root')];
@@ -25,6 +25,7 @@ const facts: Facts = {
   isUndone: false,
   account: 'local',
   target: 'unchecked',
+  worktree: undefined,
 };
 const on = (branch: string | undefined): Partial<Facts> => ({ git: { branch, pause: undefined } });
 const stopped = (reason: string) => ({ kind: 'stopped', reason, target: feature });
@@ -92,5 +93,36 @@ describe('decide', () => {
       .join(' ')}: ${situation}`, () => {
       const decision: Decision = decide({ ...facts, ...change });
       assert.deepEqual(decision, expected);
+    });
+});
+
+describe('questionOf', () => {
+  const linked = { isUsedElsewhere: true, isShared: true };
+  const missing: Partial<Facts> = { worktree: linked, file: 'none', current: undefined };
+  const unmapped: Partial<Facts> = { ...on('new'), map: { ...facts.map, isFollowed: false } };
+  const questions: readonly (readonly [
+    situation: string,
+    change: Partial<Facts>,
+    reason: string | undefined,
+  ])[] = [
+    ['a followed git branch without a database branch', on('new'), 'unmapped'],
+    ['a linked worktree without a file', { ...unmapped, ...missing }, 'missing'],
+    ['a linked worktree without a file, whose git branch has a database branch', missing, 'missing'],
+    ['a linked worktree with a copied file', { ...unmapped, worktree: linked }, 'shared'],
+    ['a worktree whose git branch has a database branch', { worktree: linked }, undefined],
+    ['a worktree that the user wants none for', { ...on('without'), ...missing }, undefined],
+    [
+      'a repository without database branches',
+      { ...missing, worktree: { ...linked, isUsedElsewhere: false } },
+      undefined,
+    ],
+    ['a detached worktree', { ...on(undefined), ...missing }, undefined],
+    ['a worktree of the default git branch', { ...unmapped, ...missing, isDefaultBranch: true }, undefined],
+    ["the repository's own worktree", { ...missing, worktree: undefined }, undefined],
+  ];
+  for (const [situation, change, reason] of questions)
+    it(`${reason ?? 'asks nothing'}: ${situation}`, () => {
+      const all = { ...facts, ...change };
+      assert.equal(questionOf(decide(all), all)?.reason, reason);
     });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Branch, Compute } from '../../../../src/api/records/records.ts';
-import { hasKnownHosts, KnownHosts } from '../../../../src/model/workBranch/knownHosts.ts';
+import { hasKnownHosts } from '../../../../src/model/workBranch/hasKnownHosts.ts';
+import { KnownHosts } from '../../../../src/model/workBranch/knownHosts.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
@@ -15,7 +16,6 @@ describe('KnownHosts', () => {
       yield* computes;
     },
     project: (id: string) => ({ id, name: 'Shop' }),
-    computesOf: () => undefined,
     branches: {
       get: (_: string, id: string) => branches.get(id),
       forProject: () => ({ branches }),
@@ -42,6 +42,7 @@ describe('KnownHosts', () => {
       projectName: 'Shop',
       branchId: 'br-one',
       branchName: 'feature',
+      isPooled: true,
       isProtected: false,
       expiresAt: '2030-01-01T00:00:00Z',
       isDeleted: false,
@@ -82,6 +83,5 @@ describe('KnownHosts', () => {
   it('ignores what is stored in another form', () => {
     memory.entries.set('hostedPostgres.knownHosts', [[host, { account: 1 }], 'x']);
     assert.equal(hosts.get(host), undefined);
-    assert.equal(hasKnownHosts(memory), false);
   });
 });

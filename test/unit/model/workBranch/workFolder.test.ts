@@ -38,9 +38,17 @@ class Fixture {
     this.#file = path.join(repository.folder, '.env');
     const known = (branchId: string): KnownBranch => {
       const name = branchId.slice('br-'.length);
-      return { ...ref(name), projectName: 'Shop', branchName: name, isProtected: false, isDeleted: false };
+      return {
+        ...ref(name),
+        projectName: 'Shop',
+        branchName: name,
+        isPooled: false,
+        isProtected: false,
+        isDeleted: false,
+      };
     };
     const knownHosts = {
+      isEmpty: false,
       get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
       find: ({ branchId }: BranchRef) => known(branchId),
     };
@@ -49,18 +57,23 @@ class Fixture {
       clock: systemClock,
       isTrusted: () => true,
       account: () => this.account,
-      envPath: () => this.#file,
-      readEnv: async () =>
-        this.value === undefined
-          ? { file: 'none', value: undefined }
-          : { file: 'writable', value: this.value },
+      readEnv: async () => ({
+        file: this.value === undefined ? 'none' : 'writable',
+        path: this.#file,
+        value: this.value,
+      }),
+      readOther: async (folder) =>
+        existsSync(path.join(folder, '.env'))
+          ? getVariable(readFileSync(path.join(folder, '.env'), 'utf8'), 'DATABASE_URL')
+          : undefined,
       replaceEnv: async (before, after) => {
         if (this.value !== before) return false;
         this.write(after);
         return true;
       },
       findTarget: (target) => this.findTarget(target),
-      ask: (gitBranch) => this.canAsk && this.asked.push(gitBranch) > 0,
+      ask: (gitBranch, reason) =>
+        this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
       onSwitched: ({ gitBranch }) => void this.switched.push(gitBranch),
       onError: (error) => void this.errors.push(error),
     };
@@ -244,5 +257,29 @@ describe('WorkFolder', () => {
     linked.folder.dispose();
     assert.equal(linked.value, url('two', 'new'));
     assert.equal(fixture.value, url('one'));
+  });
+
+  it('offers a database branch to a linked worktree whose file is missing or a copy, and names the other one', async () => {
+    const add = (name: string) => {
+      const folder = path.join(fixture.repository.folder, '..', name);
+      fixture.repository.git('worktree', 'add', '--quiet', '-b', name, folder);
+      return new Fixture(fixture.repository.at(folder));
+    };
+    const missing = add('missing');
+    await missing.folder.refresh();
+    assert.deepEqual(missing.asked, ['missing missing']);
+    const copied = add('copied');
+    copied.write(url('one'));
+    await copied.folder.refresh();
+    assert.deepEqual(copied.asked, ['copied shared']);
+    assert.equal(copied.folder.state.sharedWith, fixture.repository.folder);
+    await fixture.folder.refresh();
+    assert.equal(fixture.folder.state.sharedWith, undefined);
+    assert.deepEqual(fixture.asked, []);
+    await copied.map.setBranch('copied', ref('copied'));
+    copied.write(url('copied'));
+    await copied.folder.refresh();
+    assert.equal(copied.folder.state.sharedWith, undefined);
+    for (const { folder } of [missing, copied]) folder.dispose();
   });
 });

@@ -1,0 +1,65 @@
+/** The connection string of a branch, with role, database and parameters of the one before. */
+import { isPermanentRejection, isRejected } from '../../api/errors.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { accountId } from '../account/accounts.ts';
+import { encode, pooledHost } from '../connection/connectionStrings.ts';
+import { isPrimary } from '../inventory/computeStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { Session } from '../account/session.ts';
+import type { BranchRef } from './branchMap.ts';
+import { parseDatabaseUrl, replaceHost } from './databaseUrl.ts';
+import type { KnownHosts } from './knownHosts.ts';
+import type { Target } from './workFolder.ts';
+
+interface TargetParts {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly knownHosts: KnownHosts;
+}
+
+/** @param before the current value, a secret. Never rejects */
+export async function findTarget(parts: TargetParts, target: BranchRef, before: string): Promise<Target> {
+  const { inventory, session, knownHosts } = parts;
+  const { connection } = session;
+  if (connection === undefined || accountId(connection.account) !== target.account)
+    return { state: 'offline' };
+  try {
+    const compute = await findPrimary(inventory, target);
+    if (compute === undefined)
+      return { state: (await isDeleted(inventory, target)) ? 'deleted' : 'noCompute' };
+    const login = parseDatabaseUrl(before);
+    if (login === undefined) return { state: 'noPassword' };
+    const pooled = knownHosts.get(login.host)?.isPooled === true ? pooledHost(compute) : undefined;
+    const host = pooled ?? compute.host;
+    const client = await connection.client();
+    const ids = { computeId: compute.id, branchId: compute.branch_id };
+    const query = { ...login, ...ids, pooled: pooled !== undefined, host };
+    const credentials = await client.findCredentials(target.projectId, query, { signal: connection.signal });
+    if (credentials === undefined) return { state: 'noPassword' };
+    await knownHosts.remember(inventory, target.account, [compute]);
+    return { state: 'live', value: replaceHost(before, host, encode(credentials.password)) };
+  } catch (error) {
+    if (!isPermanentRejection(error)) return { state: 'offline' };
+    return { state: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };
+  }
+}
+
+/** The compute to connect to. Its list may be older than the branch. */
+export async function findPrimary(
+  inventory: Inventory,
+  { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
+): Promise<Compute | undefined> {
+  const find = () => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
+  await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);
+  if (find() === undefined) await inventory.refreshComputes(projectId);
+  return find();
+}
+
+async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRef): Promise<boolean> {
+  const isGone = await inventory.refreshComputes(projectId).then(
+    () => false,
+    (error: unknown) => isRejected(error, 404),
+  );
+  const list = await inventory.branches.refresh(projectId);
+  return isGone || (list !== undefined && !list.branches.has(branchId));
+}

@@ -1,0 +1,21 @@
+/** The other worktrees of a repository, read from git's files. */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Repository } from './gitState.ts';
+
+/** Whether the worktree was added to a repository that has its own. A submodule is a repository, too. */
+export const isLinked = ({ gitDir, commonDir }: Repository): boolean => gitDir !== commonDir;
+
+/** The folders of the other worktrees, which may be gone. */
+export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository): Promise<string[]> {
+  const folder = path.join(commonDir, 'worktrees');
+  const names = await readdir(folder).catch(() => []);
+  const links = names
+    .map((name) => path.join(folder, name))
+    .filter((linked) => linked !== gitDir)
+    .map((linked) => readFile(path.join(linked, 'gitdir'), 'utf8').catch(() => ''));
+  const linked = (await Promise.all(links)).map((file) => path.dirname(file.trim()));
+  // A bare repository has no files, and that of a submodule is elsewhere.
+  const main = path.basename(commonDir) === '.git' ? [path.dirname(commonDir)] : [];
+  return [...main, ...linked].filter((other) => path.isAbsolute(other) && other !== worktree);
+}
