@@ -20,6 +20,7 @@ import { Schemas } from './model/schema/schemas.ts';
 import { Session } from './model/account/session.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
 import { languageModelTool } from './ui/languageModel/tools.ts';
+import { KnownHosts } from './model/workBranch/knownHosts.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
@@ -39,6 +40,9 @@ import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
 import { ApiKeysTree, type KeysNode } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
+import { renewUsedBranches } from './ui/workBranch/renewal.ts';
+import { WorkBranchItem } from './ui/workBranch/statusItem.ts';
+import { WorkFolders } from './ui/workBranch/workFolders.ts';
 
 /** Created at activation. */
 export interface ActiveViews {
@@ -101,6 +105,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationRecords: rotationRecords(context.globalStorageUri),
     nameOrder: new NameOrder(context.globalState),
+    knownHosts: new KnownHosts(context.globalState),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };
 }
@@ -114,6 +119,7 @@ function createViews(
   return {
     computesView: disposables.add(new ComputesTree(model, computesView)),
     apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
+    workFolders: disposables.add(new WorkFolders(model)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     schemaDocuments: disposables.add(new SchemaDocuments(model.schemas, schemasChanged)),
     /** Created on first use, because it has an index of all hosts. */
@@ -144,6 +150,8 @@ function registerListeners(
   });
   const registered = [
     showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
+    new WorkBranchItem(deps),
+    renewUsedBranches(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),
     deps.sender.onNotOffered(hideNotOffered),

@@ -7,6 +7,7 @@ import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { SCHEMA_SCHEME } from './model/schema/schemaScheme.ts';
 import { hasPending } from './model/operations/pendingChange.ts';
+import { hasKnownHosts } from './model/workBranch/hasKnownHosts.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerTools } from './ui/languageModel/register.ts';
@@ -69,7 +70,8 @@ export function activate(context: ExtensionContext): void {
     hasPending(context.workspaceState, Date.now()) ||
     rotationRecords(context.globalStorageUri).all().length > 0 ||
     unprotectedRecords(context.globalStorageUri).all().length > 0;
-  if (account() === 'local' || isPending) void app();
+  const showsBranch = hasKnownHosts(context.globalState) && workspace.workspaceFolders !== undefined;
+  if (account() === 'local' || isPending || showsBranch) void app();
   // On failure, for example on a read-only disk, the next window tries again.
   removeAbandonedPassFiles(context.globalStorageUri).catch(() => undefined);
 }

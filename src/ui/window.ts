@@ -5,6 +5,7 @@
  */
 import {
   StatusBarAlignment,
+  ThemeColor,
   window as vscodeWindow,
   type AccessibilityInformation,
   type CancellationToken,
@@ -94,6 +95,7 @@ export interface StatusBarText {
   /** For screen readers. */
   readonly spoken: AccessibilityInformation;
   readonly tooltip?: MarkdownString;
+  readonly isWarning?: boolean;
 }
 
 export const window = {
@@ -124,9 +126,10 @@ export const window = {
     item.name = name;
     item.command = command;
     return {
-      show({ icon, text, spoken, tooltip }: StatusBarText) {
+      show({ icon, text, spoken, tooltip, isWarning = false }: StatusBarText) {
         item.text = `$(${icon}) ${safeText(text)}`;
         item.tooltip = tooltip;
+        item.backgroundColor = isWarning ? new ThemeColor('statusBarItem.warningBackground') : undefined;
         item.accessibilityInformation = safeFields(spoken, ['label']);
         item.show();
       },

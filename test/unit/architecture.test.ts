@@ -216,7 +216,7 @@ describe('The extension', () => {
 
 /** Members of VS Code's `window` that show no text of the service. */
 const WITHOUT_TEXT =
-  /^(activeTextEditor|tabGroups|showTextDocument|showOpenDialog|on\w+|state|createOutputChannel|register(FileDecorationProvider|UriHandler))$/;
+  /^(activeTextEditor|tabGroups|showTextDocument|showOpenDialog|on\w+|state|terminals|createOutputChannel|register(FileDecorationProvider|UriHandler))$/;
 
 /** The files that make text safe before they show it. */
 const MAY_USE_OF_WINDOW: Readonly<Record<string, RegExp>> = {

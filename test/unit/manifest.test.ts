@@ -131,7 +131,10 @@ describe('The manifest', () => {
     const keys = clauses.flatMap(([, when = '', context = '']) =>
       [...`${when} ${context}`.matchAll(/(?<!== )\bhostedPostgres\.(\w+)/g)].map(([, key]) => key),
     );
-    assert.deepEqual([...new Set(keys)], ['state', 'namesFirst', 'startNotOffered', 'branchesNotOffered']);
+    assert.deepEqual(
+      [...new Set(keys)],
+      ['state', 'namesFirst', 'startNotOffered', 'branchesNotOffered', 'followsGit'],
+    );
   });
 
   it('offers changes of branches, roles and projects only if the service has branches', () => {
@@ -165,8 +168,10 @@ describe('The manifest', () => {
     const names = (paths: readonly string[]) => paths.map((file) => path.basename(file)).toSorted();
     assert.deepEqual(names(guarded), [
       'addService.ts',
+      'createForGitBranch.ts',
       'envFile.ts',
       'fileChange.ts',
+      'follow.ts',
       'psql.ts',
       'writeEnv.ts',
     ]);

@@ -11,15 +11,15 @@ import { parseDatabaseUrl, replaceHost } from './databaseUrl.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { Target } from './workFolder.ts';
 
-interface TargetParts {
+interface TargetDeps {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;
 }
 
 /** @param before the current value, a secret. Never rejects */
-export async function findTarget(parts: TargetParts, target: BranchRef, before: string): Promise<Target> {
-  const { inventory, session, knownHosts } = parts;
+export async function findTarget(deps: TargetDeps, target: BranchRef, before: string): Promise<Target> {
+  const { inventory, session, knownHosts } = deps;
   const { connection } = session;
   if (connection === undefined || accountId(connection.account) !== target.account)
     return { state: 'offline' };

@@ -28,6 +28,9 @@ import { writeEnv } from './connection/writeEnv.ts';
 import type { Command, CommandContext, Run } from './context.ts';
 import * as project from './project/project.ts';
 import { resetPassword } from './branch/resetPassword.ts';
+import { createForGitBranch } from './workBranch/createForGitBranch.ts';
+import { chooseBranch, follow, stopFollowing } from './workBranch/follow.ts';
+import { showWorkBranch } from './workBranch/showWorkBranch.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.connect': account.connect,
@@ -77,6 +80,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.schema.compare': schema.compare,
   'hostedPostgres.schema.open': schema.open,
   'hostedPostgres.schema.refresh': schema.refresh,
+  'hostedPostgres.workBranch.choose': chooseBranch,
+  'hostedPostgres.workBranch.create': createForGitBranch,
+  'hostedPostgres.workBranch.follow': follow,
+  'hostedPostgres.workBranch.show': showWorkBranch,
+  'hostedPostgres.workBranch.stopFollowing': stopFollowing,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showIdsFirst': showIdsFirst,

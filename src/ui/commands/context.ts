@@ -12,6 +12,7 @@ import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory
 import type { RecoveryRecords } from '../../model/memory.ts';
 import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
+import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
 import type { OperationTracker } from '../../model/operations/operationTracker.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { Schemas } from '../../model/schema/schemas.ts';
@@ -20,6 +21,7 @@ import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
 import type { NameOrder } from '../text/idAndName.ts';
 import type { PassFiles } from '../state/passFiles.ts';
+import type { WorkFolders } from '../workBranch/workFolders.ts';
 
 interface Selection {
   readonly selection: readonly unknown[];
@@ -54,6 +56,8 @@ export interface CommandContext {
   readonly nameOrder: NameOrder;
   readonly passFiles: PassFiles;
   readonly localService: LocalService;
+  readonly knownHosts: KnownHosts;
+  readonly workFolders: WorkFolders;
   readonly computesView: ComputesView;
   readonly apiKeysView: { readonly view: Selection };
 }

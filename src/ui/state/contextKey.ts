@@ -43,3 +43,6 @@ export const setBranchesOffered = (areOffered: boolean): void =>
 
 /** For the menu of the view, which offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
+
+/** For the palette, which offers to follow the git branch or to stop that. */
+export const setFollowsGit = (isFollowed: boolean): void => setContext('followsGit', isFollowed);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonReply } from '../../helpers/faultProxy.ts';
+import { createRepository } from '../../helpers/gitRepository.ts';
 import { CONTROL, hostileReply, TARGET } from '../../helpers/hostileReplies.ts';
 import { primary } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
@@ -27,6 +28,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'compute.insertHost': 'needs an editor; asks like Copy Host',
   'branch.unprotect': 'needs a protected branch; asks like Protect Branch',
   'log.show': 'shows the log',
+  'workBranch.stopFollowing': 'asks nothing',
   'localService.start': 'another service',
   'localService.stop': 'another service',
   'localService.setUpPostgres': 'another service',
@@ -80,6 +82,8 @@ describe('Hostile text of the service', () => {
   const harmless = async () => assert.deepEqual(await page.findings(), []);
 
   before(async () => {
+    // For commands that need a Git branch.
+    createRepository(ui().folder);
     page = await watchPage(ui().page, TARGET, CONTROL);
     await ui().openView('Hosted Postgres');
     await ui().run('Connect…');

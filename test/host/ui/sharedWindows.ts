@@ -28,6 +28,6 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'marks', 'keySearch', 'writeEnv'],
+    suites: ['branches', 'schema', 'marks', 'keySearch', 'workBranch', 'writeEnv'],
   },
 } satisfies Record<string, SharedWindow>;

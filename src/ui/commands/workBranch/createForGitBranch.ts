@@ -1,0 +1,162 @@
+/** Create Branch for This Git Branch: a database branch with a compute, whose URL goes to the folder's env file. */
+import { l10n } from 'vscode';
+import type { Branch } from '../../../api/records/records.ts';
+import { accountId } from '../../../model/account/accounts.ts';
+import type { BranchList } from '../../../model/inventory/branchLists.ts';
+import { BranchMapWriter, isSameBranch } from '../../../model/workBranch/branchMap.ts';
+import { databaseBranchName, distinctBranchName } from '../../../model/workBranch/branchName.ts';
+import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
+import { runGit } from '../../envFile/git.ts';
+import { requireTrust } from '../../state/trust.ts';
+import { expiryAfter, LIFETIME } from '../../../model/workBranch/lifetime.ts';
+import { branchRow, branchTitle } from '../../text/branchText.ts';
+import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { explainExpiry } from '../branch/expiry.ts';
+import { makeChange } from '../change.ts';
+import type { Command, CommandContext, Run } from '../context.ts';
+import { requireBranches } from '../input/branchPicker.ts';
+import { runSteps, singleStep } from '../input/multiStepInput.ts';
+import { onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
+import { pickOne } from '../input/quickInput.ts';
+import { pickGitFolder, type GitFolder } from './gitFolder.ts';
+import { writeBranchUrl } from './writeBranchUrl.ts';
+
+/** A git branch, and where its database branch is or will be. */
+interface Place {
+  readonly git: GitFolder;
+  readonly account: string;
+  readonly projectId: string;
+  readonly list: BranchList;
+}
+
+export const createForGitBranch: Command = async (context, argument, run) => {
+  const { account, isLocal } = requireConnection(context);
+  requireTrust();
+  run.failureMessage = l10n.t("Couldn't create the branch");
+  const title = l10n.t('Create Branch for This Git Branch');
+  const git = await pickGitFolder(context, title, argument);
+  const projectId = git && (await findProject(context, title, git, accountId(account)));
+  if (git === undefined || projectId === undefined) return;
+  const list = await requireBranches(context, projectId);
+  const place = { git, account: accountId(account), projectId, list };
+  const choice = await chooseBranch(title, place);
+  if (choice === undefined) return;
+  // Before anything is created, so that canceling leaves nothing behind.
+  const write = await prepareEnv(envVariable(context.config, git.folder));
+  if (write === undefined) return;
+  const branch = choice.existing ?? (await create(context, run, place, choice.name, isLocal));
+  if (branch === undefined) return;
+  const ref = { account: place.account, projectId, branchId: branch.id };
+  const map = new BranchMapWriter(runGit, git.folder.uri.fsPath);
+  if (choice.existing === undefined) await map.addCreated({ ...ref, gitBranch: git.gitBranch });
+  run.failureMessage = l10n.t("Couldn't write the connection string of {0}", branchTitle(branch.id, branch));
+  await writeBranchUrl(context, { title, git, ref, branch, write });
+};
+
+/** The project of the chosen parent, of the env file, or of other git branches. */
+async function findProject(
+  context: CommandContext,
+  title: string,
+  { folder, map }: GitFolder,
+  account: string,
+): Promise<string | undefined> {
+  const current = context.workFolders.of(folder)?.state.current;
+  for (const ref of [map.parent, current, ...map.branches.values()]) {
+    if (ref === undefined || ref === 'none' || ref.account !== account) continue;
+    // It may have been deleted.
+    if ((await context.inventory.branches.refresh(ref.projectId)) !== undefined) return ref.projectId;
+  }
+  const start: { readonly projectId?: string | undefined } = { projectId: await onlyProject(context) };
+  return (await runSteps(title, start, [projectStep(context)]))?.projectId;
+}
+
+interface Choice {
+  readonly existing?: Branch | undefined;
+  /** Of a new branch. */
+  readonly name: string;
+}
+
+/** Offers a branch that belongs to the git branch already, or has its name. @returns undefined if the user canceled */
+async function chooseBranch(title: string, { git, list, ...place }: Place): Promise<Choice | undefined> {
+  const { gitBranch, map } = git;
+  const branches = [...list.branches.values()];
+  const named = (name: string) => branches.find((branch) => branch.name === name);
+  const ref = ({ id }: Branch) => ({ account: place.account, projectId: place.projectId, branchId: id });
+  const belongsToOther = (branch: Branch) =>
+    [...map.branches].some(([other, mapped]) => other !== gitBranch && isSameBranch(ref(branch), mapped));
+  const mapped = branches.find((branch) => isSameBranch(ref(branch), map.branches.get(gitBranch)));
+  const name = databaseBranchName(gitBranch);
+  const distinct = distinctBranchName(gitBranch);
+  const sameName = named(name);
+  if (mapped === undefined && sameName === undefined) return { name };
+  const isTaken = mapped === undefined && sameName !== undefined && belongsToOther(sameName);
+  const existing = mapped ?? (isTaken ? named(distinct) : sameName);
+  if (existing === undefined) return { name: distinct };
+  const free = [name, distinct, `${distinct}-2`].find((each) => named(each) === undefined);
+  return await askForExisting(title, gitBranch, existing, free);
+}
+
+async function askForExisting(
+  title: string,
+  gitBranch: string,
+  existing: Branch,
+  name: string | undefined,
+): Promise<Choice | undefined> {
+  const { label, parts } = branchRow(existing.id, existing);
+  const items = [
+    {
+      label: l10n.t('Use {0}', branchTitle(existing.id, existing)),
+      description: [label, ...parts].join(' · '),
+      value: { existing, name: existing.name },
+    },
+    ...(name === undefined
+      ? []
+      : [{ label: l10n.t('Create {0}', name), description: l10n.t('another branch'), value: { name } }]),
+  ];
+  const placeholder = l10n.t('There is a database branch for {0}', sanitize(gitBranch));
+  return await singleStep(title, (page) => pickOne<Choice>(page, { placeholder, items }));
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} */
+async function create(
+  context: CommandContext,
+  run: Run,
+  { git, account, projectId, list }: Place,
+  name: string,
+  isLocal: boolean,
+): Promise<Branch | undefined> {
+  const { parent: chosen } = git.map;
+  const isHere = chosen?.account === account && chosen.projectId === projectId;
+  const parent = (isHere ? list.branches.get(chosen.branchId) : undefined) ?? list.default;
+  if (
+    parent !== undefined &&
+    (await explainExpiry({ kind: 'branch', projectId, branchId: parent.id, branch: parent }))
+  )
+    return undefined;
+  const project = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  if (parent !== undefined && chosen === undefined)
+    await new BranchMapWriter(runGit, git.folder.uri.fsPath).setParent({
+      account,
+      projectId,
+      branchId: parent.id,
+    });
+  const creation = {
+    branch: {
+      name,
+      ...(parent === undefined ? {} : { parent_id: parent.id }),
+      // Branches on this machine cost nothing.
+      ...(isLocal ? {} : { expires_at: expiryAfter(LIFETIME) }),
+    },
+    endpoints: [{ type: 'read_write' as const }],
+  };
+  const created = await makeChange(context, run, {
+    projectId,
+    name: project,
+    question: l10n.t('Create a branch in {0}?', project),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a branch'),
+    send: (options) => context.branchActions.create(projectId, creation, options),
+    done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
+  });
+  return created?.branch;
+}

@@ -1,0 +1,76 @@
+/** Follow Git Branch, its end, and the choice of a database branch. */
+import { l10n } from 'vscode';
+import { accountId } from '../../../model/account/accounts.ts';
+import { BranchMapWriter, isSameBranch } from '../../../model/workBranch/branchMap.ts';
+import { findRepository, isDefaultBranch } from '../../../model/workBranch/gitState.ts';
+import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
+import { runGit } from '../../envFile/git.ts';
+import { announce } from '../../notifications/announce.ts';
+import { requireTrust } from '../../state/trust.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { pickBranch } from '../input/branchPicker.ts';
+import { requireConnection } from '../input/pickers.ts';
+import { pickGitFolder, type GitFolder } from './gitFolder.ts';
+import { writeBranchUrl } from './writeBranchUrl.ts';
+
+export const follow: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't follow the Git branch");
+  requireTrust();
+  const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
+  if (git === undefined) return;
+  await startFromCurrent(context, git);
+  await setFollowed(context, git, true);
+  announce(l10n.t('{0} follows the Git branch', envVariable(context.config, git.folder).file));
+};
+
+export const stopFollowing: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't stop following the Git branch");
+  const git = await pickGitFolder(context, l10n.t('Stop Following Git Branch'), argument);
+  if (git === undefined) return;
+  await setFollowed(context, git, false);
+  announce(l10n.t('{0} stays as it is', envVariable(context.config, git.folder).file));
+};
+
+/** Maps the checked-out git branch to a branch of the user's choice, and writes its URL. */
+export const chooseBranch: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't choose the database branch");
+  const { account } = requireConnection(context);
+  requireTrust();
+  const title = l10n.t('Choose Branch for This Git Branch');
+  const git = await pickGitFolder(context, title, argument);
+  const picked = git && (await pickBranch(context, title, argument));
+  const write = picked && (await prepareEnv(envVariable(context.config, git.folder)));
+  if (git === undefined || picked === undefined || write === undefined) return;
+  const { projectId, branchId, branch } = picked;
+  const ref = { account: accountId(account), projectId, branchId };
+  await writeBranchUrl(context, { title, git, ref, branch, write });
+};
+
+async function setFollowed(context: CommandContext, { folder }: GitFolder, isFollowed: boolean) {
+  await new BranchMapWriter(runGit, folder.uri.fsPath).setFollowed(isFollowed);
+  await context.workFolders.of(folder)?.refresh();
+}
+
+/**
+ * What the file points to is where new branches start from, if it is the project's default branch. On the default git
+ * branch, it is also what that goes back to, unless it is production.
+ */
+async function startFromCurrent(
+  context: CommandContext,
+  { folder, gitBranch, map }: GitFolder,
+): Promise<void> {
+  const { session, inventory, guards, workFolders } = context;
+  const current = workFolders.of(folder)?.state.current;
+  const account = session.connection && accountId(session.connection.account);
+  if (current === undefined || current.account !== account || map.parent !== undefined) return;
+  const list = await inventory.branches.ensureLoaded(current.projectId);
+  const parent = list?.default;
+  const repository = await findRepository(folder.uri.fsPath);
+  if (parent === undefined || repository === undefined) return;
+  const writer = new BranchMapWriter(runGit, folder.uri.fsPath);
+  const ref = { account, projectId: current.projectId, branchId: parent.id };
+  await writer.setParent(ref);
+  const isProduction = guards.cachedMark(ref) === 'production';
+  if (map.branches.has(gitBranch) || isProduction || !isSameBranch(ref, current)) return;
+  if (await isDefaultBranch(repository, gitBranch, runGit)) await writer.setBranch(gitBranch, ref);
+}

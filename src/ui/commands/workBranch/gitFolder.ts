@@ -1,0 +1,56 @@
+/** The folder of a command, and what git has checked out in it. */
+import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { readBranchMap, type BranchMap } from '../../../model/workBranch/branchMap.ts';
+import { findRepository, readGitState } from '../../../model/workBranch/gitState.ts';
+import { runGit } from '../../envFile/git.ts';
+import type { CommandContext } from '../context.ts';
+import { pickFolder } from '../connection/writeEnv.ts';
+
+export interface GitFolder {
+  readonly folder: WorkspaceFolder;
+  readonly gitBranch: string;
+  readonly map: BranchMap;
+}
+
+/**
+ * @param argument `{ folder, gitBranch }` with paths and names, or what VS Code passes from the Source Control view
+ * @returns undefined if the user canceled
+ * @throws {Error} with a message for the user if no git branch is checked out
+ */
+export async function pickGitFolder(
+  { workFolders }: Pick<CommandContext, 'workFolders'>,
+  title: string,
+  argument: unknown,
+): Promise<GitFolder | undefined> {
+  const folder =
+    folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
+  if (folder === undefined) return undefined;
+  const { gitBranch: named } = fieldsOf(argument);
+  const gitBranch = typeof named === 'string' ? named : await checkedOutBranch(folder);
+  if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
+  return { folder, gitBranch, map: await readBranchMap(runGit, folder.uri.fsPath) };
+}
+
+/** @returns undefined for a detached HEAD. @throws {Error} with a message for the user if there is no repository */
+export async function checkedOutBranch({ uri, name }: WorkspaceFolder): Promise<string | undefined> {
+  const repository = uri.scheme === 'file' ? await findRepository(uri.fsPath) : undefined;
+  if (repository === undefined) throw new Error(l10n.t("{0} isn't in a Git repository.", name));
+  return (await readGitState(repository, runGit)).branch;
+}
+
+function folderOf(argument: unknown): WorkspaceFolder | undefined {
+  const { folder, rootUri } = fieldsOf(argument);
+  const uri = typeof folder === 'string' ? Uri.file(folder) : rootUri;
+  if (!(uri instanceof Uri)) return undefined;
+  // A repository may be the parent of a workspace folder, or inside one.
+  const isBelow = (one: Uri, other: Uri) => `${one.path}/`.startsWith(`${other.path}/`);
+  return (
+    workspace.getWorkspaceFolder(uri) ?? workspace.workspaceFolders?.find((each) => isBelow(each.uri, uri))
+  );
+}
+
+const activeFolder = (): WorkspaceFolder | undefined => {
+  const uri = window.activeTextEditor?.document.uri;
+  return uri && workspace.getWorkspaceFolder(uri);
+};

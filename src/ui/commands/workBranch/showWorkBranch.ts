@@ -1,0 +1,90 @@
+/** The menu of the status bar item: what to do about the database branch of a folder. */
+import { commands, l10n, ThemeIcon, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
+import { accountId } from '../../../model/account/accounts.ts';
+import { isPrimary } from '../../../model/inventory/computeStatus.ts';
+import type { ComputeNode } from '../../../model/inventory/nodes.ts';
+import { envVariable } from '../../envFile/envFile.ts';
+import { sanitize } from '../../text/sanitize.ts';
+import { decisionText, knownBranchName } from '../../text/workBranchText.ts';
+import { revealRow } from '../change.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { pickFolder } from '../connection/writeEnv.ts';
+import { singleStep } from '../input/multiStepInput.ts';
+import { pickOne, type Choice } from '../input/quickInput.ts';
+
+type Action = Choice<() => unknown>;
+
+export const showWorkBranch: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't show the database branch");
+  const title = l10n.t('Database Branch');
+  const folder = context.workFolders.shown?.folder ?? (await pickFolder(title));
+  if (folder === undefined) return;
+  const work = context.workFolders.of(folder);
+  // A checkout may be newer than what the status bar shows.
+  await work?.refresh();
+  const { current, decision, git } = work?.state ?? {};
+  const gitBranch = sanitize(git?.branch ?? '');
+  const { file, uri } = envVariable(context.config, folder);
+  const placeholder =
+    (decision && decisionText(decision, gitBranch)) ??
+    (current === undefined ? file : l10n.t('{0} points to {1}', file, knownBranchName(current)));
+  const items: Action[] = [
+    ...followActions(context, folder),
+    ...actionsOfBranch(context),
+    action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri)),
+  ];
+  const act = await singleStep(title, (page) => pickOne(page, { placeholder, items }));
+  await act?.();
+};
+
+/** What depends on the git branch. */
+function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
+  const work = workFolders.of(folder);
+  if (work?.state.git?.branch === undefined) return [];
+  const { map, git } = work.state;
+  const gitBranch = sanitize(git.branch ?? '');
+  const argument = { folder: folder.uri.fsPath };
+  const run = (command: string) => () =>
+    commands.executeCommand(`hostedPostgres.workBranch.${command}`, argument);
+  return [
+    ...(workFolders.notices.canUndo(work)
+      ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
+      : []),
+    action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create')),
+    action(l10n.t('Choose Branch for {0}…', gitBranch), 'list-selection', run('choose')),
+    map.isFollowed
+      ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
+      : action(l10n.t('Follow Git Branch'), 'sync', run('follow')),
+  ];
+}
+
+/** What the connected account can do with the branch in the file. */
+function actionsOfBranch(context: CommandContext): Action[] {
+  const { session, inventory, workFolders } = context;
+  const current = workFolders.shown?.work.state.current;
+  if (current === undefined || current.isDeleted) return [];
+  const { account, projectId, branchId } = current;
+  const run = (command: string, argument?: ComputeNode) => () => commands.executeCommand(command, argument);
+  if (session.connection === undefined || accountId(session.connection.account) !== account)
+    return [action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
+  const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
+  const node: ComputeNode | undefined = compute && {
+    kind: 'compute',
+    projectId,
+    branchId,
+    computeId: compute.id,
+  };
+  const reveal = () => revealRow(context, node ?? { kind: 'branch', projectId, branchId });
+  return [
+    action(l10n.t('Show in Computes'), 'list-tree', reveal),
+    ...(node === undefined
+      ? []
+      : [action(l10n.t('Open psql'), 'terminal', run('hostedPostgres.compute.openPsql', node))]),
+  ];
+}
+
+const action = (label: string, icon: string, value: () => unknown): Action => ({
+  label,
+  iconPath: new ThemeIcon(icon),
+  value,
+});

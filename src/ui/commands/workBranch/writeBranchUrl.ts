@@ -1,0 +1,65 @@
+import { l10n } from 'vscode';
+import type { Branch, Compute } from '../../../api/records/records.ts';
+import { connectionString } from '../../../model/connection/connectionStrings.ts';
+import { BranchMapWriter, type BranchRef } from '../../../model/workBranch/branchMap.ts';
+import { parseDatabaseUrl } from '../../../model/workBranch/databaseUrl.ts';
+import { envVariable, offerUndo, type EnvVariable, type WriteEnv } from '../../envFile/envFile.ts';
+import { runGit } from '../../envFile/git.ts';
+import { readEnv } from '../../envFile/envValue.ts';
+import { branchTitle } from '../../text/branchText.ts';
+import { findPrimary, findTarget } from '../../../model/workBranch/findTarget.ts';
+import { hostOf } from '../connection/host.ts';
+import { findOrAskPassword, knownLogin } from '../connection/login.ts';
+import type { CommandContext } from '../context.ts';
+import { checkedOutBranch, type GitFolder } from './gitFolder.ts';
+
+interface WrittenBranch {
+  readonly title: string;
+  readonly git: GitFolder;
+  readonly ref: BranchRef;
+  readonly branch: Branch;
+  readonly write: WriteEnv;
+}
+
+/** Writes the URL of a database branch to the env file, with Undo, and maps the git branch to it. */
+export async function writeBranchUrl(context: CommandContext, written: WrittenBranch): Promise<void> {
+  const { git, ref, branch, write, title } = written;
+  const name = branchTitle(branch.id, branch);
+  const compute = await findPrimary(context.inventory, ref);
+  if (compute === undefined) throw new Error(l10n.t('{0} has no compute.', name));
+  const variable = envVariable(context.config, git.folder);
+  const url = await findUrl(context, title, { ref, compute, variable });
+  if (url === undefined) return;
+  // Before the file, so that the status bar knows its host.
+  await context.knownHosts.remember(context.inventory, ref.account, [compute]);
+  const work = context.workFolders.of(git.folder);
+  // The user may have checked out another git branch since then.
+  if ((await checkedOutBranch(git.folder)) === git.gitBranch) {
+    const changes = await write(url);
+    const undone = () => work?.setUndone(git.gitBranch);
+    offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
+  }
+  await new BranchMapWriter(runGit, git.folder.uri.fsPath).setBranch(git.gitBranch, ref);
+  await work?.refresh();
+}
+
+/** Keeps role, database and parameters of a value that points to the same project. */
+async function findUrl(
+  context: CommandContext,
+  title: string,
+  target: { readonly ref: BranchRef; readonly compute: Compute; readonly variable: EnvVariable },
+): Promise<string | undefined> {
+  const { ref, compute, variable } = target;
+  const { value = '' } = await readEnv(variable);
+  const host = parseDatabaseUrl(value)?.host;
+  const current = host === undefined ? undefined : context.knownHosts.get(host);
+  if (current?.account === ref.account && current.projectId === ref.projectId) {
+    const found = await findTarget(context, ref, value);
+    if (found.state === 'live') return found.value;
+  }
+  const request = { title, compute, scope: variable.uri, canBePooled: true, takesFirst: true };
+  const login = await knownLogin(context, request);
+  const answer = login && (await findOrAskPassword(context, request, login));
+  if (login === undefined || answer === undefined) return undefined;
+  return connectionString({ ...login, ...answer, host: hostOf(compute, login.pooled) });
+}

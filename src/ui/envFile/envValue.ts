@@ -1,0 +1,46 @@
+/** Reads and replaces the value of a variable without asking, for a file that follows git. */
+import { readFile } from 'node:fs/promises';
+import { Uri, workspace } from 'vscode';
+import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
+import type { EnvValue } from '../../model/workBranch/workFolder.ts';
+import type { EnvVariable } from './envFile.ts';
+import { changeFile, unsaved, type WrittenFile } from './fileChange.ts';
+import { ignoreMissing, realFile } from './realFile.ts';
+
+/** A file that can't be read, or that is a link out of the workspace, has no value. */
+export async function readEnv({ uri, name }: EnvVariable): Promise<EnvValue> {
+  const path = await pathOf(uri).catch(() => undefined);
+  const value = path === undefined ? undefined : await readValue(path, name);
+  const isUnsaved = path !== undefined && unsaved([uri, Uri.file(path)]).length > 0;
+  const file = value === undefined || value === '' ? 'none' : isUnsaved ? 'unsaved' : 'writable';
+  return { file, value, path: path ?? uri.fsPath };
+}
+
+/** @returns undefined if the file can't be read or doesn't have the variable */
+export async function readValue(file: string, name: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : getVariable(text, name);
+}
+
+/** @returns undefined if the value isn't the one before any more. @throws {Error} such as in an untrusted workspace */
+export async function replaceEnv(
+  { uri, name }: EnvVariable,
+  before: string,
+  after: string,
+): Promise<WrittenFile | undefined> {
+  const isSame = (text: string) => getVariable(text, name) === before;
+  const path = await pathOf(uri);
+  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  if (text === undefined || !isSame(text)) return undefined;
+  return await changeFile(Uri.file(path), (current) =>
+    isSame(current) ? setVariable(current, name, after) : { start: 0, end: 0, text: '' },
+  );
+}
+
+const pathOf = async (uri: Uri): Promise<string> =>
+  (
+    await realFile(
+      uri.fsPath,
+      (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
+    )
+  ).path;

@@ -1,0 +1,60 @@
+/** Renews the expiry of branches that were created for a git branch, while an env file uses them. */
+import { l10n } from 'vscode';
+import { systemClock } from '../../base/clock.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import { accountId } from '../../model/account/accounts.ts';
+import type { Guards } from '../../model/account/guards.ts';
+import type { Session } from '../../model/account/session.ts';
+import type { BranchActions } from '../../model/operations/branchActions.ts';
+import { isSameBranch } from '../../model/workBranch/branchMap.ts';
+import type { KnownBranch } from '../../model/workBranch/knownHosts.ts';
+import { expiryAfter, LIFETIME, needsRenewal } from '../../model/workBranch/lifetime.ts';
+import type { Log } from '../log/log.ts';
+import { announce } from '../notifications/announce.ts';
+import { formatDate } from '../text/timeText.ts';
+import { knownBranchName } from '../text/workBranchText.ts';
+import type { WorkFolders } from './workFolders.ts';
+
+interface RenewalDeps {
+  readonly workFolders: WorkFolders;
+  readonly session: Session;
+  readonly guards: Guards;
+  readonly branchActions: BranchActions;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export function renewUsedBranches(deps: RenewalDeps): Disposable {
+  /** Tried once in each window: another attempt would fail again, and later windows try too. */
+  const tried = new Set<string>();
+  return deps.workFolders.onDidChange(() => {
+    for (const branch of branchesToRenew(deps)) {
+      if (tried.has(branch.branchId)) continue;
+      tried.add(branch.branchId);
+      void renew(deps, branch);
+    }
+  });
+}
+
+/** Marks of the user may forbid changes, or ask for a confirmation, which this isn't worth. */
+function branchesToRenew({ workFolders, session, guards }: RenewalDeps): KnownBranch[] {
+  const account = session.connection && accountId(session.connection.account);
+  return workFolders.states.flatMap(({ current, map }) =>
+    current?.expiresAt !== undefined &&
+    current.account === account &&
+    needsRenewal(current.expiresAt, systemClock.now()) &&
+    map.created.some((created) => isSameBranch(created, current)) &&
+    guards.cachedMark(current) === undefined
+      ? [current]
+      : [],
+  );
+}
+
+async function renew({ branchActions, session, log }: RenewalDeps, branch: KnownBranch): Promise<void> {
+  const expires_at = expiryAfter(LIFETIME, systemClock.now());
+  try {
+    await branchActions.update(branch, { expires_at }, { initialConnection: session.connection });
+    announce(l10n.t('{0} expires on {1}', knownBranchName(branch), formatDate(expires_at)));
+  } catch (error) {
+    log.error('Renewing the expiry of a branch', error);
+  }
+}

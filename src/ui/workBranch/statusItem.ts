@@ -1,0 +1,114 @@
+/** The status bar item with the branch that the folder's env file points to. It needs no connection. */
+import path from 'node:path';
+import { l10n, type MarkdownString, type WorkspaceFolder } from 'vscode';
+import { systemClock } from '../../base/clock.ts';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { isPrimary, labelOf } from '../../model/inventory/computeStatus.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import { isExpired, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
+import type { Config } from '../state/config.ts';
+import { setFollowsGit } from '../state/contextKey.ts';
+import { statusText } from '../text/computeText.ts';
+import { formatDate } from '../text/timeText.ts';
+import { markdown, markdownList, markdownTable } from '../text/markdown.ts';
+import { sanitize } from '../text/sanitize.ts';
+import { branchWarnings, decisionText, knownBranchName, pauseText } from '../text/workBranchText.ts';
+import { window, type StatusBarItem } from '../window.ts';
+import type { WorkFolders } from './workFolders.ts';
+
+interface ItemDeps {
+  readonly workFolders: WorkFolders;
+  readonly inventory: Inventory;
+  readonly config: Config;
+}
+
+/** Next to VS Code's own item of the git branch. */
+const PRIORITY = 9_000;
+
+export class WorkBranchItem implements Disposable {
+  readonly #deps: ItemDeps;
+  readonly #disposables = new DisposableStore();
+  #created: StatusBarItem | undefined;
+  #isFollowed = false;
+
+  constructor(deps: ItemDeps) {
+    this.#deps = deps;
+    this.#disposables.add(deps.workFolders.onDidChange(() => this.#update()));
+    this.#update();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  /** Created with the first branch to show. */
+  get #item(): StatusBarItem {
+    if (this.#created !== undefined) return this.#created;
+    const name = l10n.t('Database Branch');
+    const command = 'hostedPostgres.workBranch.show';
+    const item = window.createStatusBarItem('hostedPostgres.workBranch', name, PRIORITY, command);
+    return (this.#created = this.#disposables.add(item));
+  }
+
+  #update(): void {
+    const { shown } = this.#deps.workFolders;
+    this.#setFollowed(shown?.work.state.map.isFollowed === true);
+    if (shown === undefined) return this.#created?.hide();
+    const { folder, work } = shown;
+    const { state } = work;
+    const name = state.current === undefined ? l10n.t('unknown database') : knownBranchName(state.current);
+    const warnings = this.#warnings(state);
+    const reason = decisionText(state.decision, sanitize(state.git?.branch ?? ''));
+    const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
+    this.#item.show({
+      icon: 'database',
+      text: labelWithState(name, state),
+      spoken: { label: [l10n.t('Database branch {0}', name), ...notes].join('. ') },
+      tooltip: markdown`${this.#table(name, folder, state)}\n\n${markdownList(notes)}`,
+      isWarning: warnings.length > 0 || state.decision.kind === 'stopped',
+    });
+  }
+
+  #setFollowed(isFollowed: boolean): void {
+    if (isFollowed !== this.#isFollowed) setFollowsGit(isFollowed);
+    this.#isFollowed = isFollowed;
+  }
+
+  #warnings({ current, sharedWith }: WorkFolderState): readonly string[] {
+    if (current === undefined) return [];
+    const { marks } = this.#deps.config;
+    const mark = marks[current.projectId] ?? marks[current.account];
+    return branchWarnings(current, {
+      mark,
+      isExpired: isExpired(current, systemClock),
+      sharedWith: sharedWith && path.basename(sharedWith),
+    });
+  }
+
+  #table(
+    name: string,
+    folder: WorkspaceFolder,
+    { current, host, git, map }: WorkFolderState,
+  ): MarkdownString {
+    const { file, variable } = this.#deps.config.env(folder.uri);
+    const computes = current && this.#deps.inventory.computesOf(current.projectId)?.branches();
+    const compute = current && computes?.get(current.branchId)?.find(isPrimary);
+    return markdownTable(name, [
+      [l10n.t('Project'), current?.projectName],
+      [l10n.t('Id'), current?.branchId],
+      [l10n.t('Compute'), compute && `${labelOf(compute)} (${statusText(compute)})`],
+      [l10n.t('Host'), host],
+      [l10n.t('Expires'), current?.expiresAt && formatDate(current.expiresAt)],
+      [l10n.t('File'), `${folder.name}/${file} (${variable})`],
+      [l10n.t('Git branch'), git?.branch],
+      [l10n.t('Follows the Git branch'), map.isFollowed ? l10n.t('yes') : undefined],
+    ]);
+  }
+}
+
+/** Says if the file doesn't belong to what is checked out. */
+function labelWithState(name: string, { decision }: WorkFolderState): string {
+  if (decision.kind === 'paused') return l10n.t('{0} (paused: {1})', name, pauseText(decision.reason));
+  const isOther = decision.kind === 'ask' || decision.kind === 'stopped' || decision.kind === 'keep';
+  return isOther ? l10n.t('{0} (not switched)', name) : name;
+}

@@ -1,0 +1,166 @@
+/** The folders of the workspace with their git branches and env files, kept up to date while there is something to show. */
+import path from 'node:path';
+import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
+import { systemClock } from '../../base/clock.ts';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/event.ts';
+import { accountId } from '../../model/account/accounts.ts';
+import type { Session } from '../../model/account/session.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { BranchRef } from '../../model/workBranch/branchMap.ts';
+import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
+import { WorkFolder, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
+import { envVariable } from '../envFile/envFile.ts';
+import { readEnv, readValue, replaceEnv } from '../envFile/envValue.ts';
+import type { WrittenFile } from '../envFile/fileChange.ts';
+import { runGit } from '../envFile/git.ts';
+import type { Log } from '../log/log.ts';
+import type { Config } from '../state/config.ts';
+import { knownBranchName } from '../text/workBranchText.ts';
+import { askForBranch, SwitchNotices } from './followNotices.ts';
+import { findTarget } from '../../model/workBranch/findTarget.ts';
+
+export interface WorkFolderDeps {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly knownHosts: KnownHosts;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** Milliseconds. Lists change often while they are loaded. */
+const INVENTORY_DELAY = 300;
+
+export class WorkFolders implements Disposable {
+  readonly #deps: WorkFolderDeps;
+  readonly notices = new SwitchNotices();
+  readonly #disposables = new DisposableStore();
+  readonly #changed = new Emitter<void>();
+  readonly #folders = new Map<string, { readonly folder: WorkspaceFolder; readonly work: WorkFolder }>();
+  #timer: Disposable | undefined;
+
+  /** The state of a folder, or which one is shown. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(deps: WorkFolderDeps) {
+    this.#deps = deps;
+    const { inventory, knownHosts, config, session } = deps;
+    const refresh = () => this.refresh();
+    const members = [
+      workspace.onDidChangeWorkspaceFolders(() => this.#setFolders()),
+      workspace.onDidGrantWorkspaceTrust(refresh),
+      vscodeWindow.onDidChangeActiveTextEditor(() => this.#changed.fire()),
+      vscodeWindow.onDidChangeWindowState(({ focused }) => focused && refresh()),
+      knownHosts.onDidChange(refresh),
+      session.onDidChange(refresh),
+      config.onDidChange(refresh),
+      inventory.onDidChange(() => this.#scheduleHosts()),
+    ];
+    for (const member of members) this.#disposables.add(member);
+    this.#setFolders();
+  }
+
+  /** The folder of the active editor if it has something to show, else the first one that has. */
+  get shown(): { readonly folder: WorkspaceFolder; readonly work: WorkFolder } | undefined {
+    const isShown = ({ work }: { readonly work: WorkFolder }) =>
+      work.state.current !== undefined || work.state.map.isFollowed;
+    const editor = vscodeWindow.activeTextEditor?.document.uri;
+    const active = editor && workspace.getWorkspaceFolder(editor)?.uri.toString();
+    const first = active === undefined ? undefined : this.#folders.get(active);
+    return first !== undefined && isShown(first) ? first : [...this.#folders.values()].find(isShown);
+  }
+
+  get states(): readonly WorkFolderState[] {
+    return [...this.#folders.values()].map(({ work }) => work.state);
+  }
+
+  of(folder: WorkspaceFolder): WorkFolder | undefined {
+    return this.#folders.get(folder.uri.toString())?.work;
+  }
+
+  refresh(): void {
+    for (const { work } of this.#folders.values()) void work.refresh();
+    this.#changed.fire();
+  }
+
+  dispose(): void {
+    this.#timer?.dispose();
+    this.#disposables.dispose();
+    for (const { work } of this.#folders.values()) work.dispose();
+    this.#changed.dispose();
+  }
+
+  /** Git and its files are only on disks. */
+  #setFolders(): void {
+    const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
+    const ids = new Set(folders.map(({ uri }) => uri.toString()));
+    for (const [id, { work }] of this.#folders) {
+      if (ids.has(id)) continue;
+      work.dispose();
+      this.#folders.delete(id);
+    }
+    for (const folder of folders) {
+      const id = folder.uri.toString();
+      if (!this.#folders.has(id)) this.#folders.set(id, { folder, work: this.#create(folder) });
+    }
+    this.refresh();
+  }
+
+  #create(folder: WorkspaceFolder): WorkFolder {
+    const { session, inventory, knownHosts, config, log } = this.#deps;
+    const variable = () => envVariable(config, folder);
+    let written: WrittenFile | undefined;
+    const work: WorkFolder = new WorkFolder(folder.uri.fsPath, {
+      runGit,
+      clock: systemClock,
+      knownHosts,
+      isTrusted: () => workspace.isTrusted,
+      account: () => session.connection && accountId(session.connection.account),
+      readEnv: () => readEnv(variable()),
+      readOther: async (other) => await readValue(path.join(other, variable().file), variable().name),
+      replaceEnv: async (before, after) => {
+        written = await replaceEnv(variable(), before, after);
+        return written !== undefined;
+      },
+      findTarget: (target, before) => findTarget({ session, inventory, knownHosts }, target, before),
+      ask: (gitBranch, reason) => {
+        if (!vscodeWindow.state.focused) return false;
+        void askForBranch({ folder, work, log }, { gitBranch, reason }, this.#parentOf(work));
+        return true;
+      },
+      onSwitched: ({ gitBranch, target }) => {
+        const known = knownHosts.find(target);
+        const name = known === undefined ? target.branchId : knownBranchName(known);
+        const message = l10n.t('{0} points to {1}', variable().file, name);
+        if (written !== undefined) this.notices.show({ folder, work, log }, gitBranch, written, message);
+      },
+      onError: (error) => log.error('Following the Git branch', error),
+    });
+    work.onDidChange(() => this.#changed.fire());
+    return work;
+  }
+
+  /** The chosen parent, unless it is production: a click on the wrong button must not lead there. */
+  #parentOf({ state: { map } }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
+    const { inventory, config } = this.#deps;
+    const ref = map.parent;
+    const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);
+    if (ref === undefined || branch === undefined || branch.protected === true) return undefined;
+    const isProduction = [ref.projectId, ref.account].some((id) => config.marks[id] !== undefined);
+    return isProduction ? undefined : { ref, name: branch.name };
+  }
+
+  #scheduleHosts(): void {
+    this.#timer ??= systemClock.after(INVENTORY_DELAY, () => {
+      this.#timer = undefined;
+      void this.#updateHosts().catch((error: unknown) => this.#deps.log.error('Updating hosts', error));
+    });
+  }
+
+  async #updateHosts(): Promise<void> {
+    const { inventory, knownHosts, session } = this.#deps;
+    if (session.connection === undefined) return;
+    const hosts = [...this.#folders.values()].flatMap(({ work }) => work.state.host ?? []);
+    await knownHosts.refresh(inventory, accountId(session.connection.account), hosts);
+  }
+}
