@@ -51,6 +51,23 @@ describe('readGitState', () => {
     assert.deepEqual(await state(), { branch: 'new', pause: undefined });
   });
 
+  // Git from 2.45 on. The test machine's git may be older.
+  it('asks git in a repository with reftable', async () => {
+    writeFileSync(path.join(repository.folder, '.git', 'HEAD'), 'ref: refs/heads/.invalid\n');
+    const found = await findRepository(repository.folder);
+    assert.ok(found);
+    const answer = (code: number, stdout: string) =>
+      readGitState(found, async (_, ...args) => {
+        assert.deepEqual(args, ['symbolic-ref', '--quiet', 'HEAD']);
+        return { code, stdout, stderr: '' };
+      });
+    assert.deepEqual(await answer(0, 'refs/heads/feature/login\n'), {
+      branch: 'feature/login',
+      pause: undefined,
+    });
+    assert.deepEqual(await answer(1, ''), { branch: undefined, pause: 'detached' });
+  });
+
   it('finds the repository from a folder inside it, and none outside', async () => {
     const inside = path.join(repository.folder, 'a', 'b');
     mkdirSync(inside, { recursive: true });

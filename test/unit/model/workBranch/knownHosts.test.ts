@@ -73,6 +73,15 @@ describe('KnownHosts', () => {
     assert.equal(hosts.get(host)?.isDeleted, true);
   });
 
+  it('finds a branch by account, project and id', async () => {
+    await refresh(host);
+    const projectId = computes[0]?.project_id ?? '';
+    const ref = { account: 'local', projectId, branchId: 'br-one' };
+    assert.equal(hosts.find(ref)?.branchName, 'feature');
+    for (const other of [{ account: 'x' }, { projectId: 'x' }, { branchId: 'br-two' }])
+      assert.equal(hosts.find({ ...ref, ...other }), undefined);
+  });
+
   it('takes a host over for another compute, as on a reused port', async () => {
     await refresh(host);
     computes = [computeRecord('ep-b-2', { host, branch_id: 'br-two' })];
