@@ -1,6 +1,6 @@
 /**
- * The calls about the account of a key. The specification does not promise them: they return undefined if the service
- * does not offer them, or not to this key.
+ * The calls about the account of a key. The specification doesn't promise them: they return undefined if the service
+ * doesn't offer them at all or not to this key.
  */
 import { parseList, parseRecord } from './records/parseResponse.ts';
 import * as records from './records/records.ts';

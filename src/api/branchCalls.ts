@@ -1,6 +1,6 @@
 /**
- * The calls for branches of the public service. The specification does not promise them: a service or a key without them
- * responds with 403, 404 or 405.
+ * The public service's calls for branches. The specification doesn't promise them: a service that doesn't offer them, at
+ * all or to this key, responds with 403, 404 or 405.
  */
 import { branchesPath, branchPath } from './paths.ts';
 import { parseList, parseOptionalList, parseRecord, type ListReply } from './records/parseResponse.ts';
@@ -8,7 +8,7 @@ import * as records from './records/records.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
 
-/** The public service's maximum, so that one request is enough. */
+/** The public service's maximum, so that one request lists all branches. */
 const MAX_BRANCHES = 10_000;
 
 /** A changed branch, its new computes, and the operations that the change started. */
@@ -36,7 +36,7 @@ export class BranchCalls {
     this.#http = http;
   }
 
-  /** @param lastBody the body of the list that the caller has, if any. @returns undefined if nothing has changed */
+  /** @param lastBody the body of the last reply, if any. @returns undefined if nothing has changed */
   async listIfChanged(
     projectId: string,
     lastBody: string | undefined,
@@ -64,7 +64,7 @@ export class BranchCalls {
     return this.#change('PATCH', branchPath(projectId, id), { branch }, options);
   }
 
-  /** Deletes its computes and data. @throws {ApiError} rejected for a default or root branch or one with children */
+  /** Also deletes its computes. @throws {ApiError} of kind `rejected` for a default or root branch or one with children */
   async delete(projectId: string, id: string, options?: CallOptions): Promise<BranchOutcome> {
     return this.#change('DELETE', branchPath(projectId, id), undefined, options);
   }

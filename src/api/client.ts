@@ -1,6 +1,6 @@
 /**
- * The calls of section 4, typed: they return checked records or throw an {@link ApiError}. Calls that the specification
- * does not promise return undefined if the service does not offer them.
+ * The calls of section 4, typed: they return checked records or throw an {@link ApiError}. Calls to read that the
+ * specification doesn't promise return undefined if the service doesn't offer them.
  */
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
@@ -44,7 +44,7 @@ interface ProjectOutcome {
   readonly operations: readonly records.Operation[];
 }
 
-/** The new password, a secret, is valid once the operations have finished. */
+/** The new password is a secret, and valid once the operations have finished. */
 export interface ResetPassword {
   readonly password: string;
   readonly operations: readonly records.Operation[];
@@ -56,7 +56,7 @@ export interface LoginQuery {
   readonly role: string;
   readonly database: string;
   readonly pooled: boolean;
-  /** The host that the service must return. It is not sent. */
+  /** The expected host of the result. Not sent to the service. */
   readonly host: string;
 }
 
@@ -82,26 +82,29 @@ export class Client {
     this.account = new AccountCalls(this.#http);
   }
 
-  /** Section 4.1. @throws {ApiError} rejected with 403 for an organization's key, which has no access to account routes */
+  /**
+   * Lists the account's keys (section 4.1).
+   * @throws {ApiError} of kind `rejected` with 403 for an organization's key, which has no access to account routes
+   */
   async listApiKeys(options?: CallOptions): Promise<ParsedList<records.ApiKey>> {
     const reply = await this.#http.call('GET', '/api_keys', {}, options);
     return parseList(reply, undefined, records.ApiKey);
   }
 
-  /** Section 4.1. No other call returns the key's value. */
+  /** Creates a key (section 4.1). No other call returns its value. */
   async createApiKey(name: string, options?: CallOptions): Promise<records.CreatedApiKey> {
     const reply = await this.#http.call('POST', '/api_keys', { body: { key_name: name } }, options);
     return parseRecord(reply, undefined, records.CreatedApiKey);
   }
 
-  /** Section 4.1. Immediate and irreversible (section 3.3). */
+  /** Revokes a key at once and irreversibly (sections 4.1 and 3.3). */
   async revokeApiKey(id: number, options?: CallOptions): Promise<records.RevokedApiKey> {
     const path = `/api_keys/${segment(id, isApiKeyId(id), 'an API key id')}`;
     const reply = await this.#http.call('DELETE', path, {}, options);
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
-  /** Section 4.2. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
+  /** Lists projects (section 4.2). Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
   projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
     return projectPages((cursor) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
@@ -109,26 +112,26 @@ export class Client {
     });
   }
 
-  /** Not promised by the specification. The project has a default branch with a compute, a role and a database. */
+  /** Creates a project with a default branch, a compute, a role and a database. Not promised by the specification. */
   async createProject(project: ProjectCreation, options?: CallOptions): Promise<ProjectOutcome> {
     return readProject(await this.#http.call('POST', '/projects', { body: { project } }, options));
   }
 
-  /** Not promised by the specification. Deletes its branches and their data. */
+  /** Deletes a project with its branches and their data. Not promised by the specification. */
   async deleteProject(id: string, options?: CallOptions): Promise<void> {
     await this.#http.call('DELETE', projectPath(id), {}, options);
   }
 
-  /** Section 4.3. */
+  /** Lists the computes of a project (section 4.3). */
   async listComputes(projectId: string, options?: CallOptions): Promise<ParsedList<records.Compute>> {
     const reply = await this.#http.call('GET', computesPath(projectId), {}, options);
     return readComputes(reply);
   }
 
   /**
-   * Like `listComputes`, but returns undefined if nothing has changed. Comparing texts takes much less time than
-   * parsing and checking a large list again.
-   * @param lastBody the body of the list that the caller has, if any
+   * Like `listComputes`, but returns undefined if nothing has changed. Comparing the text of two replies takes much less
+   * time than parsing and checking a large list again.
+   * @param lastBody the body of the last reply, if any
    */
   async listComputesIfChanged(
     projectId: string,
@@ -139,7 +142,7 @@ export class Client {
     return changed && { list: readComputes(changed.reply), body: changed.body };
   }
 
-  /** Section 4.3. @throws {ApiError} rejected if the branch already has a primary */
+  /** Creates a compute (section 4.3). @throws {ApiError} of kind `rejected` if the branch already has a read-write compute */
   async createCompute(
     projectId: string,
     endpoint: ComputeCreation,
@@ -148,7 +151,7 @@ export class Client {
     return this.#change('POST', computesPath(projectId), { endpoint }, options);
   }
 
-  /** Section 4.3. Changes only the attributes in `endpoint`. */
+  /** Changes only the attributes in `endpoint` (section 4.3). */
   async updateCompute(
     projectId: string,
     id: string,
@@ -158,29 +161,32 @@ export class Client {
     return this.#change('PATCH', computePath(projectId, id), { endpoint }, options);
   }
 
-  /** Section 4.3. Permanent (section 3.4). Returns no compute if it was already deleted. */
+  /** Deletes a compute permanently (sections 4.3 and 3.4). Returns no compute if it was already deleted. */
   async deleteCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('DELETE', computePath(projectId, id), undefined, options);
   }
 
-  /** Section 4.3. Interrupts connections. The reply is not specified, so the outcome may be empty. */
+  /** Restarts a compute, which drops its connections (section 4.3). The reply isn't specified, so the outcome may be empty. */
   async restartCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
-  /** Not promised by the specification. @throws {ApiError} rejected with 404 or 405 if the service does not offer it */
+  /**
+   * Starts a compute. Not promised by the specification.
+   * @throws {ApiError} of kind `rejected` with 404 or 405 if the service doesn't offer the call
+   */
   async startCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
   }
 
-  /** Not promised by the specification, like `startCompute`. Interrupts connections. */
+  /** Suspends a compute, which drops its connections. Not promised by the specification: see `startCompute`. */
   async suspendCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
     return this.#change('POST', `${computePath(projectId, id)}/suspend`, undefined, options);
   }
 
   /**
    * Not promised by the specification.
-   * @returns undefined if the service does not offer the call or has no such compute
+   * @returns undefined if the service doesn't offer the call or has no such compute
    */
   async findCompute(
     projectId: string,
@@ -194,7 +200,7 @@ export class Client {
 
   /**
    * Not promised by the specification.
-   * @returns undefined if the service does not offer the call or has no such operation
+   * @returns undefined if the service doesn't offer the call or has no such operation
    */
   async findOperation(
     projectId: string,
@@ -208,7 +214,7 @@ export class Client {
 
   /**
    * Not promised by the specification. The result contains a password.
-   * @returns undefined if the service does not offer the call
+   * @returns undefined if the service doesn't offer the call
    * @throws {ApiError} also for a URI that leads to another host
    */
   async findCredentials(
@@ -233,7 +239,7 @@ export class Client {
     throw new ApiError(`${reply.requestLine} returned another host`, fault, { mayHaveExecuted: false });
   }
 
-  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  /** Not promised by the specification. @returns undefined if the service doesn't offer the call */
   async listDatabases(
     projectId: string,
     branchId: string,
@@ -244,7 +250,7 @@ export class Client {
     return reply && parseList(reply, 'databases', records.Database).items;
   }
 
-  /** Not promised by the specification. @returns undefined if the service does not offer the call */
+  /** Not promised by the specification. @returns undefined if the service doesn't offer the call */
   async listRoles(
     projectId: string,
     branchId: string,
@@ -255,7 +261,7 @@ export class Client {
     return reply && parseList(reply, 'roles', records.Role).items;
   }
 
-  /** Not promised by the specification. Drops connections. */
+  /** Gives a role a new password and drops its connections. Not promised by the specification. */
   async resetPassword(
     projectId: string,
     branchId: string,

@@ -1,6 +1,4 @@
-/**
- * The ways in which a call can fail. Messages contain method and path, but no header, key or body.
- */
+/** The ways in which a call can fail. Messages contain the method and path, but no header, key or body. */
 
 /** The service rejected the request. The error's message is the service's own. */
 interface Rejected {
@@ -12,7 +10,7 @@ interface Rejected {
   readonly retryAfter: number | undefined;
 }
 
-/** A response that can't be used: not the API's JSON, such as a proxy's page, too large, a redirect, or for another host. */
+/** A response that can't be used: a redirect, too large, for another host, or not the API's JSON (a proxy's page). */
 export interface UnexpectedReply {
   readonly kind: 'unexpectedReply';
   readonly status: number;
@@ -25,10 +23,10 @@ export interface UnexpectedReply {
 export const POSTGRES_MISSING = 'POSTGRES_MISSING';
 
 /**
- * - `network`: no response arrived. `code` is the system's, such as `ECONNREFUSED`, `ENOTFOUND` or a certificate code.
+ * - `network`: no response arrived. `code` is Node's, such as `ECONNREFUSED`, `ENOTFOUND` or a certificate error.
  * - `timeout`: the response did not arrive in time.
  * - `cancelled`: by the caller, for example because a picker or the connection was closed.
- * - `invalidRequest`: nothing was sent, because an argument is not safe in a request.
+ * - `invalidRequest`: nothing was sent, because an argument isn't safe to put into a request.
  */
 export type Fault =
   | Rejected
@@ -55,13 +53,13 @@ export class ApiError extends Error {
 export const faultOf = (error: unknown): Fault | undefined =>
   error instanceof ApiError ? error.fault : undefined;
 
-/** Whether the service rejected the request, with one of these statuses if there are any. */
+/** Whether the service rejected the request. @param statuses accept only these, if any are given */
 export function isRejected(error: unknown, ...statuses: number[]): boolean {
   const fault = faultOf(error);
   return fault?.kind === 'rejected' && (statuses.length === 0 || statuses.includes(fault.status));
 }
 
-/** The one rule for calls that the specification doesn't promise. A 403 or 404 may also be about the resource itself. */
+/** Whether a call that the specification doesn't promise isn't offered. A 403 or 404 may also be about the resource. */
 export const isNotOffered = (error: unknown): boolean => isRejected(error, 403, 404, 405);
 
 /** Whether the service would reject the same request again: it understood the request and is neither busy nor failing. */
@@ -71,7 +69,7 @@ export function isPermanentRejection(error: unknown): boolean {
   return fault.status < 500 && ![401, 408, 423, 429].includes(fault.status);
 }
 
-/** Whether two failures are the same to the user. Each attempt fails with a new error object. */
+/** Whether two failures look the same to the user. Each attempt fails with a new error object. */
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
   const fault = faultOf(a);
@@ -82,7 +80,7 @@ export function isSameFailure(a: unknown, b: unknown): boolean {
 
 export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind === 'cancelled';
 
-/** Whether a change was sent and no response says what became of it. */
+/** Whether a change was sent, but no response shows whether it was made. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof ApiError && error.mayHaveExecuted;
 
@@ -92,9 +90,9 @@ export function retryAfterOf(error: unknown): number | undefined {
   return fault?.kind === 'rejected' && fault.retryAfter !== undefined ? fault.retryAfter * 1000 : undefined;
 }
 
-/** Codes of Node and OpenSSL for a certificate that is not trusted. */
+/** Error codes of Node and OpenSSL for an untrusted certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|INVALID_CA|HOSTNAME_MISMATCH/;
 
-/** Whether the certificate is the reason. Then nothing was sent, and a retry does not help. */
+/** Whether the error is about the certificate. If so, nothing was sent, and a retry doesn't help. */
 export const isCertificateCode = (code: string | undefined): boolean =>
   code !== undefined && CERTIFICATE.test(code);

@@ -15,10 +15,10 @@ interface LeaseChallenge {
 
 export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
-/** The service sends this line during a lease, once it knows. `problem`, for users, is why no compute can start. */
+/** Sent during a lease once the service has looked for Postgres. @param problem why no compute can start, for users */
 export const postgresLine = (problem: string | undefined): string => JSON.stringify({ problem });
 
-/** @returns the problem. @throws {SyntaxError} if the line is incomplete, because the service has ended */
+/** @returns the problem. @throws {SyntaxError} if the line is incomplete because the service has ended */
 export function parsePostgresLine(line: string): string | undefined {
   const { problem } = fieldsOf(JSON.parse(line));
   return typeof problem === 'string' ? problem : undefined;

@@ -1,4 +1,4 @@
-/** Paths of the service's resources. Only checked ids get into a path. */
+/** Paths of the service's resources. Only checked ids are put into a path. */
 import { ApiError } from './errors.ts';
 import { isBranchId, isComputeId, isId } from './records/ids.ts';
 
@@ -24,7 +24,7 @@ export const branchesPath = (projectId: string): string => `${projectPath(projec
 export const branchPath = (projectId: string, id: string): string =>
   `${branchesPath(projectId)}/${segment(id, isBranchId(id), 'a branch id')}`;
 
-/** Any text but `.` and `..`, which a URL resolves. */
+/** A role may have any name except `.` and `..`, which URLs resolve. */
 export const rolePath = (projectId: string, branchId: string, role: string): string => {
   const name = segment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');
   return `${branchPath(projectId, branchId)}/roles/${name}`;

@@ -8,7 +8,7 @@ import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';
 import type { Reply } from './transport/http.ts';
 
-/** Far more than any account has. It ends the list of a service that always returns a next page. */
+/** Far more than any account has. Stops at a service that always returns a next page. */
 const MAX_PAGES = 1000;
 
 /** One page, in the service's order. */
@@ -17,7 +17,7 @@ export interface ProjectPage extends ParsedList<Project> {
   readonly unavailable: readonly string[];
 }
 
-/** All pages together may be as large as any other list. @param get sends the request for the page of this cursor */
+/** The size limit of a list applies to all pages together. @param get requests the page at a cursor */
 export async function* projectPages(
   get: (cursor: string | undefined) => Promise<Reply>,
 ): AsyncGenerator<ProjectPage, void> {
@@ -40,7 +40,7 @@ function unavailableIds(reply: Reply): readonly string[] {
   return Array.isArray(ids) ? [...new Set(ids.slice(0, MAX_RECORDS).filter(isId))] : [];
 }
 
-/** The last page may have a cursor too, so a page that is not full, or a cursor seen before, is also the end. */
+/** The last page may have a cursor too, so a page that isn't full or a repeated cursor is also the end. */
 function nextCursor(reply: Reply, seen: ReadonlySet<string>): string | undefined {
   const { pagination, projects, unavailable_project_ids: unavailable } = fieldsOf(reply.json);
   const { cursor } = fieldsOf(pagination);

@@ -1,6 +1,6 @@
 import { toDisposable, type Disposable } from './disposable.ts';
 
-/** The time that pollers use. Tests use a clock in which a day passes at once. */
+/** The time and timers. Tests inject a clock that they advance. */
 export interface Clock {
   /** Milliseconds since 1970. Changes to the system clock don't affect it. */
   now(): number;

@@ -1,4 +1,4 @@
-/** The creator disposes. It has the shape of VS Code's Disposable, so it can be added to its subscriptions. */
+/** Disposed by its creator. Compatible with VS Code's Disposable. */
 export interface Disposable {
   dispose(): void;
 }
@@ -15,7 +15,7 @@ export function toDisposable(end: () => void): Disposable {
   };
 }
 
-/** Disposes its members in reverse order. A member that is added later is disposed at once. */
+/** Disposes its members in reverse order. After that, an added member is disposed at once. */
 export class DisposableStore implements Disposable {
   readonly #members: Disposable[] = [];
   #disposed = false;

@@ -2,24 +2,24 @@ import { toDisposable, type Disposable } from './disposable.ts';
 
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
-/** Fires an event. A listener that throws does not affect the others. */
+/** Calls listeners. One that throws doesn't affect the others. */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<{ readonly call: (value: T) => void }>();
 
   readonly event: Event<T> = (listener) => {
-    // An object for each subscription, so that a function can listen twice.
+    // One object per subscription, so that a function can be subscribed twice.
     const entry = { call: listener };
     this.#listeners.add(entry);
     return toDisposable(() => this.#listeners.delete(entry));
   };
 
   fire(value: T): void {
-    // A copy: a listener may add or remove listeners.
+    // A copy, because a listener may add or remove listeners.
     for (const listener of Array.from(this.#listeners)) {
       try {
         listener.call(value);
       } catch (error) {
-        // A bug in the listener. The extension host reports it, and the code that fired continues.
+        // A bug in the listener: reported by the extension host, while the caller continues.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,3 +1,3 @@
-/** The fields of a value that may be anything; none if it isn't an object. */
+/** The fields of an unknown value; none if it isn't an object. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Finds a program in these folders, then in PATH. Relative folders are skipped, because they depend on the working folder. */
+/** Finds a program in these folders, then in PATH. Skips relative folders, because they depend on the working folder. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   return [...folders, ...(process.env['PATH'] ?? '').split(path.delimiter)]

@@ -1,6 +1,6 @@
 /**
- * Repeats an asynchronous task with a pause between the end of one run and the start of the next, so there is never more
- * than one run at a time. The owner disposes it when there is nothing left to watch.
+ * Repeats an asynchronous task with a pause between the end of a run and the start of the next, so that only one runs at a
+ * time. The owner disposes it when there is nothing left to poll.
  */
 import { systemClock, type Clock } from './clock.ts';
 import type { Disposable } from './disposable.ts';
@@ -11,7 +11,7 @@ export interface PollerOptions {
   readonly interval: () => number;
   /** Milliseconds. The pause doubles with each consecutive failure, up to this. */
   readonly maxDelay: number;
-  /** Milliseconds that the service asked to wait, which replace the poller's own pause. */
+  /** Milliseconds that the service asked to wait. Replaces the pause after a failure. */
   readonly retryAfter?: (error: unknown) => number | undefined;
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
@@ -46,7 +46,7 @@ export class Poller implements Disposable {
     if (!this.#running && this.#failures === 0) this.#schedule(this.#options.interval());
   }
 
-  /** The current run ends, and no other follows. */
+  /** The current run ends, but no other follows. */
   dispose(): void {
     this.#disposed = true;
     this.#timer?.dispose();

@@ -1,13 +1,13 @@
 /**
- * Recognizes the process that wrote a pid file. The system reuses pids, so the start time must match too. Names prove
- * nothing.
+ * Recognizes the process that wrote a pid file. The system reuses pids, so the start time must match too. Process names
+ * prove nothing.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** How a process describes itself in a file, so that others recognize it. */
+/** What a process writes to a file so that others recognize it. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Seconds since 1970. */
@@ -22,10 +22,10 @@ export const ownIdentity = (): ProcessIdentity => ({
   uniqueId: uniqueProcessId(process.pid),
 });
 
-/** Start times from different sources are rounded differently. */
+/** Start times are rounded differently by different sources. */
 const TOLERANCE_SECONDS = 3;
 
-/** The unit of times in /proc, on any Linux that Node supports. */
+/** USER_HZ, the rate of the clock ticks in /proc: 100 on every Linux that Node supports. */
 const CLOCK_TICKS_PER_SECOND = 100;
 
 /**
@@ -49,7 +49,7 @@ export function isRunningSync({ pid, startedAt, uniqueId }: ProcessIdentity): bo
   return isAlive(pid) && matches(pid, startTime(pid), startedAt);
 }
 
-/** Like `isRunningSync`, but without blocking while another program reads the start time. On Windows that takes a second. */
+/** Like `isRunningSync`, but doesn't block while another program reads the start time, which takes a second on Windows. */
 export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   const { pid, startedAt, uniqueId } = identity;
   if (uniqueId !== undefined || process.platform === 'linux') return isRunningSync(identity);
@@ -61,8 +61,8 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
 }
 
 /**
- * On Windows, PowerShell may be forbidden or too slow to read a start time. Then a process of this user counts as the same:
- * a second service on the data would be worse than none.
+ * On Windows, PowerShell may be forbidden or too slow to read a start time. If so, a process of this user counts as the
+ * same one: two services on the same data would be worse than none.
  */
 function matches(pid: number, actual: number | undefined, startedAt: number): boolean {
   if (actual === undefined) return process.platform === 'win32' && canSignal(pid);
@@ -70,8 +70,8 @@ function matches(pid: number, actual: number | undefined, startedAt: number): bo
 }
 
 /**
- * Identifies a process among all that ever have its pid, even if the clock is changed.
- * @returns undefined for a process that has ended, and on systems whose start times do not depend on the current clock
+ * Distinguishes a process from every other one with the same pid, even if the clock is changed.
+ * @returns undefined for a process that has ended, and on systems whose start times don't depend on the current clock
  */
 export function uniqueProcessId(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
@@ -102,7 +102,7 @@ export function canSignal(pid: number): boolean {
   }
 }
 
-/** Returns seconds since 1970, or undefined if the process has ended, even if it is still a zombie. */
+/** Returns seconds since 1970, or undefined if the process has ended or is a zombie. */
 export function startTime(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
@@ -139,7 +139,7 @@ function hasArgument(pid: number, argument: string): boolean {
   }
 }
 
-/** Not a constant: the service removes its API key from the environment only after its modules are loaded. */
+/** A function, because the service removes its API key from the environment only after its modules are loaded. */
 const startTimeOptions = () =>
   ({ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, timeout: 15_000, windowsHide: true }) as const;
 

@@ -7,13 +7,13 @@ import { pause } from './clock.ts';
 interface ReplaceOptions {
   /** Permissions of a new file. An existing file keeps its permissions and, if this process is root, its owner. */
   readonly mode?: number | undefined;
-  /** The name of the file until it is complete. A process that is killed leaves it behind, and the next one overwrites it. */
+  /** The file's name until it is complete. A killed process leaves it behind, and the next one overwrites it. */
   readonly temporary?: string;
 }
 
 /**
- * Replaces or creates a file, which is on disk afterwards. A failure, a full disk or a crash leaves the whole old file. Links
- * are replaced, not followed.
+ * Replaces or creates a file durably. After a failure, a full disk or a crash, the old file is complete. Links are replaced,
+ * not followed.
  */
 export async function replaceFile(
   file: string,
@@ -46,7 +46,7 @@ const RENAME_ATTEMPTS = 100;
 /** Milliseconds. */
 const RENAME_PAUSE = 20;
 
-/** Windows rejects this while another program, such as a virus scanner, has the file open. */
+/** Windows rejects a rename while another program, such as a virus scanner, has the file open. */
 async function renameOver(from: string, to: string, attempts = RENAME_ATTEMPTS): Promise<void> {
   try {
     await rename(from, to);
@@ -71,7 +71,7 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
   }
 }
 
-/** Makes the rename durable. Windows neither has this call nor needs it. */
+/** Makes the rename durable. Not available on Windows, and not needed there. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

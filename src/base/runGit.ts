@@ -25,12 +25,12 @@ export const gitRunner =
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
 function gitEnvironment(): NodeJS.ProcessEnv {
-  // GIT_DIR and others would select another repository.
+  // GIT_DIR and others can select another repository.
   const environment = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {
     ...Object.fromEntries(environment),
     GIT_OPTIONAL_LOCKS: '0',
-    // Allows no protocol, so that git fetches nothing for a partial clone.
+    // No protocol is allowed, so that git doesn't fetch objects of a partial clone.
     GIT_ALLOW_PROTOCOL: '',
     // Windows would search the working folder first.
     NoDefaultCurrentDirectoryInExePath: '1',

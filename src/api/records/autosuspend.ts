@@ -1,6 +1,6 @@
 /**
- * The autosuspend delay (sections 3.1 and 8), in seconds: `0` is the service's default, `-1` never, otherwise one
- * minute to seven days.
+ * The autosuspend delay (sections 3.1 and 8) in seconds: `0` is the service's default, `-1` is never, and any other delay
+ * is from one minute to seven days.
  */
 
 export const AUTOSUSPEND_DEFAULT = 0;

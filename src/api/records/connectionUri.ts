@@ -1,4 +1,4 @@
-/** Checks hosts and connection URIs of the service, because they are put into users' files and terminals. */
+/** Checks hosts and connection URIs from the service, because they are put into users' files and terminals. */
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i;
 
@@ -8,24 +8,24 @@ export function isHost(value: unknown): value is string {
   return match !== null && Number(match[1] ?? 0) <= 65_535;
 }
 
-/** What a connection URI of the service gives in addition to what the user chose. It contains a password, so it is a secret. */
+/** What a connection URI adds to what the user chose. Contains a password, so it is a secret. */
 export interface Credentials {
   readonly password: string;
   /** Undefined if the service doesn't ask for TLS. */
   readonly sslMode?: SslMode | undefined;
-  /** Whether the service asks for channel binding. Without it, a server that pretends to be it could ask for the password. */
+  /** Whether the service requires channel binding. Without it, a server that impersonates the service could get the password. */
   readonly channelBinding?: boolean | undefined;
 }
 
 const SSL_MODES = ['require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-/** The groups are the password, the host and the query. A second `@`, `/` or `?` is rejected: clients disagree on its meaning. */
+/** Groups: password, host, query. A second `@`, `/` or `?` is rejected, because clients disagree on its meaning. */
 const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;
 
 /**
- * Reads what is needed to build a connection string. All other parameters are dropped: they can read and write the user's
- * files and lead to another host, and services may add harmless ones at any time.
+ * Reads what is needed to build a connection string. Other parameters are dropped, because some can make a client read and
+ * write files or connect to another host.
  * @returns undefined if it isn't a URI with a password, or if the password has a control character
  */
 export function readConnectionUri(
@@ -33,7 +33,7 @@ export function readConnectionUri(
 ): { readonly host: string; readonly credentials: Credentials } | undefined {
   const [, encoded = '', host = '', query] = URI.exec(uri) ?? [];
   const password = decode(encoded);
-  // If a line break is pasted into a terminal, the rest runs as commands.
+  // A line break would run the rest as a command when pasted into a terminal.
   if (password === '' || /\p{Cc}/u.test(password)) return undefined;
   const parameters = new URLSearchParams(query);
   const sslMode = SSL_MODES.find((mode) => mode === parameters.get('sslmode'));
@@ -48,7 +48,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // It isn't percent-encoded, against the rules.
+    return text; // The service didn't percent-encode it.
   }
 }
 

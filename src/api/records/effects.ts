@@ -16,7 +16,7 @@ type Current = Pick<
   'branch_id' | 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'settings' | 'disabled'
 >;
 
-/** Postgres reads these when it starts. */
+/** Attributes that Postgres reads when it starts. */
 interface StartAttributes {
   readonly minCu: unknown;
   readonly maxCu: unknown;

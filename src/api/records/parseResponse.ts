@@ -1,13 +1,13 @@
 /**
- * Turns responses into records. A record that cannot be read does not affect the others: a list also says which records
- * it could not read, and why.
+ * Parses responses into records. A record that can't be parsed doesn't affect the others: the result also lists the
+ * unreadable records, with the reason.
  */
 import type * as z from 'zod/mini';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { ApiError } from '../errors.ts';
 import type { Reply } from '../transport/http.ts';
 
-/** A record that is not as specified: its id, if it has one, and its first wrong field. */
+/** A record that isn't as specified: its id, if it has one, and its first invalid field. */
 export interface UnreadableRecord {
   readonly id: string | undefined;
   readonly field: string;
@@ -24,7 +24,7 @@ export interface ListReply<T> {
   readonly body: string;
 }
 
-/** Five times the largest known account. More could exhaust the memory of the extension host. */
+/** Five times the largest known account. More records could exhaust the extension host's memory. */
 export const MAX_RECORDS = 100_000;
 
 const MAX_NAME_LENGTH = 80;
@@ -64,7 +64,7 @@ type Listable = { readonly id: string | number } | { readonly name: string };
 const keyOf = (record: Listable): string | number => ('id' in record ? record.id : record.name);
 
 /**
- * Reads the records of a list. If two have the same id, or else the same name, the later one counts.
+ * Reads the records of a list. Of two with the same id (or name, if they have no id), the later one is kept.
  * @param name the property that holds the list, or undefined if the reply is the list itself
  * @throws {ApiError} if there is no list
  */
@@ -86,7 +86,7 @@ export function parseList<T extends Listable>(
   return { items: [...items.values()], unreadable };
 }
 
-/** The readable records of a list, without those that could not be read; empty if the reply has no such list. */
+/** The readable records of a list; empty if the reply has no such list. */
 export const parseOptionalList = <T extends { readonly id: string | number }>(
   reply: Reply,
   name: string,

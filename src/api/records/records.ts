@@ -1,7 +1,7 @@
 /**
  * The fields of the service's resources (section 2) that the extension uses; others are dropped. States, types, actions
- * and statuses are open strings, because the specification names only some values. Only fields that the extension cannot
- * do without are required, so that a record stays readable if the service drops a field.
+ * and statuses are open strings, because the specification names only some values. Only fields that the extension can't
+ * do without are required, so that a record stays readable if the service stops sending a field.
  */
 import * as z from 'zod/mini';
 import { isConnectionUri, isHost } from './connectionUri.ts';
@@ -10,7 +10,7 @@ import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 /** A known set of values that stays open to new ones. */
 export type Open<Known extends string> = Known | (string & {});
 
-/** Longer than any name or host. More would only slow down the views. */
+/** Upper limit for any text field. A record with a longer one counts as unreadable, so that it can't slow down the views. */
 const MAX_TEXT_LENGTH = 4096;
 
 const text = z.custom<string>((value) => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH);
@@ -62,7 +62,7 @@ export const Project = z.object({
 export type Project = z.infer<typeof Project>;
 
 /**
- * A branch (public service). Its root has no `parent_id`. The counters start with the billing period;
+ * A branch (public service). The root branch has no `parent_id`. The counters start with the billing period;
  * `compute_time_seconds` is in CU-seconds.
  */
 export const Branch = z.object({
@@ -101,7 +101,7 @@ export const Compute = z.object({
   suspend_timeout_seconds: z.nullish(number),
   settings: z.nullish(z.object({ pg_settings: z.nullish(z.record(z.string(), setting)) })),
   pooler_enabled: z.nullish(flag),
-  /** Only the local service has it: `shared` or `separate` sessions of pooled clients. */
+  /** Whether pooled clients get `shared` or `separate` sessions. Only the local service returns it. */
   pooled_sessions: z.nullish(text),
   pooler_host: z.nullish(host),
   disabled: z.nullish(flag),
@@ -127,7 +127,7 @@ export const Operation = z.object({
 });
 export type Operation = z.infer<typeof Operation>;
 
-/** A name or password without control characters, which would break files and terminals that it is put into. */
+/** A name or password. Control characters are rejected, because it is put into files and terminals. */
 // oxlint-disable-next-line no-control-regex
 const printable = z.string().check(z.maxLength(MAX_TEXT_LENGTH), z.regex(/^[^\u0000-\u001f\u007f]+$/));
 
@@ -148,7 +148,7 @@ export type Role = z.infer<typeof Role>;
 /** A role with a new password, so it is a secret. */
 export const ResetRole = z.object({ name: printable, password: printable });
 
-/** How the service knows the sender of a request (public service). */
+/** How the service authenticates the sender of a request (public service). */
 export const Authentication = z.object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
 
 /** An organization of the account's user (public service). */

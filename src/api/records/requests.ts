@@ -43,7 +43,7 @@ export type ComputePatch = z.infer<typeof ComputePatch>;
 export const ComputeCreationBody = z.strictObject({ endpoint: ComputeCreation });
 export const ComputePatchBody = z.strictObject({ endpoint: ComputePatch });
 
-/** Postgres cuts longer names off. Control characters would not survive a connection URI, and `.` and `..` no path. */
+/** Postgres truncates longer names. Connection URIs reject control characters, and URL paths can't contain `.` or `..`. */
 const MAX_NAME_BYTES = 63;
 const sqlName = z.string().check(
   z.refine(

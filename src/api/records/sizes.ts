@@ -61,7 +61,7 @@ export const sizesOf = (plan: Plan): readonly ComputeSize[] =>
   plan === 'free' ? COMPUTE_SIZES.filter((row) => row.ramGb <= 1) : COMPUTE_SIZES;
 
 /**
- * `max_connections` of a compute. It follows from the minimum of its range and does not grow when the compute scales up.
+ * `max_connections` of a compute. It depends on the minimum of the range and doesn't grow when the compute scales up.
  * @param minCu minimum size in CU
  * @returns undefined if the table does not contain the size
  */
@@ -69,7 +69,7 @@ export const maxConnections = (minCu: number): number | undefined => computeSize
 
 type SizeProblem = 'not-a-size' | 'min-above-max' | 'above-plan';
 
-/** Why a plan does not offer a range, or undefined if it does. */
+/** Why a plan doesn't offer a range; undefined if it does. */
 export function sizeProblem(range: SizeRange, plan: Plan = 'paid'): SizeProblem | undefined {
   if (computeSize(range.min) === undefined || computeSize(range.max) === undefined) return 'not-a-size';
   if (range.min > range.max) return 'min-above-max';

@@ -1,4 +1,4 @@
-/** Turns every way in which a call can fail into an {@link ApiError} that names the call. */
+/** Maps every failure of a call to an {@link ApiError} that names the call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from '../errors.ts';
 import { BodyTooLarge, type RawResponse } from './request.ts';
@@ -9,11 +9,11 @@ export interface CallInfo {
   /** Method and path, such as `GET /projects`. */
   readonly requestLine: string;
   readonly isChange: boolean;
-  /** The API key, which is removed from messages that repeat it. */
+  /** The API key, which is removed from error messages. */
   readonly key: string;
 }
 
-/** @param mayHaveExecuted false for a call that was cancelled before an attempt or between two */
+/** @param mayHaveExecuted false for a call that was cancelled before its first attempt or between two */
 export const cancelled = ({ requestLine }: CallInfo, mayHaveExecuted: boolean): ApiError =>
   new ApiError(`${requestLine} was cancelled`, { kind: 'cancelled' }, { mayHaveExecuted });
 
@@ -24,7 +24,7 @@ export const timedOut = ({ requestLine, isChange }: CallInfo, milliseconds: numb
     { mayHaveExecuted: isChange },
   );
 
-/** System calls and errors that precede the first byte of a request. */
+/** System calls and errors before the first byte of a request is sent. */
 const CONNECT_SYSCALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
 const CONNECT_ERRORS: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -52,7 +52,7 @@ export function requestError(call: CallInfo, error: unknown): ApiError {
   );
 }
 
-/** Finds the system's error, which fetch wraps in one or more layers. Several addresses fail as an AggregateError. */
+/** Finds Node's error, which fetch wraps in one or more layers. If several addresses failed, one is an AggregateError. */
 function systemError(error: unknown, depth = 0): SystemError | undefined {
   if (!(error instanceof Error) || depth > 8) return undefined;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
@@ -67,11 +67,11 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   try {
     return { value: JSON.parse(text) };
   } catch {
-    return undefined; // The caller knows from the response what it is instead.
+    return undefined; // The caller reports the response.
   }
 }
 
-/** The error for a response whose status is not 2xx. The message is the service's, if there is one. */
+/** The error for a response whose status isn't 2xx, with the service's message if there is one. */
 export function responseError(call: CallInfo, { status, headers, body }: RawResponse): ApiError {
   if (status >= 300 && status <= 399)
     return unexpectedReply(call, status, 'redirect', redirectTarget(headers));
@@ -88,8 +88,8 @@ export function responseError(call: CallInfo, { status, headers, body }: RawResp
 }
 
 /**
- * Whether the response proves that the service did nothing: a 4xx, or a 503 from the service itself. Any other status,
- * and a 503 from a gateway, may come after the service did the work.
+ * Whether the response proves that the service did nothing: a 4xx, or a 503 from the service itself. After any other
+ * status, or a 503 from a gateway, the service may have made the change.
  */
 const provesNotExecuted = (status: number, json: unknown): boolean =>
   (status >= 400 && status <= 499) || (status === 503 && isServiceError(json));
@@ -98,13 +98,13 @@ const provesNotExecuted = (status: number, json: unknown): boolean =>
 const isServiceError = (json: unknown): boolean =>
   textIn(json, 'code') !== undefined && textIn(json, 'message') !== undefined;
 
-/** Only the origin, because the rest of the address may contain private data. */
+/** Only the origin, because the rest of the address may be private. */
 const redirectTarget = (headers: Headers): string | undefined =>
   URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** A shorter key is not a secret, but may be part of ordinary words. */
+/** Shorter keys aren't redacted: they are no secrets, and may be part of ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
 const safeText = (json: unknown, name: string, key: string): string | undefined => {

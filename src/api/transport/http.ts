@@ -1,4 +1,4 @@
-/** HTTP for the client: JSON in and out, the API key in a header, retries, and every failure as an {@link ApiError}. */
+/** HTTP with JSON, the API key in a header and retries. Every failure is an {@link ApiError}. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseUrl } from '../baseUrl.ts';
 import { ApiError, faultOf, isNotOffered } from '../errors.ts';
@@ -76,7 +76,7 @@ export class Http {
     this.#headers = { accept: 'application/json', authorization: `Bearer ${options.key}` };
   }
 
-  /** @param path begins with `/` and contains checked ids only. @throws {ApiError} */
+  /** @param path begins with `/` and contains only checked ids. @throws {ApiError} */
   async call(
     method: Method,
     path: string,
@@ -130,7 +130,7 @@ export class Http {
     };
   }
 
-  /** Sends the request until it succeeds or must not be retried. @throws the error of the last attempt */
+  /** Retries the request until it succeeds or must not be repeated. @throws the error of the last attempt */
   async #send(call: CallInfo, request: HttpRequest, { signal, onRetry }: CallOptions): Promise<RawResponse> {
     const { limits: { total = 120_000 } = {} } = this.#options;
     const deadline = performance.now() + total;
@@ -140,7 +140,7 @@ export class Http {
         return await this.#attempt(call, request, signal, deadline - performance.now());
       } catch (error) {
         const delay = retryDelay(error, call.isChange, failures, this.#options);
-        // Waiting beyond the time limit would only replace the reason by a timeout.
+        // Don't wait beyond the time limit: the timeout would hide the reason.
         if (delay === undefined || performance.now() + delay >= deadline) throw error;
         onRetry?.({ status: statusOf(error), attempt: failures, delay });
         await sleep(delay, undefined, { signal }).catch(() => undefined);

@@ -1,6 +1,6 @@
-/** Sends one request and reads its whole response, so a connection that breaks in the body is a failed attempt too. */
+/** Sends one request and reads its whole response. A connection that breaks during the body counts as a failed attempt. */
 
-/** `globalThis.fetch`, as far as it is used. */
+/** The part of `globalThis.fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>;
 
 export interface HttpRequest {
@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body: string | undefined;
 }
 
-/** A response of any status. It leaves out the text of the status line, which may contain anything. */
+/** A response with any status. The text of the status line is left out, because it may contain anything. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -60,7 +60,7 @@ async function exchange(
   return { status: response.status, headers: response.headers, body: await readBody(response) };
 }
 
-/** Unlike `text()`, it stops at the size limit. */
+/** Unlike `text()`, stops at the size limit. */
 async function readBody({ status, headers, body }: Response): Promise<string> {
   if (Number(headers.get('content-length')) > MAX_BODY_BYTES) {
     await body?.cancel();

@@ -1,8 +1,8 @@
-/** Which failed calls are retried, and after how long. Only calls that are safe to retry are retried, and only a few times. */
+/** Which failed calls are retried, and after what delay. Only calls that are safe to repeat are retried, a few times. */
 import { faultOf, isCertificateCode, type ApiError } from '../errors.ts';
 
 export interface RetryLimits {
-  /** Attempts after the first. There are more for 423, which lasts until another operation has finished. */
+  /** Attempts after the first. A 423 gets more: see `LOCKED`. */
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
   readonly maxDelay?: number | undefined;
@@ -10,18 +10,18 @@ export interface RetryLimits {
 
 const FIRST_DELAY = 300;
 
-/** Another operation on the project (423) ends sooner or later, so it gets more retries at shorter intervals. */
+/** 423: another operation on the project is in progress. It will end, so there are more retries at shorter intervals. */
 const LOCKED = { status: 423, retriesFactor: 6, maxDelay: 5000 } as const;
 
-/** Statuses of a service that is too busy, or of a failure between here and the service. */
+/** Statuses of an overloaded service, or of a gateway or proxy that failed. */
 const isTemporary = (status: number): boolean =>
   status === LOCKED.status || status === 429 || status === 408 || (status >= 500 && status <= 599);
 
-/** Statuses that the service sends before it does anything. */
+/** Statuses that the service sends before it makes a change. */
 const isChangeRetried = (status: number): boolean =>
   status === LOCKED.status || status === 429 || status === 503;
 
-/** Whether another attempt may succeed and cannot do anything twice. */
+/** Whether another attempt may succeed, and can't make a change twice. */
 function isRetried({ fault, mayHaveExecuted }: ApiError, isChange: boolean): boolean {
   if (isChange && mayHaveExecuted) return false;
   if (fault.kind === 'rejected') return isChange ? isChangeRetried(fault.status) : isTemporary(fault.status);
@@ -46,14 +46,14 @@ export function retryDelay(
   const isLocked = status === LOCKED.status;
   if (failures > retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
   const requestedDelay = retryAfter * 1000;
-  // If the service asks for a longer delay, the caller gets the error and decides.
+  // If the service asks for a longer delay, the caller gets the error.
   if (requestedDelay > 0) return requestedDelay <= maxDelay ? requestedDelay : undefined;
   const longest = isLocked ? Math.min(maxDelay, LOCKED.maxDelay) : maxDelay;
   // Jitter spreads the retries of several windows that failed at the same moment.
   return Math.min(longest, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
 }
 
-/** Seconds. This also keeps delays below the maximum of a timer. */
+/** Seconds. Also keeps delays below the maximum of a timer. */
 const MAX_RETRY_AFTER = 3600;
 
 /**
@@ -66,7 +66,7 @@ export function parseRetryAfter(headers: Headers): number | undefined {
   return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER);
 }
 
-/** Prefers the service's clock to this machine's, which may be wrong. */
+/** Uses the service's clock if the response has it, because this machine's may be wrong. */
 function secondsUntil(date: string, headers: Headers): number | undefined {
   const then = /^[A-Z][a-z]{2}/.test(date) ? Date.parse(date) : Number.NaN;
   if (Number.isNaN(then)) return undefined;
