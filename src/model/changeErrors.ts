@@ -1,4 +1,4 @@
-/** Why a change was not made, apart from what the service says. */
+/** Reasons other than the service's for which a change wasn't made. */
 
 /** Another window has switched the account. */
 export class AccountSwitchedError extends Error {
@@ -9,7 +9,7 @@ export class AccountSwitchedError extends Error {
   }
 }
 
-/** Calls that not every service or key has. */
+/** Features that not every service or key offers. */
 export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords' | 'schemas';
 
 export class NotOfferedError extends Error {

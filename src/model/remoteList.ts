@@ -1,6 +1,6 @@
 /**
- * A list that the service keeps. It is loaded on first use, kept when a refresh fails, and compared item by item, so that
- * listeners can see what changed and equal items stay the same objects.
+ * A cached list of the service's. It is loaded on first use, kept when a refresh fails, and compared item by item, so that
+ * listeners learn what changed and equal items stay the same objects.
  */
 import { isSameFailure } from '../api/errors.ts';
 import type { ListReply, UnreadableRecord } from '../api/records/parseResponse.ts';
@@ -18,7 +18,7 @@ export interface ListDiff<Id, Item> {
   readonly before: Items<Id, Item>;
   /** Ids of the items that were replaced by different ones. */
   readonly changed: readonly Id[];
-  /** Loaded for the first time, other unreadable records, or another failure. */
+  /** Whether the list was loaded for the first time, or its unreadable records or its failure changed. */
   readonly isStructural: boolean;
 }
 
@@ -55,7 +55,7 @@ export abstract class RemoteList<Id, Item> {
     return this.#edits;
   }
 
-  /** Starts with the items of a list of the same account. */
+  /** Starts with the items of an earlier list of the same account. */
   restoreFrom(last: RemoteList<Id, Item>): void {
     this.#state = { ...last.#state, failure: undefined };
   }
@@ -76,7 +76,7 @@ export abstract class RemoteList<Id, Item> {
     return this.#pending;
   }
 
-  /** Call this after a local change. A request in progress is sent again, because its reply may be older. */
+  /** Call this after a local change. A request in progress is repeated, because its reply may be older than the change. */
   edit(items: Items<Id, Item> = this.items): void {
     this.#edits += 1;
     this.update({ items });
@@ -90,7 +90,7 @@ export abstract class RemoteList<Id, Item> {
 
   protected abstract notify(change: ListDiff<Id, Item>): void;
 
-  /** @param updatedInPlace if the items are the same map: the ids of the items that were replaced in it */
+  /** @param updatedInPlace if `items` is the current Map, changed in place: the ids of the replaced items */
   protected update(next: Partial<ListState<Id, Item>>, updatedInPlace?: readonly Id[]): void {
     const before = this.#state;
     const after = { ...before, ...next };
@@ -112,7 +112,7 @@ export abstract class RemoteList<Id, Item> {
         edits = this.#edits;
         fetched = await this.fetch();
       } while (edits !== this.#edits);
-      // Before the update, so that a listener that refreshes starts a new request.
+      // Reset this first, so that a listener that refreshes starts a new request.
       this.#pending = undefined;
       this.update({ ...fetched, failure: undefined, isLoaded: true });
     } catch (error) {
@@ -137,13 +137,13 @@ function keepEqual<Id, Item>(before: Items<Id, Item>, after: Items<Id, Item>) {
   return { items: equal.length === 0 ? after : new Map([...after, ...equal]), changed };
 }
 
-/** Returns undefined if the service's reply is still this one. */
+/** Returns undefined if the body of the reply hasn't changed. */
 export type ConditionalFetch<Item> = (lastBody: string | undefined) => Promise<ListReply<Item> | undefined>;
 
-/** The computes or branches of a project. A reply with the text of the last one is not parsed again. */
+/** The computes or branches of a project. A reply with an unchanged body isn't parsed again. */
 export abstract class RecordList<Item extends { readonly id: string }> extends RemoteList<string, Item> {
   readonly #fetch: ConditionalFetch<Item>;
-  /** The reply that the items are from; undefined after a change made from here. */
+  /** The body that the items were read from; undefined after a local change. */
   #lastBody: string | undefined;
 
   constructor(fetch: ConditionalFetch<Item>) {
@@ -166,7 +166,7 @@ export abstract class RecordList<Item extends { readonly id: string }> extends R
     const { edits } = this;
     const reply = await this.#fetch(this.#lastBody);
     if (reply === undefined) return this;
-    // If the list was edited in the meantime, this reply is discarded.
+    // If the list was edited during the request, the reply is discarded.
     if (edits === this.edits) this.#lastBody = reply.body;
     const { items, unreadable } = reply.list;
     return { items: new Map(items.map((item) => [item.id, item])), unreadable };

@@ -2,7 +2,7 @@ import { isLoopback } from '../../api/baseUrl.ts';
 import type { Client } from '../../api/client.ts';
 import { accountId, type Account } from './accounts.ts';
 
-/** Creates the client of an account; asynchronous, because its code is loaded on first use. */
+/** Creates the client of an account. Asynchronous, because the client's code is loaded on first use. */
 export type OpenClient = (
   account: Account,
   key: string,
@@ -11,8 +11,8 @@ export type OpenClient = (
 ) => Promise<Client>;
 
 /**
- * One account with one key. When either changes, there is a new connection, and replies to requests of the closed one are
- * dropped.
+ * One account with one key. When either changes, a new connection replaces this one, and replies to requests of the closed
+ * one are dropped.
  */
 export class AccountConnection {
   readonly account: Account;
@@ -36,7 +36,7 @@ export class AccountConnection {
     return this.#abort.signal.aborted;
   }
 
-  /** The service runs on this machine. */
+  /** Whether the service runs on this machine. */
   get isLocal(): boolean {
     return isLoopback(new URL(this.account.baseUrl).hostname);
   }

@@ -1,5 +1,5 @@
 /**
- * The stored accounts. Each has a base address, a name and an API key. The list, the current account and the keys are only
+ * The stored accounts, each with a base address, a name and an API key. The list, the current account and the keys are only
  * in the secret store, which notifies every window of changes.
  */
 import { baseUrlOrUndefined, type BaseUrl } from '../../api/baseUrl.ts';
@@ -9,7 +9,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { Emitter, type Event } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
-/** Where secrets are kept: VS Code's SecretStorage, or a map in a test. Every call may fail (a locked keyring). */
+/** VS Code's SecretStorage, or a Map in tests. Every call may fail, for example because the keyring is locked. */
 export interface SecretStore {
   get(entry: string): Promise<string | undefined>;
   store(entry: string, value: string): Promise<void>;
@@ -24,9 +24,9 @@ export interface Account {
   readonly baseUrl: BaseUrl;
   /** Empty for the first account at an address. */
   readonly name: string;
-  /** The account of the local service, which is started if necessary. */
+  /** Set for the account of the local service, which is started if necessary. */
   readonly local?: true;
-  /** The id of the stored key if it was created from here; otherwise it is unknown. */
+  /** The id of the stored key; known only if the extension created the key. */
   readonly keyId?: number | undefined;
   /** The organization whose projects are shown, if the user chose one. */
   readonly organizationId?: string;
@@ -37,7 +37,7 @@ interface AccountList {
   readonly current: Account | undefined;
 }
 
-/** Unique for each account, and fixed for the local service, whose address changes. Also in the name of the key's entry. */
+/** Unique for each account. Constant for the local service, whose address changes. Part of the name of the key's entry. */
 export function accountId({ baseUrl, name, local }: Account): string {
   if (local === true) return 'local';
   return name === '' ? baseUrl : `${baseUrl}#${name}`;
@@ -54,7 +54,7 @@ export class Accounts implements Disposable {
   readonly #subscription: Disposable;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /** The list, the current account or a key may have changed, here or in another window. */
+  /** Fires when the list, the current account or a key may have changed, here or in another window. */
   readonly onDidChange = this.#changed.event;
 
   constructor(secrets: SecretStore) {
@@ -83,7 +83,7 @@ export class Accounts implements Disposable {
 
   /** Replaces the key of a stored account, current or not. @throws {Error} if the keyring doesn't keep it */
   async replaceKey(account: Account, { id, key }: CreatedApiKey): Promise<void> {
-    // The new key must never be taken for the old one: if this is interrupted, the id is unknown.
+    // Forget the old id first: if this is interrupted, the new key must not have the old key's id.
     await this.#change(account, { keyId: undefined });
     await this.#change(account, { keyId: id }, () => this.#secrets.storeDurably(keyEntry(account), key));
   }
@@ -128,14 +128,14 @@ export class Accounts implements Disposable {
     this.#changed.dispose();
   }
 
-  /** Runs one change at a time: each starts from the result of the previous one. */
+  /** Runs one change at a time, so that each starts from the result of the previous one. */
   #write(change: (list: AccountList) => Promise<AccountList>): Promise<void> {
     const written = this.#lastWrite.then(async () => {
       const { accounts, current } = await change(await this.list());
       const stored = { accounts, current: current && accountId(current) };
       await this.#secrets.store(LIST_ENTRY, JSON.stringify(stored));
     });
-    this.#lastWrite = written.catch(() => undefined); // The caller gets the error; the next change is independent of it.
+    this.#lastWrite = written.catch(() => undefined); // The caller gets the error. Later changes still run.
     return written;
   }
 }
@@ -150,7 +150,7 @@ function parseList(text: string | undefined): AccountList {
     const valid = Array.isArray(accounts) ? accounts.flatMap(readAccount) : [];
     return { accounts: valid, current: valid.find((account) => accountId(account) === current) };
   } catch {
-    // Not written by us. Connecting again replaces it.
+    // Damaged. Connecting again replaces it.
     return NO_ACCOUNTS;
   }
 }

@@ -13,7 +13,7 @@ import type { Session } from './session.ts';
 /** The keys as one connection sees them. */
 class ConnectionKeys extends RemoteList<number, ApiKey> {
   readonly connection: AccountConnection;
-  /** Requested after a 403. */
+  /** Loaded after a 403. */
   keyKind: KeyKind | undefined;
   readonly #onChange: () => void;
 
@@ -77,12 +77,12 @@ export class ApiKeyList implements Disposable {
     return this.#list?.failure;
   }
 
-  /** After a 403: the kind of the key in use, if the service says so. */
+  /** The kind of the key in use. Known only after a 403, and if the service reports it. */
   get keyKind(): KeyKind | undefined {
     return this.#list?.keyKind;
   }
 
-  /** Whether the list was requested before, so that a refresh is worth a request. */
+  /** Whether the list was requested before. If not, a refresh isn't worth a request. */
   get wasRequested(): boolean {
     return this.#list?.isLoaded === true || this.failure !== undefined;
   }
@@ -91,7 +91,7 @@ export class ApiKeyList implements Disposable {
     return this.#list?.items.get(id);
   }
 
-  /** Whether this window certainly uses the key: it was created from here, or is the account's only one. */
+  /** Whether this window is known to use the key: the extension created it, or it is the account's only one. */
   isInUse(id: number): boolean {
     if (this.#list === undefined) return false;
     const { items, unreadable, connection } = this.#list;
@@ -128,7 +128,7 @@ export class ApiKeyList implements Disposable {
       await refreshAfterEdit(list);
       return created;
     } catch (error) {
-      // The key may exist, with a value that no client received.
+      // The key may exist, but no client received its value.
       if (isOutcomeUnknown(error)) await refreshAfterEdit(list);
       throw error;
     }
@@ -175,7 +175,7 @@ export class ApiKeyList implements Disposable {
     this.#changed.fire();
   }
 
-  /** Whether a list requested just now shows that a key is revoked: the list lacks it, or was rejected because of it. */
+  /** Whether the list, just refreshed, shows that the key is revoked: it lacks the key, or the service rejected the key. */
   #isGone(list: ConnectionKeys, id: number): boolean {
     if (list.failure !== undefined)
       return isRejected(list.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
@@ -183,7 +183,7 @@ export class ApiKeyList implements Disposable {
   }
 }
 
-/** The change itself has succeeded or has an error, so a failure of the refresh is only kept in the list. */
+/** Never rejects: the caller reports the result of the change, and the list keeps a failure of the refresh. */
 async function refreshAfterEdit(list: ConnectionKeys, items = list.items): Promise<void> {
   list.edit(items);
   await list.refresh().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Accounts and projects that the user has marked, and what that means for changes. */
+/** The marks that the user gave to accounts and projects, and how they restrict changes. */
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Event } from '../../base/event.ts';
 import { accountId } from './accounts.ts';
@@ -13,11 +13,11 @@ export type Mark = (typeof MARKS)[number];
 /** By project id, or by {@link accountId}. */
 export type Marks = Readonly<Record<string, Mark>>;
 
-/** What a change acts on. Without a project: the account, for example one of its keys. */
+/** What a change acts on. Without a project, it is the account, for example one of its keys. */
 export interface GuardTarget {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
-  /** The compute may have moved from `branchId` to another branch. */
+  /** May be on another branch than `branchId` by now. */
   readonly computeId?: string | undefined;
   /** The branch that a compute is moved to. */
   readonly toBranchId?: string | undefined;
@@ -31,7 +31,7 @@ interface GuardedInventory extends Pick<Inventory, 'refreshComputes'> {
   compute(projectId: string, computeId: string): { readonly branch_id: string } | undefined;
 }
 
-/** Milliseconds that a change waits for the lists. */
+/** Milliseconds that a change waits for fresh lists. */
 const MAX_WAIT = 5000;
 
 /** The user's settings. */
@@ -79,7 +79,7 @@ export class Guards {
     return this.#settings.marks[projectId];
   }
 
-  /** The strictest mark of the account, the project and the branches, as far as they are loaded. A protected branch counts as production. */
+  /** The strictest mark of the account, the project and the loaded branches. A protected branch counts as production. */
   cachedMark({ projectId, branchId, computeId, toBranchId }: GuardTarget): Mark | undefined {
     if (projectId === undefined) return this.accountMark;
     const marks = [this.accountMark, this.projectMark(projectId)];
@@ -97,8 +97,8 @@ export class Guards {
   }
 
   /**
-   * Call this before a change: another client may have protected the branch, or moved the compute to a protected one. Never
-   * rejects, and takes at most five seconds.
+   * Call this before a change, because another client may have protected the branch, or moved the compute to a protected
+   * one. Never rejects, and takes at most five seconds.
    */
   async refreshProtection({ projectId, branchId, computeId }: GuardTarget): Promise<void> {
     if (projectId === undefined || branchId === undefined) return;
@@ -107,7 +107,7 @@ export class Guards {
     const { branches } = this.#inventory;
     // The list keeps its failure.
     const computes = computeId && this.#inventory.refreshComputes(projectId).catch(() => undefined);
-    // The requests continue after the timeout, because other callers may wait for them.
+    // After the timeout, the requests continue: other callers may share them.
     await Promise.race([Promise.all([branches.refresh(projectId), computes]), timeout]);
     timer.dispose();
   }

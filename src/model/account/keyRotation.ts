@@ -20,7 +20,7 @@ export interface RotationRecord {
 }
 
 /**
- * - `rotated`: the new key is stored; the old one is revoked, or was to be kept.
+ * - `rotated`: the new key is stored. The old one is revoked, unless the user chose to keep it.
  * - `unchanged`: failed at `step`. The old key is still in use and the new key doesn't exist.
  * - `unknown`: both keys may be valid. The record stays until the user has seen it.
  */
@@ -66,10 +66,10 @@ export async function rotateKey(
     onSecret(created.key);
     step = 'test';
     const newClient = await openClient(account, created.key);
-    // Every kind of key may list projects; account routes are closed to some (public service).
+    // Every kind of key may list projects. Some have no access to account routes (public service).
     await newClient.projectPages(organizationId, options).next();
     step = 'store';
-    // From here on nothing is canceled.
+    // From here on, the rotation can't be canceled.
     await accounts.replaceKey(account, created);
     if (oldKey !== undefined) await ensureRevoked(newClient, oldKey.id);
     records.delete(record.id);
@@ -85,7 +85,7 @@ export async function rotateKey(
   }
 }
 
-/** Revokes a new key after a failure. @returns whether it is gone @throws {Error} if that is unknown */
+/** Revokes a new key after a failure. @returns false if it is in use @throws {Error} if it may still be valid */
 async function revokeUnlessStored(
   { id, key }: CreatedApiKey,
   connection: AccountConnection,
@@ -96,7 +96,7 @@ async function revokeUnlessStored(
   return true;
 }
 
-/** @throws {ApiError} unless the key is gone, which the list shows if the reply was lost */
+/** If the reply is lost, looks the key up in the list. @throws {ApiError} unless the key is gone */
 async function ensureRevoked(client: Client, id: number): Promise<void> {
   try {
     await client.revokeApiKey(id);

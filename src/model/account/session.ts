@@ -5,7 +5,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
 
-/** `loading`: reading the secret store. `failed`: that failed, or `fail` was called. */
+/** `loading`: reading the secret store. `failed`: couldn't read it, or `fail` was called. */
 type SessionState =
   | { readonly kind: 'signedOut' | 'loading'; readonly connection?: undefined }
   | { readonly kind: 'connected'; readonly connection: AccountConnection }
@@ -37,8 +37,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * The connection may have another key by now. Without one, nothing can be sent.
-   * @param initialConnection what the window was connected to when something began
+   * Throws if the window has switched accounts. The key may have changed. Without a connection, nothing can be sent anyway.
+   * @param initialConnection the connection when the user began
    * @throws {AccountSwitchedError}
    */
   requireSameAccount(initialConnection: AccountConnection | undefined): void {
@@ -59,7 +59,7 @@ export class Session implements Disposable {
     await this.whenRead();
   }
 
-  /** Resolves after the last read of the secret store, when it is known whether there is a connection. Never rejects. */
+  /** Resolves when the secret store has been read, so that it is known whether there is a connection. Never rejects. */
   async whenRead(): Promise<void> {
     let awaited: Promise<void> | undefined;
     while (awaited !== this.#lastRead) await (awaited = this.#lastRead);
@@ -75,7 +75,7 @@ export class Session implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** The result is dropped if another read has started since. */
+  /** Drops the result if a later read has started. */
   async #read(): Promise<void> {
     const readNumber = ++this.#readCount;
     try {
@@ -94,7 +94,7 @@ export class Session implements Disposable {
     }
     const previous = this.connection;
     const connection = new AccountConnection(account, key, this.#open);
-    // The key is stored before its id: the second change brings the id.
+    // A key is stored before its id, so there is a second event with the id.
     const isUnchanged =
       connection.isSameAccount(previous) &&
       previous?.hasKey(key) === true &&

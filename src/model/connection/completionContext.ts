@@ -1,6 +1,6 @@
 /**
- * Whether the text before the cursor calls for a database host: inside a connection string, or as the value of a variable
- * whose name says that it contains one. Patterns work for every language and file format.
+ * Whether a database host belongs at the cursor: in a connection string, or as the value of a variable with a name such as
+ * `PGHOST`. Uses patterns, which work for every language and file format.
  */
 
 /** `host`: a host fits here. `uri`: a whole connection string does. Columns are UTF-16 units, as in an editor. */
@@ -13,7 +13,7 @@ export interface CompletionContext {
   readonly end: number;
 }
 
-/** Characters read on each side of the cursor, so that a keystroke stays cheap in a huge line. */
+/** Characters read on each side of the cursor, so that typing in a huge line stays fast. */
 const LOOK_BACK = 1_000;
 const MAX_TYPED_LENGTH = 260;
 
@@ -51,10 +51,10 @@ export function variableBefore(lead: string): string | undefined {
   return undefined;
 }
 
-/** `postgresql://`, login, and the hosts before this one. */
+/** `postgresql://`, the login, and any hosts before this one. */
 export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
 
-/** `host=` of a keyword/value string or of a call, recognized by the fields next to it. */
+/** `host=` in a keyword/value string or a call, which is recognized by the fields next to it. */
 const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
 export const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
@@ -73,7 +73,7 @@ const DATABASE_WORDS = new Set(['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB'
 const OTHER_WORDS =
   /^(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
 
-/** What the value of a variable with this name is: `PGHOST` and `databaseHost` a host, `SHADOW_DATABASE_URL` a connection string. */
+/** The kind of value by the variable's name: a host for `PGHOST` and `databaseHost`, a URI for `SHADOW_DATABASE_URL`. */
 function kindByName(name: string): CompletionContext['kind'] | undefined {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -85,6 +85,6 @@ function kindByName(name: string): CompletionContext['kind'] | undefined {
   if (words.some((word) => URI_WORDS.has(word))) return 'uri';
   if (words.some((word) => HOST_WORDS.has(word))) return 'host';
   const isOther = OTHER_WORDS.test(words.at(-1) ?? '');
-  // Other names that container images and application hosts use.
+  // Names that container images and hosting platforms use.
   return name.startsWith('POSTGRES_') && !isOther ? 'host' : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The role and database that the user is offered first: those last used for the project, or those of the local service. Then
- * the others of the branch.
+ * The role and database to offer first: those last used for the project, or the local service's defaults. The others of the
+ * branch follow.
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../memory.ts';
@@ -41,7 +41,7 @@ export class ConnectionDefaults {
     this.#memory = memory;
   }
 
-  /** @param settings the user's settings, which come first */
+  /** @param settings the user's settings, which take precedence */
   propose(projectId: string | undefined, settings: RoleAndDatabase): RoleAndDatabase {
     const used = this.#used().find((login) => login.projectId === projectId);
     const local = this.#session.connection?.isLocal === true ? LOCAL_DEFAULTS : undefined;
@@ -56,7 +56,7 @@ export class ConnectionDefaults {
     return this.#used().find((login) => login.projectId === projectId)?.pooled === true;
   }
 
-  /** @param login without `pooled`, the last choice of a host stays */
+  /** @param login without `pooled`, the last choice of the host is kept */
   async remember(projectId: string, login: RoleAndDatabase & Partial<Login>): Promise<void> {
     const { role, database, pooled = this.prefersPooled(projectId) } = login;
     const rest = this.#used().filter((used) => used.projectId !== projectId);
@@ -92,17 +92,17 @@ export interface Catalog {
 }
 
 interface LoginPreferences {
-  /** Comes first, if both exist on the branch. Either may be empty. */
+  /** Offered first if both exist on the branch. Either may be empty. */
   readonly proposed: RoleAndDatabase;
   /** Whether the compute has a pooled host. */
   readonly canBePooled: boolean;
-  /** Whether the pooled host comes first. */
+  /** Whether to offer the pooled host first. */
   readonly prefersPooled: boolean;
 }
 
 export const canLogIn = (role: Role): boolean => role.authentication_method !== 'no_login';
 
-/** Each database with its owner, the proposed database and role first. */
+/** The proposed database and role, then each database with its owner. */
 export function loginChoices(catalog: Catalog, preferences: LoginPreferences): readonly Login[] {
   const { proposed, canBePooled, prefersPooled } = preferences;
   const roles = catalog.roles.filter(canLogIn).map(({ name }) => name);

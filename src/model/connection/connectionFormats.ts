@@ -1,4 +1,4 @@
-/** A connection as text for programs, libraries and configuration files. Each format has its own rules of escaping. */
+/** A connection as text for programs, libraries and configuration files. Each format has its own escaping rules. */
 import {
   connectionString,
   encode,
@@ -23,13 +23,13 @@ export const CONNECTION_FORMATS = [
 ] as const;
 export type ConnectionFormat = (typeof CONNECTION_FORMATS)[number];
 
-/** Where and as whom to connect. `host` is the direct or the pooled one, as the user chose. */
+/** `host` is the direct or the pooled host, as the user chose. */
 export interface FormatParts extends ConnectionStringParts {
-  /** Both hosts, for the format that names both. Without a pooler there is only the direct one. */
+  /** For the format that contains both. `pooled` is undefined without a pooler. */
   readonly hosts: { readonly direct: string; readonly pooled: string | undefined };
 }
 
-/** The result is a secret if `parts` has a password. Otherwise it mentions none. */
+/** A secret if `parts` has a password. */
 export function formatConnection(format: ConnectionFormat, parts: FormatParts): string {
   switch (format) {
     case 'url':
@@ -56,7 +56,7 @@ export function formatConnection(format: ConnectionFormat, parts: FormatParts): 
   }
 }
 
-/** The fields of a connection by one program's names, without those that have no value. */
+/** The fields of a connection under the names that a program uses, without those that have no value. */
 function fieldsOf(
   parts: ConnectionStringParts,
   names: Readonly<Record<'host' | 'port' | 'database' | 'role' | 'password', string>>,
@@ -121,7 +121,7 @@ function dotnetString(parts: ConnectionStringParts): string {
 const dotnetValue = (value: string): string =>
   /^[^"'=;\s]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;
 
-/** SQLAlchemy doesn't decode the database in a URL, so this passes the parts separately. */
+/** Passes the parts separately, because SQLAlchemy doesn't decode the database in a URL. */
 function pythonCall(parts: ConnectionStringParts): string {
   const { name, port } = splitHost(parts.host);
   const text = (value: string) => JSON.stringify(value.toWellFormed());
@@ -150,7 +150,7 @@ function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string 
 export function dockerOptions(parts: ConnectionStringParts, platform = process.platform): string {
   if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
   if (platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;
-  // Docker Desktop runs containers in a virtual machine, and `--network host` is the network of that.
+  // Docker Desktop runs containers in a virtual machine. `--network host` would be the network of that machine.
   const host = `host.docker.internal:${splitHost(parts.host).port}`;
   return `-e DATABASE_URL="${connectionString({ ...parts, host })}"`;
 }

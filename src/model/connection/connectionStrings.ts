@@ -7,7 +7,7 @@ type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
 
 const withoutPort = (host: string): string => host.replace(/:\d+$/, '');
 
-/** Whether the compute runs on this machine. Others always have a pooler, even if `pooler_enabled` is false. */
+/** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
 export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLoopback(withoutPort(host));
 
 /** The host for pooled connections; undefined if the compute has no pooler. */
@@ -36,7 +36,7 @@ export function connectionString(parts: ConnectionStringParts): string {
   return `postgresql://${login}@${host}/${encode(database)}${search}`;
 }
 
-/** What the service asks for. If it asks for nothing, TLS is required except on this machine. */
+/** The SSL mode that the service asks for. By default TLS is required, except on this machine. */
 export const sslModeOf = ({
   host,
   sslMode,
@@ -55,7 +55,10 @@ export function securityOf(parts: ConnectionStringParts): readonly (readonly [st
 /** The query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
 
-/** Percent-encodes text, which then needs no escaping between double quotes in any shell. A lone surrogate becomes the replacement character. */
+/**
+ * Percent-encodes text so that it needs no escaping between double quotes in any shell. A lone surrogate becomes the
+ * replacement character.
+ */
 export const encode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,

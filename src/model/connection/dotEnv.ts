@@ -1,4 +1,4 @@
-/** Reads and sets one variable in the text of an `.env` file, and leaves all other lines unchanged. */
+/** Reads or sets one variable in the text of an `.env` file. All other lines stay unchanged. */
 
 /** Replaces the text between two offsets (UTF-16 units). */
 export interface Replacement {
@@ -8,8 +8,8 @@ export interface Replacement {
 }
 
 /**
- * Changes the last assignment, which is the one that counts, or adds a line at the end. An `export` before it and a comment
- * after it stay.
+ * Changes the last assignment, which is the effective one, or adds a line at the end. Keeps an `export` before it and a
+ * comment after it.
  */
 export function setVariable(file: string, name: string, value: string): Replacement {
   const text = quoteValue(value);
@@ -27,7 +27,7 @@ export function getVariable(file: string, name: string): string | undefined {
   return quote === '"' ? value.replace(/\\([\\"$`])/g, '$1') : value;
 }
 
-/** Adds a line at the end, with the file's line ends. */
+/** Adds a line at the end, with the file's line endings. */
 export function appendLine(file: string, line: string): Replacement {
   const eol = file.includes('\r\n') ? '\r\n' : '\n';
   const before = file === '' || file.endsWith('\n') ? '' : eol;
@@ -57,7 +57,7 @@ function lastValue(file: string, name: string): Pick<Replacement, 'start' | 'end
   return last;
 }
 
-/** Values that need no quotes, in a shell and for libraries that read such files. */
+/** Values that need no quotes, neither in a shell nor for libraries that read such files. */
 const BARE = /^[\w./:@%+,=?~-]+$/;
 
 function quoteValue(value: string): string {

@@ -1,6 +1,6 @@
-/** The word at a position in any text, read as a host or a compute id. */
+/** The host or compute id at a position in any text. */
 
-/** Columns are UTF-16 units. `port` is what follows the host after a colon; `portEnd` is where it ends. */
+/** Columns are UTF-16 units. `port` follows the host after a colon and ends at `portEnd`. */
 export interface HostAtPosition {
   readonly host: string;
   readonly port: string | undefined;
@@ -9,7 +9,7 @@ export interface HostAtPosition {
   readonly portEnd: number;
 }
 
-/** The longest valid host name. Longer words are skipped, so that a huge line stays cheap. */
+/** The longest valid host name. Longer words are skipped, so that a huge line stays fast. */
 const MAX_HOST_LENGTH = 253;
 
 const PART = /[A-Za-z0-9_.-]/;
@@ -22,7 +22,7 @@ export function hostAtPosition(line: string, column: number): HostAtPosition | u
   let [start, end] = [at, at];
   while (start > 0 && at - start <= MAX_HOST_LENGTH && PART.test(line.charAt(start - 1))) start -= 1;
   while (end < line.length && end - at <= MAX_HOST_LENGTH && PART.test(line.charAt(end))) end += 1;
-  // A sentence may end with the host.
+  // Drop the punctuation of a sentence that ends with the host.
   while (end > start && !/[A-Za-z0-9]/.test(line.charAt(end - 1))) end -= 1;
   const host = line.slice(start, end).toLowerCase();
   if (host.length > MAX_HOST_LENGTH || !HOST_NAME.test(host)) return undefined;
@@ -31,7 +31,7 @@ export function hostAtPosition(line: string, column: number): HostAtPosition | u
   return column <= portEnd ? { host, port, start, end, portEnd } : undefined;
 }
 
-/** Inside `:5432`, the host is before the colon. */
+/** If the column is inside `:5432`, the host ends before the colon. */
 function startOfPort(line: string, column: number): number | undefined {
   const before = /:\d{0,5}$/.exec(line.slice(Math.max(0, column - 6), column))?.[0];
   return before === undefined ? undefined : column - before.length;

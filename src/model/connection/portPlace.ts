@@ -1,5 +1,5 @@
 /**
- * Where the port goes when a host such as `127.0.0.1:5433` is inserted. Only connection strings take it with the host: libpq
+ * Where the port goes when a host such as `127.0.0.1:5433` is inserted. Only connection strings have it after the host: libpq
  * and most libraries read it from a separate variable or field, such as PGPORT next to PGHOST.
  */
 import { OTHER_FIELD, URI_AUTHORITY, variableBefore, type CompletionContext } from './completionContext.ts';
@@ -7,12 +7,12 @@ import { OTHER_FIELD, URI_AUTHORITY, variableBefore, type CompletionContext } fr
 export type PortPlace =
   /** It stays with the host. */
   | { readonly kind: 'withHost' }
-  /** After the host and the text `between`, which may start a new line. */
+  /** Insert it after the host, with the text `between`, which may start a new line. */
   | { readonly kind: 'after'; readonly between: string }
-  /** Instead of the port that is there already. Columns are UTF-16 units. */
+  /** Replace an existing port. Columns are UTF-16 units. */
   | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
 
-/** The part of an editor's document that is read. */
+/** The part of a VS Code document that is used. */
 export interface Lines {
   readonly lineCount: number;
   lineAt(line: number): { readonly text: string };
@@ -54,7 +54,7 @@ export function portPlace(
   return nextLine(name, lead, rest) ?? WITH_HOST;
 }
 
-/** @returns what to insert as the host, and the port if it has another place */
+/** @returns what to insert as the host, and the port if it goes elsewhere */
 export function withPort(host: string, place: PortPlace): { readonly text: string; readonly port?: string } {
   const [, name, port] = /^(.+):(\d+)$/.exec(host) ?? [];
   if (name === undefined || port === undefined || place.kind === 'withHost') return { text: host };
@@ -63,7 +63,7 @@ export function withPort(host: string, place: PortPlace): { readonly text: strin
 
 const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
 
-/** The value of a port that is set in the text, which starts at a column of its line. */
+/** The value of a port that is set in the text. @param column where the text starts in its line */
 function portIn(text: string, name: string, line: number, column: number): PortPlace | undefined {
   const match = new RegExp(String.raw`(?<!\w)${name}["'\`]?[\])]?\s*(?:=>|[:=,\s])\s*["'\`]?(\d+)`, 'i').exec(
     text,
@@ -83,12 +83,12 @@ function nextField(name: string, syntax: string, rest: string): PortPlace {
   return { kind: 'after', between: `${separator}${name}${syntax}` };
 }
 
-/** A line that sets one variable, and nothing else. */
+/** A line that sets one variable and nothing else. */
 const LINE_START =
   /^\s*(?:#\s*)?(?:-\s+|export\s+|ENV\s+|set\s+-\w+\s+|\$env:|process\.env\.|[\w.]+[[(])?["'`]?$/i;
 const LINE_END = /^["'`]?[\])]*[;,]?\s*$/;
 
-/** Repeats the line of the host for the port. */
+/** The line of the host, repeated for the port. */
 function nextLine(name: string, lead: string, rest: string): PortPlace | undefined {
   const before = lead.slice(0, lead.lastIndexOf(name));
   if (!LINE_START.test(before) || !LINE_END.test(rest)) return undefined;
@@ -101,7 +101,7 @@ function nextLine(name: string, lead: string, rest: string): PortPlace | undefin
   };
 }
 
-/** `PGPORT` for `PGHOST`, `databasePort` for `databaseHost`. @returns the name itself if it has no word for a host */
+/** `PGPORT` for `PGHOST`, `databasePort` for `databaseHost`. @returns the name unchanged if it has no word for a host */
 const portName = (name: string): string =>
   name.replace(/host(?:name)?|server|endpoint/i, (word) => {
     if (word === word.toUpperCase()) return 'PORT';

@@ -1,4 +1,4 @@
-/** Connection services of libpq (pg_service.conf), and its password file. */
+/** libpq's connection services (pg_service.conf) and password file. */
 import { libpqFields } from './connectionFormats.ts';
 import { splitHost, type ConnectionStringParts } from './connectionStrings.ts';
 import { appendLine, type Replacement } from './dotEnv.ts';
@@ -9,10 +9,10 @@ interface PassFileEntry {
   readonly password: string;
 }
 
-/** A service's name needs no escaping in connection strings and in the file. */
+/** Names that need no escaping in connection strings or in the file. */
 export const isServiceName = (text: string): boolean => /^[\w.-]+$/.test(text);
 
-/** A valid service name made of texts such as a project's and a compute's name. */
+/** Makes a valid service name of texts, such as the names of a project and a compute. */
 export const serviceName = (...texts: readonly string[]): string =>
   texts
     .map((text) => text.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, ''))
@@ -38,7 +38,7 @@ export function setService(file: string, name: string, lines: readonly string[])
   return appendLine(file, file.trim() === '' ? text : `${eol}${text}`);
 }
 
-/** The range from the header to the last entry, which is the part that belongs to this service. Libpq reads the first one. */
+/** The range from a service's header to its last entry. If a name occurs twice, libpq uses the first. */
 function sectionOf(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
   let range: { start: number; end: number } | undefined;
   for (const { 0: line, index } of file.matchAll(/[^\r\n]+/g)) {
@@ -59,7 +59,7 @@ const linesOf = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** A line of libpq's password file, a secret. It is for every database at this address. */
+/** A line of libpq's password file, for every database at this address. A secret. */
 export function passFileLine({ host, role, password }: PassFileEntry): string {
   const { name, port } = splitHost(host);
   const escape = (text: string) => text.replace(/[\\:]/g, '\\$&');

@@ -1,6 +1,6 @@
 /**
- * The branches of each project that was shown. The specification does not promise them, so no method rejects, and a
- * service or key that does not offer them is not called again by the same connection.
+ * The branches of each project that was shown. The specification doesn't promise them, so no method rejects, and if the
+ * service doesn't offer them (to this key), a connection doesn't request them again.
  */
 import { isNotOffered, isRejected } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
@@ -9,7 +9,7 @@ import { RecordList, type ConditionalFetch, type ListDiff } from '../remoteList.
 import { usageStep } from './usage.ts';
 
 interface BranchListDiff {
-  /** New branches, and those with another name, mark or state. */
+  /** Ids of new branches, and of those with another name, mark or state. */
   readonly changed: readonly string[];
   /** Branches were added or removed, or another one is the default. */
   readonly isStructural: boolean;
@@ -89,18 +89,18 @@ export class BranchLists {
     if (isSameAccount) for (const [projectId, list] of last) this.#listFor(projectId).restoreFrom(list);
   }
 
-  /** False once the service or the key turned out to have no branches to list. */
+  /** False once the service has rejected the list of branches, at all or for this key. */
   get isOffered(): boolean {
     return this.#isOffered !== false;
   }
 
-  /** The branches of a project, once they were loaded. */
+  /** The branches of a project, once loaded. */
   forProject(projectId: string): BranchList | undefined {
     const list = this.#lists.get(projectId);
     return list?.isLoaded === true ? list : undefined;
   }
 
-  /** False while the branches of a project couldn't be loaded, although the service may have some. */
+  /** False if the branches of a project couldn't be loaded, although the service may have some. */
   isKnown(projectId: string): boolean {
     const list = this.#lists.get(projectId);
     return !this.isOffered || list?.isLoaded === true || isNotOffered(list?.failure);
@@ -122,7 +122,7 @@ export class BranchLists {
     return this.forProject(projectId);
   }
 
-  /** Takes over a record from the reply to a change. */
+  /** Stores a record from the reply to a change. */
   put(projectId: string, branch: Branch): void {
     this.forProject(projectId)?.put(branch);
   }
@@ -162,7 +162,7 @@ export class BranchLists {
     }
   }
 
-  /** A 403 or 404 may also be about this project: it was deleted, or the key has no access to it. */
+  /** A 403 or 404 may also mean that the project was deleted, or that the key has no access to it. */
   async #isNotOffered(projectId: string, error: unknown): Promise<boolean> {
     if (this.#isOffered !== undefined) return false;
     if (isRejected(error, 405)) return true;

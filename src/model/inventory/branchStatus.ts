@@ -1,4 +1,4 @@
-/** How the sidebar and the pickers order and name branches, and which of them the service would not delete. */
+/** The order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from './branchLists.ts';
 import type { Inventory } from './inventory.ts';
@@ -12,15 +12,15 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
   return defaultId === undefined ? ids : [defaultId, ...ids.filter((id) => id !== defaultId)];
 }
 
-/** The branch's name; undefined if it is only the id. */
+/** The branch's name; undefined if it has none or it is the same as the id. */
 export const nameOf = (branch: Branch | undefined): string | undefined =>
   branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
 
-/** Whether the branch has its data. Archived ones take longer to answer. */
+/** Whether the branch's data is available at once. Archived branches respond slowly at first. */
 export const isReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
-/** Why the service does not delete a branch. */
+/** Why the service doesn't delete a branch. */
 type DeletionProblem =
   { readonly kind: 'default' | 'root' } | { readonly kind: 'parent'; readonly child: Branch };
 

@@ -1,6 +1,6 @@
 /**
- * Finds loaded computes by host or id, and searches them by text. It is updated with each change of the inventory, so that
- * a hover costs one lookup, and a keystroke one search in a text per compute.
+ * Finds loaded computes by host or id, and searches them by text. Updated with each change of the inventory, so that a
+ * hover takes one lookup, and a keystroke one text search per compute.
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -17,7 +17,7 @@ export interface ComputeHost {
 }
 
 export interface HostMatch extends ComputeHost {
-  /** The port belongs to the host. */
+  /** Whether the port in the text is part of the compute's host. */
   readonly withPort: boolean;
 }
 
@@ -60,7 +60,7 @@ export class ComputeIndex implements Disposable {
     return found && { ...found, withPort: false };
   }
 
-  /** First hosts that start with the text, then computes with the text in a name. */
+  /** Hosts that start with the text come first, then computes with the text in a name. */
   search(query: string, maxMatches: number): HostMatches {
     const text = query.toLowerCase();
     const [byPrefix, byName]: [ComputeHost[], ComputeHost[]] = [[], []];
@@ -113,7 +113,7 @@ export class ComputeIndex implements Disposable {
     if (direct !== undefined) this.#byKey.set(compute.id, direct);
   }
 
-  /** Removes the keys of an entry, except those that another compute has by now. */
+  /** Removes the keys of an entry, except those that now belong to another compute. */
   #forget({ compute, hosts }: IndexEntry): void {
     for (const key of [compute.id, ...hosts.map(({ host }) => host.toLowerCase())]) {
       if (this.#byKey.get(key)?.compute === compute) this.#byKey.delete(key);
@@ -126,7 +126,7 @@ function entryOf(compute: Compute, projectName: string, branchName: string): Ind
   const hosts: ComputeHost[] = [{ compute, host: compute.host, isPooled: false }];
   if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
   const names = [compute.branch_id, compute.name ?? '', projectName, branchName];
-  // Most hosts contain the id. Each character here costs time at each keystroke.
+  // Most hosts contain the id. Shorter texts are faster to search.
   if (!compute.host.includes(compute.id)) names.push(compute.id);
   const text = [compute.host, ...names, pooled ?? ''].join(' ').toLowerCase();
   return { compute, projectName, branchName, hosts, text };

@@ -2,7 +2,7 @@
 import { isFixedSize, type SizeRange } from '../../api/records/sizes.ts';
 import type { Compute } from '../../api/records/records.ts';
 
-/** `init`: the first start. `pending`: any other change. `unknown`: a state that the specification does not have. */
+/** `init`: the first start. `pending`: any other change. `unknown`: a state that isn't in the specification. */
 export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' | 'unknown';
 
 type ComputeStateFields = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
@@ -15,7 +15,7 @@ export function computeStatus(compute: ComputeStateFields): ComputeStatus {
   return compute.current_state === 'idle' ? 'idle' : 'unknown';
 }
 
-/** True for a restart too, which ends in the state it started from (section 2.5). */
+/** Also true during a restart, which ends in the state it started from (section 2.5). */
 const isChanging = (compute: ComputeStateFields): boolean => (compute.pending_state ?? '') !== '';
 
 /** Whether no change is pending: the last one has finished or failed. */
@@ -24,7 +24,7 @@ export const isSettled = (compute: ComputeStateFields): boolean =>
 
 export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
 
-/** The name that the user gave it, or else the id. */
+/** The compute's name, or else its id. */
 export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
 
 type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
@@ -36,7 +36,7 @@ export function sizeOf(compute: SizeFields): SizeRange | undefined {
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
-/** Returns text such as `0.25 CU` or `1–4 CU`, which is empty if the record has no size. */
+/** Returns text such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */
 export function sizeText(compute: SizeFields): string {
   const size = sizeOf(compute);
   if (size === undefined) return '';

@@ -1,6 +1,6 @@
 /**
- * The resources of the account: its projects, and the computes and branches of each project that was shown. It
- * belongs to one connection at a time. Another account starts empty; another key of the same account starts with the loaded data.
+ * The resources of the connected account: its projects, and the computes and branches of each project that was shown.
+ * After a switch to another account it is empty; after a change of the key it keeps the loaded data.
  */
 import { isRejected } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
@@ -16,7 +16,7 @@ import type { ComputeNode } from './nodes.ts';
 import { ProjectList, type ProjectListDiff } from './projectList.ts';
 import { RetryStatus } from './retryStatus.ts';
 
-/** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh. */
+/** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh the lists. */
 export type InventoryEvent =
   | { readonly kind: 'all' }
   | { readonly kind: 'key' }
@@ -35,7 +35,7 @@ export type InventoryState =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 const MAX_CONCURRENT_REQUESTS = 6;
-/** Separate, so that computes never wait for branches. */
+/** A separate limit, so that computes never wait for branches. */
 const MAX_CONCURRENT_BRANCH_REQUESTS = 2;
 
 export class Inventory implements Disposable {
@@ -158,7 +158,7 @@ export class Inventory implements Disposable {
     await this.#forEach(projectIds, (id) => this.branches.refresh(id), this.#branchLimit);
   }
 
-  /** Takes over a record from the reply to a change. */
+  /** Stores a record from the reply to a change. */
   put(compute: Compute): void {
     this.#computes.get(compute.project_id)?.put(compute);
   }
@@ -169,7 +169,7 @@ export class Inventory implements Disposable {
     const forgotten = [...this.#computes.keys()].filter((id) => !shownIds.has(id));
     for (const id of forgotten) this.#forget(id);
     this.#changed.fire(forgotten.map((projectId) => ({ kind: 'project', projectId })));
-    // The view shows that it loads again.
+    // The view then shows that the list is loading.
     if (this.#projects?.isEmpty === true) this.#projects.clearFailure();
     const computes = this.refreshComputesOf(shownIds);
     await Promise.all([this.refreshProjects(), computes, this.refreshBranchesOf(shownIds)]);

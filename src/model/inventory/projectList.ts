@@ -1,4 +1,4 @@
-/** The projects of the account. A first load shows them page by page, a refresh only when all pages are there. */
+/** The projects of the account. The first load shows each page at once; a refresh shows all pages together. */
 import type { ProjectPage } from '../../api/client.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import { isEqual } from '../../base/equal.ts';
@@ -38,7 +38,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     return this.items;
   }
 
-  /** Whether the service has no project at all, readable or not, as far as is known. */
+  /** Whether the service has returned no project at all, readable or not. */
   get isEmpty(): boolean {
     return this.items.size + this.unreadable.length === 0;
   }
@@ -65,7 +65,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
       for (const id of page.unavailable)
         if (!items.has(id)) items.set(id, this.items.get(id) ?? { id, record: undefined });
       unreadable.push(...page.unreadable);
-      // The visible map grows in place: a copy for each page would take quadratic time.
+      // The visible Map grows in place: copying it for each page would take quadratic time.
       const updatedInPlace = this.items === items ? replaced : undefined;
       if (!this.isLoaded)
         this.update({ items, unreadable: [...unreadable], failure: undefined }, updatedInPlace);

@@ -2,20 +2,20 @@ import type { Retry } from '../../api/transport/http.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
-/** Calls that are being retried: until they end, the view shows older data. */
+/** Tracks calls that are being retried. Until they end, the view shows older data. */
 export class RetryStatus implements Disposable {
   readonly #changed = new Emitter<void>();
-  /** The running calls; those that are being retried say why. */
+  /** The running calls, with the reason if one is being retried. */
   readonly #calls = new Map<object, Retry | undefined>();
 
   readonly onDidChange = this.#changed.event;
 
-  /** Why the oldest of the calls is being retried, if any is. */
+  /** Why the oldest retried call is being retried; undefined if there is none. */
   get current(): Retry | undefined {
     return [...this.#calls.values()].find((retry) => retry !== undefined);
   }
 
-  /** Runs a call that reports each retry to `onRetry`; after its end such a report is ignored. */
+  /** Runs a call that reports each retry to `onRetry`. Reports after the end of the call are ignored. */
   async track<T>(run: (onRetry: (retry: Retry) => void) => Promise<T>): Promise<T> {
     const call = {};
     this.#calls.set(call, undefined);

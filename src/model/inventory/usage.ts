@@ -4,7 +4,7 @@ interface Counters {
   /** CU-seconds. */
   readonly compute_time_seconds?: number | null | undefined;
   readonly active_time_seconds?: number | null | undefined;
-  /** The names in lists of projects. */
+  /** The same counters in lists of projects. */
   readonly cpu_used_sec?: number | null | undefined;
   readonly active_time?: number | null | undefined;
 }
@@ -22,7 +22,7 @@ export const usageOf = (record: Counters): Usage => ({
   activeHours: hours(record.active_time_seconds ?? record.active_time),
 });
 
-/** Changes with each tenth of an hour, so that rows with a tooltip aren't redrawn all the time. */
+/** Changes with each tenth of an hour, so that the usage in a tooltip doesn't redraw the row at each refresh. */
 export const usageStep = (record: Counters): number => {
   const { cuHours = 0, activeHours = 0 } = usageOf(record);
   return Math.floor(Math.max(cuHours, activeHours) * 10);

@@ -1,14 +1,14 @@
 /**
- * Finds computes that a client has woken: connecting to an idle compute starts it (section 3.1). It compares what the
- * inventory loads and sends no requests.
+ * Finds computes that a client has woken: connecting to an idle compute starts it (section 3.1). Compares what the
+ * inventory loads, without requests.
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { projectsOf, type Inventory } from './inventory.ts';
 
 /**
- * @param isTracked whether the user's own change is pending, whose end is shown anyway
- * @param onWoken called with the computes that one refresh has found active
+ * @param isTracked whether a change from this window is pending; its end is reported anyway
+ * @param onWoken called once per refresh, with the computes that have become active
  */
 export function watchWokenComputes(
   inventory: Inventory,

@@ -14,7 +14,7 @@ import type { SendResult, SendOptions, Mutation, ChangeSender } from './changeSe
 import type { UnprotectedBranch, UnprotectedBranches } from './unprotectedBranches.ts';
 
 interface BranchRequest extends Pick<Mutation, 'verb' | 'send'> {
-  /** Whether the list requested after a lost reply shows that the change was made. */
+  /** Whether the list, reloaded after a lost reply, shows the change. */
   readonly wasMade: (list: BranchList) => boolean;
 }
 
@@ -110,10 +110,10 @@ export class BranchActions {
 
   /**
    * Permanent.
-   * @param unprotect whether to remove the protection if the service refuses the deletion for it, because the user saw it
-   * and agreed. If the branch is still there afterwards, it is protected again.
+   * @param unprotect whether to remove the protection if the service rejects the deletion because of it. The user has seen
+   * the protection and agreed. If the deletion fails, the branch is protected again.
    * @throws {ApiError}
-   * @throws {ProtectionLostError} if the branch is still there without its protection
+   * @throws {ProtectionLostError} if the branch still exists, without its protection
    */
   async delete(
     ids: BranchIds,
@@ -137,7 +137,7 @@ export class BranchActions {
       this.#unprotected.remove(branch);
       return deleted;
     } catch (error) {
-      // Without the options: the user may have canceled.
+      // Not with `options`: the user may have canceled the deletion.
       await this.protectAgain(branch).catch(() => {
         throw new ProtectionLostError(error);
       });
@@ -158,7 +158,7 @@ export class BranchActions {
     return list?.failure === undefined && list?.branches.get(branchId)?.protected === true;
   }
 
-  /** After a deletion that failed, or that a reload interrupted. @returns false if the branch is gone @throws {Error} */
+  /** Call this after a deletion that failed or was interrupted by a reload. @returns false if the branch is gone @throws {Error} */
   async protectAgain(branch: UnprotectedBranch): Promise<boolean> {
     const { connection } = this.#session;
     if (connection === undefined || accountId(connection.account) !== branch.account)
@@ -201,7 +201,7 @@ export class BranchActions {
       {
         verb: 'delete',
         feature: 'projects',
-        exists: () => this.#inventory.projects?.entries.has(id) === true,
+        targetStillExists: () => this.#inventory.projects?.entries.has(id) === true,
         send: async (client, call) => {
           await client.deleteProject(id, call);
           return { operations: [] };

@@ -1,6 +1,6 @@
 /**
- * How every change of computes, branches and projects is made. It is sent once, to the account that it began in. The reply is
- * shown at once and its operations are followed. If the reply is lost, the lists show whether the change was made.
+ * Sends every change of computes, branches and projects, once, to the account in which the user began. Shows the reply at
+ * once and follows its operations. If the reply is lost, reloads the lists, which show whether the change was made.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
 import { isNotOffered, isOutcomeUnknown, isRejected } from '../../api/errors.ts';
@@ -15,20 +15,20 @@ import type { OperationTracker } from './operationTracker.ts';
 import type { ResourceRef, Verb } from './pendingChange.ts';
 
 export interface SendOptions extends CallOptions {
-  /** What the window was connected to when the user began. */
+  /** The connection when the user began. */
   readonly initialConnection: AccountConnection | undefined;
 }
 
-/** The records as they are now, as far as the reply has them or the lists loaded after a lost reply. */
+/** The changed records: those in the reply, or after a lost reply those in the reloaded lists. */
 interface UpdatedRecords {
   readonly project?: Project | undefined;
   readonly branch?: Branch | undefined;
   readonly compute?: Compute | undefined;
-  /** Of a new branch. */
+  /** The computes of a new branch. */
   readonly computes?: readonly Compute[];
 }
 
-/** `isPending`: the operation tracker will report the end. Otherwise the change is complete. */
+/** `isPending`: the operation tracker reports the end. Otherwise the change is complete. */
 export interface SendResult extends UpdatedRecords {
   readonly isPending: boolean;
 }
@@ -43,12 +43,12 @@ export interface Mutation {
     client: Client,
     options: CallOptions,
   ) => Promise<UpdatedRecords & { readonly operations: readonly Operation[] }>;
-  /** Undefined if the lists loaded after a lost reply don't show the change. */
+  /** Called after a lost reply, when the lists are reloaded. Returns undefined if they don't show the change. */
   readonly find: () => UpdatedRecords | undefined;
   /** For a call that not every service offers. */
   readonly feature?: OptionalFeature;
-  /** Whether a 403 or 404 is not about what is changed, because the list loaded after it has it. */
-  readonly exists?: () => boolean;
+  /** Whether the reloaded list still contains the target. If so, a 403 or 404 means that the service doesn't offer the call. */
+  readonly targetStillExists?: () => boolean;
 }
 
 export class ChangeSender {
@@ -65,7 +65,11 @@ export class ChangeSender {
     this.#tracker = tracker;
   }
 
-  /** Sends something to the account that it began in, until the connection is closed. @throws {ApiError} @throws {AccountSwitchedError} */
+  /**
+   * Makes a call to the account in which the user began, which ends with the connection.
+   * @throws {ApiError}
+   * @throws {AccountSwitchedError}
+   */
   async call<T>(
     send: (client: Client, options: CallOptions) => Promise<T>,
     { initialConnection, ...options }: SendOptions,
@@ -86,7 +90,7 @@ export class ChangeSender {
     } catch (error) {
       if (!isCurrent()) throw error;
       await this.#requireOffered(request, error);
-      // The list is out of date: another client has made a change.
+      // The list is out of date, because another client has made a change.
       if (isRejected(error, 404, 409, 422)) void this.#refresh(request);
       if (!isOutcomeUnknown(error)) throw error;
       const records = (await this.#refresh(request)) ? request.find() : undefined;
@@ -116,7 +120,7 @@ export class ChangeSender {
     }
     const target = targetOf(request, { project, branch, compute });
     const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
-    // The tracker refreshes the computes, but other branches or projects may have changed as well.
+    // The tracker refreshes the computes, but not other branches and projects.
     if (!isPending || compute === undefined) await this.#refresh(request);
     return isPending;
   }
@@ -124,13 +128,13 @@ export class ChangeSender {
   /** @throws {NotOfferedError} */
   async #requireOffered(request: Mutation, error: unknown): Promise<void> {
     if (request.feature === undefined || !isNotOffered(error)) return;
-    const mayBeMissing = !isRejected(error, 405) && request.exists !== undefined;
-    if (mayBeMissing && !((await this.#refresh(request)) && request.exists())) return;
+    const mayBeMissing = !isRejected(error, 405) && request.targetStillExists !== undefined;
+    if (mayBeMissing && !((await this.#refresh(request)) && request.targetStillExists())) return;
     this.#notOffered.fire(request.feature);
     throw new NotOfferedError(request.feature);
   }
 
-  /** @returns false if a list couldn't be loaded. The lists keep the failure. */
+  /** @returns false if a list couldn't be loaded, which then has a failure. */
   async #refresh({ projectId, withBranches = false }: Mutation): Promise<boolean> {
     if (projectId === undefined) return await succeeds(this.#inventory.refreshProjects());
     const [isUpToDate, branches] = await Promise.all([

@@ -11,11 +11,11 @@ import { isEqual } from '../../base/equal.ts';
 import type { ChangeSender, Mutation, SendOptions, SendResult } from './changeSender.ts';
 
 interface ComputeRequest extends Pick<Mutation, 'verb' | 'send'> {
-  /** Whether the list requested after a lost reply shows that the change was made. */
+  /** Whether the list, reloaded after a lost reply, shows the change. */
   readonly wasMade: (compute: Compute | undefined) => boolean;
 }
 
-/** For the number of connections, in milliseconds. */
+/** Milliseconds to wait for the number of connections. */
 const MAX_WAIT = 5000;
 
 export class ComputeActions {
@@ -31,7 +31,7 @@ export class ComputeActions {
 
   /** @throws {ApiError} also for a second primary on a branch */
   async create(projectId: string, creation: ComputeCreation, options: SendOptions): Promise<SendResult> {
-    // If the reply is lost, a compute that another window created earlier must not be taken for this one.
+    // After a lost reply, a compute that another window created before must not be mistaken for this one.
     await this.#inventory.refreshComputes(projectId);
     const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
     const isNew = (compute: Compute) =>
@@ -120,9 +120,9 @@ export class ComputeActions {
   ): Promise<SendResult> {
     const compute = () => this.#inventory.compute(projectId, computeId);
     const find = () => (wasMade(compute()) ? {} : undefined);
-    const exists = () => compute() !== undefined;
+    const targetStillExists = () => compute() !== undefined;
     const isOptional = verb === 'start' || verb === 'suspend';
-    const optional = isOptional ? ({ feature: 'startAndSuspend', exists } as const) : {};
+    const optional = isOptional ? ({ feature: 'startAndSuspend', targetStillExists } as const) : {};
     return this.#sender.send({ verb, projectId, send, find, ...optional }, options);
   }
 }
@@ -132,7 +132,7 @@ function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): b
   return (compute.pending_state || compute.current_state) === state;
 }
 
-/** The value of each attribute; one that the record doesn't have has its default. */
+/** The value of each attribute; its default if the record doesn't have it. */
 function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
   return {
     branch_id: compute.branch_id,
@@ -146,7 +146,7 @@ function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The attributes of `patch` that differ from the compute; undefined if none does. */
+/** The attributes of `patch` that differ from the compute's; undefined if all are equal. */
 export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
   const current = currentOf(compute);
   const different = Object.entries(patch).filter(([field, value]) => !isEqual(value, current[field]));

@@ -1,7 +1,7 @@
 /**
- * Follows the operations of changes until they end, and reports how. Each tick requests one list of computes per project,
- * and of branches if one changes. Once the compute or branch has settled, its operations are requested too, if the service
- * offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
+ * Follows the operations of changes until they end, and reports how they ended. Each poll requests the computes of the
+ * project, and the branches if one is changing. Once the compute or branch has settled, its operations are requested too, if
+ * the service offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
  */
 import { faultOf, isRejected, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
@@ -40,7 +40,7 @@ interface OperationTrackerDependencies {
   readonly random?: () => number;
 }
 
-/** Milliseconds until a change without an end is given up with a warning. */
+/** Milliseconds until the tracker gives up on a change and shows a warning. */
 export const GIVE_UP_AFTER = 15 * 60_000;
 
 /** Milliseconds between requests for the operations of an unsettled compute. */
@@ -53,7 +53,7 @@ export class OperationTracker implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly #ended = new Emitter<EndReport>();
   readonly #disposables = new DisposableStore();
-  /** When the operations of a change are requested next, and how often they were. */
+  /** By change: when its operations are requested next, and how often they were requested. */
   readonly #requests = new Map<string, { readonly next: number; readonly times: number }>();
   #all: readonly PendingChange[];
   #poller: Poller | undefined;
@@ -84,12 +84,12 @@ export class OperationTracker implements Disposable {
     return this.#all.filter((change) => change.account === account);
   }
 
-  /** Projects with pending changes, which are polled. */
+  /** Projects with pending changes, which the tracker polls. */
   get projects(): ReadonlySet<string> {
     return new Set(this.pending.map((change) => change.projectId));
   }
 
-  /** Whether a pending change is of the compute, its branch or its project. */
+  /** Whether a change of the compute, its branch or its project is pending. */
   isFollowing({ id, project_id, branch_id }: Compute): boolean {
     return this.pending.some(
       ({ projectId, branchId = branch_id, computeId = id }) =>
@@ -97,7 +97,7 @@ export class OperationTracker implements Disposable {
     );
   }
 
-  /** Follows the operations from the reply to a change. @returns false if all have ended */
+  /** Follows the operations in the reply to a change. @returns false if all have ended */
   follow(verb: Verb, target: ResourceRef, operations: readonly Operation[]): boolean {
     const { connection } = this.#deps.session;
     const open = operations.filter((operation) => !isFinal(operation));
@@ -128,7 +128,7 @@ export class OperationTracker implements Disposable {
     this.#changed.fire();
   }
 
-  /** One poller while something is pending, none otherwise. */
+  /** There is a poller only while a change is pending. */
   #updatePoller(): void {
     if (this.pending.length === 0) {
       this.#poller?.dispose();
@@ -150,7 +150,7 @@ export class OperationTracker implements Disposable {
     );
   }
 
-  /** Polls a young change more often, as long as the budget allows. */
+  /** Polls a recent change more often, if the budget allows. */
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;
@@ -195,7 +195,7 @@ export class OperationTracker implements Disposable {
       const answer = isRequested
         ? await client.findOperation(change.projectId, operation.id, options)
         : undefined;
-      // If the service doesn't offer the call, or the id isn't valid, the settled compute shows the end.
+      // If the service doesn't offer the call, or the id isn't valid, a settled compute means that the operation has finished.
       const status = answer?.status ?? (settled && !isFinal(operation) ? 'finished' : operation.status);
       const failures = answer?.failures_count ?? operation.failures;
       operations.push({ ...operation, status, failures, error: answer?.error ?? operation.error });
@@ -234,7 +234,7 @@ export class OperationTracker implements Disposable {
   }
 }
 
-/** Whether the service replied. Offline, or after a sleep of the machine, the change may have ended. */
+/** Whether the service replied. If not (offline, or the machine slept), the change may have ended. */
 function isAnswer(result: PromiseSettledResult<void> | undefined): boolean {
   if (result?.status !== 'rejected') return true;
   const fault = faultOf(result.reason);

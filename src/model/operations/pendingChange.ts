@@ -1,4 +1,4 @@
-/** A change that was accepted and has no end yet, with the operations of its call. */
+/** A change that the service accepted and that hasn't ended yet, with its operations. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Memory } from '../memory.ts';
 
@@ -14,12 +14,12 @@ interface TrackedOperation {
   readonly error?: string | undefined;
 }
 
-/** What a change is of: a compute, a branch, or else the project. */
+/** The resource that is changed: a compute, a branch, or else the project. */
 export interface ResourceRef {
   readonly projectId: string;
   readonly branchId?: string | undefined;
   readonly computeId?: string | undefined;
-  /** Undefined if it has none. */
+  /** Undefined if the resource has none. */
   readonly name?: string | null | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface PendingChange extends ResourceRef {
   readonly since: number;
 }
 
-/** `lost`: the project was deleted. `stuck`: no end after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
+/** `lost`: the project was deleted. `stuck`: not ended after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
 export interface EndReport {
   readonly change: PendingChange;
   readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
@@ -64,7 +64,7 @@ export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
 export const hasPending = (memory: Pick<Memory, 'get'>, now: number): boolean =>
   parsePending(memory.get(PENDING_ENTRY), now).length > 0;
 
-/** Milliseconds. An older change may be of an account that was removed, and would be kept forever. */
+/** Milliseconds. Older changes are dropped, because those of a removed account would be kept forever. */
 const FORGOTTEN_AFTER = 24 * 60 * 60_000;
 
 /** Reads what an earlier window has stored. */

@@ -1,8 +1,8 @@
 /**
- * Refreshes what is on screen while the view is visible: computes and then branches of the expanded projects at each
- * interval, the list of projects less often. For many projects this takes several slices, as the budget allows. A project
- * with a pending change, by any client, is refreshed every two seconds until it has settled, for at most two minutes; on a
- * local service, every project is.
+ * Refreshes what is on screen while the view is visible. At each interval, it requests the computes and then the branches of
+ * the expanded projects; the list of projects less often. If the budget doesn't allow all requests at once, they are sent in
+ * slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
+ * two minutes. So is every expanded project of a local service, without a time limit.
  */
 import { retryAfterOf } from '../../api/errors.ts';
 import { PROJECTS_PER_PAGE } from '../../api/paths.ts';
@@ -15,9 +15,9 @@ import type { RequestBudget } from './requestBudget.ts';
 
 interface BackgroundRefreshDependencies {
   readonly inventory: Inventory;
-  /** Expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
+  /** Ids of expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
   readonly expanded: () => Iterable<string>;
-  /** Projects that something else polls. */
+  /** Ids of projects that the operation tracker polls. */
   readonly polledElsewhere: () => ReadonlySet<string>;
   /** Milliseconds; 0 means never. */
   readonly interval: () => number;
@@ -33,7 +33,7 @@ interface BackgroundRefreshDependencies {
 /** The list of projects is part of every fifth refresh. */
 const REFRESHES_PER_PROJECT_LIST = 5;
 const MAX_WAIT = 10 * 60_000;
-/** Requests per slice if there are more than the budget allows. */
+/** Requests per slice. */
 const SLICE = 20;
 const QUICK_INTERVAL = 2000;
 /** Milliseconds until an unsettled project is refreshed at the ordinary interval again. */
@@ -97,7 +97,7 @@ export class BackgroundRefresh implements Disposable {
   #wait(): number {
     const slice = Math.min(this.#queue.length, SLICE);
     const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
-    // On a local service this also keeps the next expanded project up to date.
+    // On a local service, also while nothing is expanded, so that a project is refreshed soon after it is expanded.
     const isQuick = this.#deps.isLocal?.() === true || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
@@ -136,16 +136,18 @@ export class BackgroundRefresh implements Disposable {
     this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
     const projects = this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
     const quick = this.#requests(this.#quickProjects(), this.#deps.isLocal?.() === true);
-    // Half of it, so that a large account does not keep pending changes waiting.
+    // Use at most half of the budget for the regular refresh while quick projects wait.
     const share = quick.length > 0 ? 0.5 : 1;
-    const sent = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
-    const isSent = (request: RefreshRequest) =>
-      sent.some(({ kind, projectId }) => kind === request.kind && projectId === request.projectId);
-    sent.push(...quick.filter((request) => !isSent(request)).slice(0, this.#budget.available - sent.length));
-    this.#budget.spend(sent.length);
+    const batch = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
+    const isInBatch = (request: RefreshRequest) =>
+      batch.some(({ kind, projectId }) => kind === request.kind && projectId === request.projectId);
+    batch.push(
+      ...quick.filter((request) => !isInBatch(request)).slice(0, this.#budget.available - batch.length),
+    );
+    this.#budget.spend(batch.length);
     const { inventory } = this.#deps;
     const ids = (kind: RefreshRequest['kind']) =>
-      sent.flatMap((request) => (request.kind === kind ? request.projectId : []));
+      batch.flatMap((request) => (request.kind === kind ? request.projectId : []));
     await Promise.all([
       projects,
       inventory.refreshComputesOf(ids('computes')),
@@ -166,7 +168,7 @@ export class BackgroundRefresh implements Disposable {
     return inventory.refreshProjects();
   }
 
-  /** States change more often than names, so computes come first. */
+  /** Computes come first, because their states change more often than the names of branches. */
   #requests(projectIds: readonly string[], withBranches: boolean): RefreshRequest[] {
     const { isOffered } = this.#deps.inventory.branches;
     const kinds = withBranches && isOffered ? (['computes', 'branches'] as const) : (['computes'] as const);

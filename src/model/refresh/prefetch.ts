@@ -1,12 +1,12 @@
 /**
- * Loads computes for the editor before the sidebar was opened: each project once, and of a large account only the first
- * projects. Picking another project loads its computes.
+ * Loads computes for the editor, which may be used before the sidebar: those of each project once, in a large account only
+ * those of the first projects. Picking another project loads its computes.
  */
 import { isCancelled, isRejected } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
-/** Enough for most users, and few enough requests for the service. */
+/** Enough for most users, without too many requests. */
 export const PREFETCHED_PROJECTS = 50;
 
 /** Milliseconds until a list of projects that failed to load is requested again. */
@@ -63,7 +63,7 @@ export class Prefetch {
   }
 
   #report(error: unknown): void {
-    // The project was deleted, or the user chose another account.
+    // The user switched accounts, or the project was deleted.
     if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A token bucket for the background requests of a window: a burst, and then a steady rate. The public service allows
- * about 700 requests a minute for an account, which other windows and clients share.
+ * A token bucket for the background requests of a window: a burst, then a steady rate. The public service allows about 700
+ * requests a minute per account, which all windows and clients share.
  */
 import { systemClock, type Clock } from '../../base/clock.ts';
 
@@ -32,12 +32,12 @@ export class RequestBudget {
     return this.#isUnlimited() ? Infinity : Math.max(0, Math.floor(this.#refill()));
   }
 
-  /** Requests beyond what is available make later ones wait. */
+  /** If more is spent than available, later requests wait. */
   spend(requests: number): void {
     this.#tokens = this.#refill() - (this.#isUnlimited() ? 0 : requests);
   }
 
-  /** Milliseconds until this many requests may be sent, or a whole burst. */
+  /** Milliseconds until this many requests may be sent, at most a whole burst. */
   waitFor(requests: number): number {
     const missing = Math.min(requests, BURST) - this.#refill();
     return this.#isUnlimited() || missing <= 0 ? 0 : Math.ceil(missing / PER_MILLISECOND);

@@ -1,4 +1,4 @@
-/** A delay as users write it: `90 s`, `20 min`, `3 h`, `2 days`. */
+/** Delays as users enter them: `90 s`, `20 min`, `3 h`, `2 days`. */
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60 };
 

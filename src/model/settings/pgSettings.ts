@@ -1,6 +1,6 @@
 /**
- * The Postgres settings of a compute as a JSON document and back, and the URI of that document. Every value is sent as text, as in `postgresql.conf`:
- * the public service requires it, and `8` and `"8"` are the same setting.
+ * Converts the Postgres settings of a compute to a JSON document with a URI, and back. Every value is sent as text, as in
+ * `postgresql.conf`: the public service requires it, and `8` and `"8"` are the same setting.
  */
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
@@ -17,17 +17,17 @@ type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }
   | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
 
-/** The service sets these for every compute (section 2.7, rules 1 and 3). */
+/** Set by the service for every compute (section 2.7, rules 1 and 3). */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
 
-/** The text of a Postgres setting as `postgresql.conf` has it; undefined for a value that is not a setting's. */
+/** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
 function settingText(value: unknown): string | undefined {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The settings on the record. */
+/** The settings in the compute's record. */
 export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
   const entries = Object.entries(settings?.pg_settings ?? {});
   return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
@@ -75,7 +75,7 @@ const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
 interface SettingsUri {
   readonly scheme: string;
   readonly path: string;
-  /** The account, because ids are unique only within one. */
+  /** Names the account, because ids are unique only within one. */
   readonly query: string;
 }
 
