@@ -1,7 +1,7 @@
 /**
- * The functions of VS Code's window that show text, for text that may contain what the service has sent. All other files
- * use these, which `test/unit/architecture.test.ts` checks: in messages and prompts VS Code turns `[text](command:…)` into
- * a link that runs the command.
+ * VS Code's window functions for text that may come from the service: in messages and prompts, VS Code turns
+ * `[text](command:…)` into a link that runs the command. All other files use these, which `test/unit/architecture.test.ts`
+ * checks.
  */
 import {
   StatusBarAlignment,
@@ -23,15 +23,15 @@ import {
 } from 'vscode';
 import { sanitize } from './text/sanitize.ts';
 
-/** Characters. VS Code shows no more of a message, and ours with three long names are shorter. */
+/** Characters. VS Code cuts off longer messages. Ours are shorter, even with three long names. */
 const MAX_LENGTH = 1000;
 
 export const safeText = (text: string): string => sanitize(text, MAX_LENGTH);
 
-/** For the details of a modal message, the only text of several lines. */
+/** For the details of a modal message, the only text with several lines. */
 const safeLines = (text: string): string => text.split('\n').map(safeText).join('\n');
 
-/** A copy with the text fields made safe; fields that are missing or not text stay as they are. */
+/** A copy with safe text in these fields. Fields that aren't text stay as they are. */
 function safeFields<T extends object>(shown: T, names: readonly (keyof T)[]): T {
   const texts = names.flatMap((name) => {
     const value: unknown = shown[name];
@@ -43,17 +43,17 @@ function safeFields<T extends object>(shown: T, names: readonly (keyof T)[]): T 
 export const safeItem = <T extends QuickPickItem>(item: T): T =>
   safeFields(item, ['label', 'description', 'detail']);
 
-/** Above the rows of a view. */
+/** Sets the text above the rows of a view. */
 export function setViewMessage(view: Pick<TreeView<unknown>, 'message'>, text: string): void {
   view.message = safeText(text);
 }
 
-/** Next to the title of a view. */
+/** Sets the text next to the title of a view. */
 export function setViewDescription(view: Pick<TreeView<unknown>, 'description'>, text: string): void {
   view.description = safeText(text);
 }
 
-/** Changes the row itself, because VS Code knows it already. */
+/** Changes the row in place, because VS Code already has it. */
 export function safeRow(row: TreeItem): TreeItem {
   const { accessibilityInformation: spoken } = row;
   Object.assign(row, safeFields(row, ['label', 'description', 'tooltip']));
@@ -120,7 +120,7 @@ export const window = {
   createTerminal: (options: TerminalOptions): Terminal =>
     vscodeWindow.createTerminal(safeFields(options, ['name'])),
 
-  /** At the left of the status bar. */
+  /** Creates an item on the left of the status bar. */
   createStatusBarItem(id: string, name: string, priority: number, command?: string) {
     const item = vscodeWindow.createStatusBarItem(id, StatusBarAlignment.Left, priority);
     item.name = name;

@@ -1,4 +1,4 @@
-/** What every command does that changes something: ask, send with progress, announce the result. */
+/** The steps of every command that makes a change: ask, send with progress, announce the result. */
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions } from '../../model/operations/changeSender.ts';
 import { announce } from '../notifications/announce.ts';
@@ -8,7 +8,7 @@ import type { CommandContext, Run } from './context.ts';
 import { withProgress } from './input/dialogs.ts';
 
 interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
-  /** The title if the change fails; that of the command by default. */
+  /** The title of the message if the change fails; by default the command's. */
   readonly failure?: string;
   /** See `ApprovalRequest`. A function isn't called if the mark forbids changes. */
   readonly detail?: string | (() => Promise<string | undefined>) | undefined;
@@ -30,14 +30,14 @@ export async function makeChange<T extends object>(
   const consequences = typeof detail === 'function' ? await detail() : detail;
   if (!(await approve(guards, { ...change, detail: consequences }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
-  // The status bar shows a pending change and its end.
+  // For a pending change, the status bar shows the progress and the end.
   const isPending = 'isPending' in result && result.isPending === true;
   const announcement = typeof done === 'function' ? done(result) : done;
   if (announcement !== undefined && !isPending) announce(announcement);
   return result;
 }
 
-/** Undefined if the service doesn't say how many connections a compute has. */
+/** Undefined if the service doesn't report the number of connections. */
 export const countConnections = async (
   { computeActions }: Pick<CommandContext, 'computeActions'>,
   node: Pick<ComputeNode, 'projectId' | 'computeId'>,
@@ -46,7 +46,7 @@ export const countConnections = async (
     computeActions.openConnections(node),
   );
 
-/** Selects a row. Never rejects: the change was made, even if the list that has the row couldn't be loaded. */
+/** Selects the changed row. Never rejects, because the change was made even if the list couldn't be reloaded. */
 export async function revealRow(
   { computesView, log }: Pick<CommandContext, 'computesView' | 'log'>,
   node: ProjectNode | BranchNode | ComputeNode,

@@ -113,7 +113,7 @@ export async function runCommand(
   }
 }
 
-/** A keybinding can't pass a row, so its argument in package.json names the view whose selection to use. */
+/** A keybinding can't pass a row, so its argument in package.json names the view whose selection is used. */
 function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
   if (argument === 'selectedCompute') return computesView.view.selection[0];
   return argument === 'selectedApiKey' ? apiKeysView.view.selection[0] : argument;

@@ -1,4 +1,4 @@
-/** What a command gets: the stores, and the parts of the UI that it uses. */
+/** What every command receives: the model, and the parts of the UI that commands use. */
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { AccountConnection, OpenClient } from '../../model/account/accountConnection.ts';
@@ -63,17 +63,17 @@ export interface CommandContext {
 }
 
 export interface Run {
-  /** The title if the command fails, such as “Couldn't restart ep-…”. Set by the handler. */
+  /** The title of the message if the command fails, such as “Couldn't restart ep-…”. Set by the command. */
   failureMessage: string;
-  /** What the window was connected to when the command began. Changes are sent only to that account. */
+  /** The connection when the command began. Changes are sent only to its account. */
   readonly initialConnection: AccountConnection | undefined;
-  /** What the message says if the reply to the change was lost; by default, to look at the list. */
+  /** The advice if the reply to a change was lost; by default, to check the list. */
   unknownOutcome?: string;
 }
 
 /**
- * @param argument from VS Code, a keybinding or another extension: unchecked, and may be missing
- * @returns what tasks.json and launch.json get from commands for their inputs
+ * @param argument unchecked, from VS Code, a keybinding or another extension
+ * @returns the value for tasks.json and launch.json, if the command is for their inputs
  */
 export type Command = (
   context: CommandContext,

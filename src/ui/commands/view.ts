@@ -27,12 +27,12 @@ export const refresh: Command = async (context, argument, run) => {
 
 /** @throws {ApiError} */
 export async function refreshAll({ inventory, apiKeys, computesView }: CommandContext): Promise<void> {
-  // Only if the keys were shown before. Their view shows the failure.
+  // Only if the keys were shown before. Their view shows a failure.
   const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
   await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
 }
 
-/** Copies the id of a project, branch or compute. From the palette, of a compute. */
+/** Copies the id of a project, branch or compute. The Command Palette asks for a compute. */
 export const copyId: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the id");
   const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;

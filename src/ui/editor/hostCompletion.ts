@@ -38,7 +38,7 @@ class HostItem extends CompletionItem {
   }
 }
 
-/** The items keep the order of the hosts. */
+/** The items are in the order of the hosts. */
 export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
   hosts.map((computeHost, order) => {
     const { compute, host, isPooled } = computeHost;
@@ -61,7 +61,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
 function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
   const { text, port } = withPort(host, place);
   item.insertText = text;
-  // Further lines have the indentation of the first already.
+  // Further lines already have the indentation of the first line.
   item.keepWhitespace = true;
   if (place.kind === 'instead' && port !== undefined) {
     const { line, start, end } = place;
@@ -75,7 +75,7 @@ export function addDocumentation(item: CompletionItem): CompletionItem {
   return item;
 }
 
-/** Some computes are not loaded: lets the user pick a project, which loads its computes, and inserts the host. */
+/** Shown while some computes aren't loaded. Lets the user pick a project and one of its computes, and inserts the host. */
 export function loadItem(context: ItemContext): CompletionItem {
   const title = l10n.t('Load computes…');
   const item = new CompletionItem(title, CompletionItemKind.Text);
@@ -97,7 +97,7 @@ function withRange(item: CompletionItem, { place, line }: ItemContext, sortText:
   return item;
 }
 
-/** Has placeholders for role, password and database. Without a host, the cursor goes where the host belongs. */
+/** A URI with placeholders for role, password and database. Without a host, the cursor is placed where the host belongs. */
 function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext): SnippetString {
   const host = computeHost?.host;
   const login = context.login(computeHost?.compute.project_id);

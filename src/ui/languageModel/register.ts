@@ -1,4 +1,4 @@
-/** Tools for agents in the editor: they see what the sidebar shows. package.json describes them to the model. */
+/** Tools for agents in the editor, with the data of the sidebar. package.json describes them to the model. */
 import { lm, type LanguageModelTool } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 

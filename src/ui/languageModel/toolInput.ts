@@ -1,4 +1,4 @@
-/** What a tool gets: the state of the extension, and input of a model, which may not match the schema in package.json. */
+/** What a tool receives: the state of the extension, and a model's input, which may not match the schema in package.json. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { l10n } from 'vscode';
 import { isComputeId, isId } from '../../api/records/ids.ts';
@@ -43,7 +43,7 @@ export function requireSize(input: unknown): SizeRange {
   const problem = sizeProblem(size);
   if (problem === 'not-a-size') throw new Error(l10n.t('The service has no compute of this size.'));
   if (problem === 'min-above-max') throw new Error(l10n.t('The minimum is greater than the maximum.'));
-  // Only the service knows whether the plan allows it.
+  // The service checks whether the plan allows the size.
   return size;
 }
 

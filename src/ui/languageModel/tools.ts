@@ -1,6 +1,6 @@
 /**
- * The tools. VS Code shows the confirmation from `prepare` before a change; `invoke` validates its input again, because
- * it can be called without `prepare`.
+ * The tools. VS Code shows the confirmation from `prepare` before a change. `invoke` validates its input again, because it
+ * can be called without `prepare`.
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import {
@@ -43,7 +43,7 @@ interface Tool {
   invoke(deps: ToolDependencies, input: unknown, token: CancellationToken): Promise<unknown>;
 }
 
-/** Limits what the model has to read. It can name a project to see others. */
+/** Limits what the model has to read. It can name a project to see its computes. */
 const MAX_PROJECTS = 20;
 const MAX_COMPUTES = 100;
 
@@ -52,12 +52,12 @@ const listComputes: Tool = {
   async invoke(deps, input) {
     requireToolConnection(deps);
     const { inventory } = deps;
-    // With an old list rather than none if the service can't be reached.
+    // If the service can't be reached, an old list is better than none.
     if (inventory.projects?.isLoaded === true) await inventory.refreshProjects().catch(() => undefined);
     else await inventory.projects?.load();
     const found = matchingProjects(inventory, fieldsOf(input)['project']);
     const listed = found.slice(0, MAX_PROJECTS);
-    // Failures are returned with each project.
+    // The result contains the failure of each project.
     await inventory.refreshComputesOf(listed).catch(() => undefined);
     let remaining = MAX_COMPUTES;
     const projects = listed.map((id) => {
@@ -185,7 +185,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   hostedPostgres_resizeCompute: resizeCompute,
 };
 
-/** What VS Code calls. Errors have a message for the model. */
+/** The tool as VS Code calls it. Errors have a message for the model. */
 export function languageModelTool(deps: ToolDependencies, name: string): LanguageModelTool<unknown> {
   return {
     prepareInvocation: ({ input }) => TOOLS[name]?.prepare(deps, input),
@@ -213,7 +213,7 @@ const targetName = ({ inventory }: ToolDependencies, { projectId, computeId }: T
   return compute === undefined ? computeId : computeName(compute);
 };
 
-/** VS Code has shown its confirmation; production needs the name as well. @throws {Error} if the change isn't approved */
+/** In production, asks for the name in addition to VS Code's confirmation. @throws {Error} if the change isn't approved */
 async function approveTool(
   { guards }: ToolDependencies,
   compute: Compute,
@@ -237,7 +237,7 @@ function confirmation({ inventory }: ToolDependencies, { projectId, computeId }:
 
 const changeOutput = ({ compute, isPending }: SendResult) => ({
   changed: true,
-  /** The operation is still running: the state of the compute shows when it has finished. */
+  /** If true, the operation is still running. The state of the compute shows when it has finished. */
   pending: isPending,
   compute: compute && computeOutput(compute),
 });

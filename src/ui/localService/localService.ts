@@ -30,18 +30,18 @@ export class LocalService implements Disposable {
   #lease: Promise<Lease> | undefined;
   #postgresProblem: string | undefined;
   #session: Session | undefined;
-  /** It ended unexpectedly and was restarted. Reset when the user starts it. */
+  /** Whether it was restarted after an unexpected end. Reset when the user starts it. */
   #isRestarted = false;
   #isDisposed = false;
 
-  /** `postgresProblem` changed. */
+  /** Fires when `postgresProblem` has changed. */
   readonly onDidChangePostgres = this.#postgresChanged.event;
 
   constructor(deps: LocalServiceDependencies) {
     this.#deps = deps;
   }
 
-  /** Why no compute of the running service can start, for users. */
+  /** Why the running service can't start computes, as a message for users. */
   get postgresProblem(): string | undefined {
     return this.#postgresProblem;
   }
@@ -53,7 +53,7 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * Sends the requests of the account to the service. Only while this window has a lease: without one, any program may
+   * Sends the account's requests to the service, but only while this window has a lease: without one, any program may
    * have the port.
    */
   whileRunning({ baseUrl }: Account, fetch: Fetch): Fetch {
@@ -66,7 +66,7 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * For the user: replaces a service that hangs, has another key or has no Postgres, and makes its account the current one.
+   * Called by the user: replaces a service that hangs, has another key or has no Postgres, and connects to it.
    * @throws {Error} why it can't start
    */
   async start(): Promise<void> {
@@ -78,12 +78,12 @@ export class LocalService implements Disposable {
     await this.#connect();
   }
 
-  /** @returns why the Postgres in a folder, or the one that is found without it, can't be used */
+  /** @param folder by default, searches for Postgres. @returns why that Postgres can't be used */
   async checkPostgres(folder: string | undefined): Promise<string | undefined> {
     return await checkPostgres(this.#deps.script, folder);
   }
 
-  /** Replaces its key for all windows. @throws {Error} if the keyring doesn't keep it */
+  /** Replaces the key of the service for all windows. @throws {Error} if the keyring doesn't keep it */
   async replaceKey(key: string): Promise<void> {
     await this.#deps.secrets.storeDurably(KEY_ENTRY, key);
   }
@@ -94,7 +94,7 @@ export class LocalService implements Disposable {
     await this.#deps.secrets.delete(KEY_ENTRY);
   }
 
-  /** Starts it when its account becomes the current one, such as after a reload. */
+  /** Starts the service when its account becomes the current one, for example after a reload. */
   follow(session: Session): Disposable {
     this.#session = session;
     return session.onDidChange(({ connection }) => {
@@ -107,7 +107,7 @@ export class LocalService implements Disposable {
   async stop(): Promise<boolean> {
     const { accounts, dataDir, log } = this.#deps;
     await this.#lease?.catch(() => undefined); // A start in progress.
-    // First, because windows restart the service while this is the current account.
+    // Remove the account first: while it is the current one, windows restart the service.
     const { accounts: all } = await accounts.list();
     for (const account of all) if (account.local === true) await accounts.remove(account);
     const wasRunning = await endService(dataDir);
@@ -124,8 +124,8 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * VS Code shares stored accounts between this machine and all remotes, and each of them has a separate local
-   * service and address. So the account keeps its first address, which only identifies it.
+   * VS Code shares stored accounts between this machine and all remotes, each of which has a separate local service with
+   * another address. So the account keeps its first address, which only identifies it.
    */
   async #connect(): Promise<void> {
     const { accounts } = this.#deps;
@@ -174,7 +174,7 @@ export class LocalService implements Disposable {
           this.#postgresProblem = problem;
           this.#postgresChanged.fire();
         };
-        postgresProblem.then(setProblem, () => undefined); // Then the lease has ended.
+        postgresProblem.then(setProblem, () => undefined); // It rejects only if the lease has ended.
         const startedAt = systemClock.now();
         const onEnd = () => {
           if (!isCurrent()) return;
@@ -190,7 +190,7 @@ export class LocalService implements Disposable {
     return pending;
   }
 
-  /** Restarts a service that ended unexpectedly if its account is the current one. If that fails, the connection ends. */
+  /** Restarts a service that ended unexpectedly if its account is the current one. If that fails, closes the connection. */
   async #restart(lifetime: number): Promise<void> {
     if (this.#isDisposed) return;
     const { accounts, log } = this.#deps;

@@ -12,14 +12,14 @@ import type { ServiceAddress } from './localServiceFiles.ts';
 
 export interface Lease {
   readonly baseUrl: BaseUrl;
-  /** Resolves, if the lease lasts, to the reason why no compute can start, or to undefined. */
+  /** Resolves to the reason why no compute can start, or to undefined. Rejects if the lease ends first. */
   readonly postgresProblem: Promise<string | undefined>;
   /** Aborted when the service ends or the lease is released. Until then, no other program can have its port. */
   readonly ended: AbortSignal;
   release(): void;
 }
 
-/** The service responds within milliseconds, on an overloaded machine within seconds. It hangs if it takes this long. */
+/** The service responds within milliseconds, or seconds on an overloaded machine. If it takes this long, it hangs. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
 /**
@@ -39,17 +39,17 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   }
   const ending = new AbortController();
   const end = () => ending.abort(connectionLost());
-  // Fires before the `close` of the response: nothing may be sent in between.
+  // Fires before the response's `close`, so that nothing is sent in between.
   response.socket.once('end', end);
   response.once('close', end);
-  // Reads the response to its end, so that the end is noticed. It has one short line.
+  // Reading the response, which is one short line, is needed to notice its end.
   const lines = createInterface({ input: response }).on('error', () => undefined);
   const line = new Promise<string>((resolve) => lines.once('line', resolve));
   const postgresProblem = line.then(parsePostgresLine);
   return { baseUrl, postgresProblem, ended: ending.signal, release: () => request.destroy() };
 }
 
-/** Returns the status of a request with the key, or undefined if the service has ended. @throws {LocalServiceError} if it is silent */
+/** @returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */
 export async function statusWithKey({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${key}` };
   const request = get(`${baseUrl}/projects?limit=1`, { agent: false, headers, signal: ended });
@@ -61,7 +61,7 @@ export async function statusWithKey({ baseUrl, ended }: Lease, key: string): Pro
 /** Returns undefined if the connection failed. @throws {LocalServiceError} if the service is silent */
 async function responseTo(request: ClientRequest): Promise<IncomingMessage | undefined> {
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
-  request.on('error', () => undefined); // May also come after the response. Then `ended` reports it.
+  request.on('error', () => undefined); // After the response, `ended` reports it.
   try {
     const [response] = (await once(request, 'response', { signal: timeout })) as [IncomingMessage];
     return response.on('error', () => undefined);

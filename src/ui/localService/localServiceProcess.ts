@@ -1,7 +1,7 @@
 /**
  * The process of the local service, shared by all windows. It runs as long as any window has a lease, even after the
- * window that started it was closed. A new process gets the key on standard input, where no other program can read it; a running one
- * only after it has proved its identity.
+ * window that started it was closed. A new process gets the key on standard input, where no other program can read it. A
+ * running one gets the key only after it has proved its identity.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ export interface LocalServiceOptions {
   /** The folder with its state. */
   readonly dataDir: string;
   readonly key: string;
-  /** Its last port, so that addresses stay the same; 0 for any. */
+  /** The last port, so that addresses stay the same; 0 for any. */
   readonly port: number;
   readonly postgresPath: string | undefined;
   /** Milliseconds without any lease until the service ends; by default longer than a slow window takes to reload. */
@@ -58,7 +58,7 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> 
   }
 }
 
-/** Returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
+/** @returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
 async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
   const owner = await findOwner(dataDir);
   const address = owner && (await findAddress(dataDir, owner));
@@ -83,7 +83,7 @@ const SIGNALS = [
 ] as const;
 
 /**
- * Ends the service that has the data directory. If it hangs, its Postgres processes may remain; the next start ends them.
+ * Ends the service of the data directory. If the service hangs, its Postgres processes may remain until the next start.
  * @returns whether it was running
  */
 export async function endService(dataDir: string): Promise<boolean> {
@@ -142,17 +142,17 @@ function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,
     env: environment(),
-    // Standard error is a file, because a pipe would break when this window closes.
+    // stderr is a file, because a pipe would break when this window closes.
     stdio: ['pipe', 'pipe', log.fd],
     detached: true,
     windowsHide: true,
   });
-  child.stdin?.on('error', () => undefined); // It ended before it read the key. The exit code shows why.
+  child.stdin?.on('error', () => undefined); // It ended before it read the key. The exit code says why.
   child.stdin?.end(`${options.key}\n`);
   return child;
 }
 
-/** Makes Electron on the desktop run as Node, and removes variables of VS Code. */
+/** Makes VS Code's executable run as Node, and removes VS Code's variables. */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|HOSTED_POSTGRES_)/.test(name),

@@ -4,7 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 
 export class Log implements Disposable {
   #output: LogOutputChannel | undefined;
-  /** Known secrets, which may not match a pattern. In memory only. */
+  /** Known secrets, for those that match no pattern. In memory only. */
   readonly #secrets = new Set<string>();
 
   /** Redacts this value from now on. */
@@ -34,7 +34,7 @@ export class Log implements Disposable {
     this.#output?.dispose();
   }
 
-  /** Created with the first line: most windows need no output channel. */
+  /** Created with the first line, because most windows need no output channel. */
   get #channel(): LogOutputChannel {
     return (this.#output ??= window.createOutputChannel('Hosted Postgres', { log: true }));
   }
@@ -56,6 +56,6 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
     .replace(/("?(?:password|api_?key|key)"?\s*[:=]\s*)"[^"]+"/gi, `$1"${REDACTED}"`);
 }
 
-/** Without an `@` the match was no login. Matching that text too keeps the search linear. */
+/** Without an `@`, the match isn't a login. The pattern matches it anyway to keep the search linear. */
 const hidePassword = (text: string, start: string, at: string): string =>
   at === '' ? text : `${start}${REDACTED}${at}`;

@@ -1,6 +1,6 @@
 /**
- * Shows a message in the status bar for a few seconds. Screen readers don't read out `window.setStatusBarMessage`; this
- * item has the role `alert`, so they do, and the keyboard focus doesn't move.
+ * Shows a message in the status bar for a few seconds. Screen readers don't read messages of `window.setStatusBarMessage`.
+ * They read this item, because it has the role `alert`, without moving the keyboard focus.
  */
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { toDisposable, type Disposable } from '../../base/disposable.ts';
@@ -9,7 +9,7 @@ import { window } from '../window.ts';
 /** Milliseconds. */
 const SHOWN_FOR = 6000;
 
-/** Milliseconds until another message may replace one. Changes often end together, and each end is worth reading. */
+/** Milliseconds until another message may replace one, because changes often end together. */
 const SHOWN_ALONE = 2000;
 
 /** To the right of all other items, so that they don't move. */

@@ -1,6 +1,6 @@
 /**
- * Every change of an account's resources asks here before it is sent, whether a command, a settings document or a tool
- * makes it. `test/unit/architecture.test.ts` checks that.
+ * Asks for approval before a change of an account's resources is sent, by a command, a settings document or a tool.
+ * `test/unit/architecture.test.ts` checks that every change calls this.
  */
 import { l10n } from 'vscode';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
@@ -18,11 +18,11 @@ export interface ApprovalRequest extends GuardTarget {
   readonly button: string;
   /** The consequences. Without any, the change needs no confirmation outside production. */
   readonly detail?: string | undefined;
-  /** Whether the user enters the name outside production too. */
+  /** Whether the user has to enter the name outside production too. */
   readonly byName?: boolean;
 }
 
-/** For commands that ask for more before the change. @throws {ReadOnlyError} says whether the account or the project is marked */
+/** For commands that ask other questions before the change. @throws {ReadOnlyError} if the account or project is read-only */
 export function requireWritable(guards: Guards, target: GuardTarget): void {
   if (guards.cachedMark(target) !== 'readOnly') return;
   const { projectId } = target;
@@ -33,7 +33,7 @@ export function requireWritable(guards: Guards, target: GuardTarget): void {
 
 /**
  * Other windows can switch the account of this one while a question is open.
- * @param initialConnection what the window was connected to when the command began
+ * @param initialConnection the connection when the command began
  * @returns whether to make the change
  * @throws {ReadOnlyError}
  * @throws {AccountSwitchedError}
@@ -85,7 +85,7 @@ async function ask(change: ApprovalRequest, request: string | undefined): Promis
 /** Asks again until the name is complete, or the user cancels. */
 async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
   const { question, detail = '' } = change;
-  // As it is shown, so that any name can be entered.
+  // The name as it is shown, because the user can't enter what sanitizing removes.
   const name = sanitize(change.name);
   for (;;) {
     const entered = await window.showInputBox({
@@ -93,7 +93,7 @@ async function confirmByName(change: ApprovalRequest, request: string): Promise<
       prompt: `${detail} ${request}`.trim(),
       placeHolder: name,
       ignoreFocusOut: true,
-      // VS Code shows this instead of the prompt, so not before there is a mistake.
+      // VS Code shows this instead of the prompt, so return nothing before there is a mistake.
       validateInput: (text) => (name.startsWith(text.trim()) ? undefined : request),
     });
     if (entered === undefined) return false;

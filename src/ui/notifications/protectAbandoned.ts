@@ -1,4 +1,4 @@
-/** Protects branches again whose deletion a reload has interrupted, and says so. */
+/** If a reload interrupted the deletion of a protected branch, protects it again and shows a message. */
 import { commands, l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { accountId } from '../../model/account/accounts.ts';

@@ -1,4 +1,4 @@
-/** Shows pending operations in the status bar, and how each change ended. */
+/** Shows pending operations in the status bar, and the result of each change. */
 import { l10n } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
@@ -17,7 +17,7 @@ import { announce } from './announce.ts';
 import { window, type StatusBarItem, type StatusBarText } from '../window.ts';
 
 /**
- * @param isShown whether an editor already shows the end of this change
+ * @param isShown whether an editor already shows the result of this change
  * @param reveal selects what was changed in the tree
  */
 export function showOperations(
@@ -77,7 +77,7 @@ async function showEnd(end: EndReport, reveal: (change: PendingChange) => void):
   const message = endText(end);
   if (end.outcome === 'finished') return announce(message);
   const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');
-  // Nothing to show if the project was deleted.
+  // A deleted project can't be revealed.
   const actions = end.outcome === 'lost' ? [] : [show];
   if ((await window.showWarningMessage(message, ...actions)) === show) reveal(end.change);
 }

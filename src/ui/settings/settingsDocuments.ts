@@ -1,7 +1,7 @@
 /**
- * Reads and saves settings documents. If the service has newer settings than the document was read from, VS Code itself
- * offers to compare or overwrite them. A save ends with the change on the service. If that fails, so does the save, with
- * the reason, and the document keeps its changes.
+ * Reads and saves settings documents. If the service has newer settings than the document, VS Code offers to compare or
+ * overwrite them. A save lasts until the change on the service has ended. If the change fails, the save fails with the
+ * reason, and the document keeps its changes.
  */
 import {
   FileChangeType,
@@ -67,7 +67,7 @@ export class SettingsDocuments implements Disposable {
   readonly #rejected = new Map<string, RejectedText>();
   /** Why each document was last saved, by URI. */
   readonly #saveReasons = new Map<string, TextDocumentSaveReason>();
-  /** The saves that wait for the end of a change, by compute. */
+  /** Saves that wait for the end of a change, by compute. */
   readonly #waiting = new Map<string, (end: EndReport) => void>();
 
   constructor(deps: SettingsDependencies, changed: EventEmitter<FileChangeEvent[]>) {
@@ -86,11 +86,11 @@ export class SettingsDocuments implements Disposable {
     this.#disposables.add(workspace.onDidCloseTextDocument((document) => this.#close(document)));
   }
 
-  /** VS Code compares it with that of the text it has read before it saves. */
+  /** Before a save, VS Code compares the result with that of its last read. */
   async stat(uri: Uri): Promise<FileStat> {
     const bytes = await this.read(uri);
-    // VS Code takes the file on the service for newer if its time is later and its size differs. So this is always later,
-    // and a checksum tells whether the settings differ.
+    // VS Code considers the file on the service newer if its time is later and its size differs. So the time is always
+    // later, and the size is a checksum of the settings.
     const size = bytes.reduce((sum, byte) => (sum * 31 + byte) % 65_521, 0);
     return { type: FileType.File, ctime: 0, mtime: Date.now(), size };
   }
@@ -144,10 +144,10 @@ export class SettingsDocuments implements Disposable {
     throw new Error(reason);
   }
 
-  /** Waits for the end of the change. @returns why the service has rejected the settings, if so */
+  /** Waits for the end of the change. @returns why the service rejected the settings; undefined if it didn't */
   async #apply({ connection, compute }: LoadedCompute, settings: SettingsText): Promise<string | undefined> {
     const { promise: ended, resolve } = Promise.withResolvers<EndReport | undefined>();
-    // Then the status bar reports the end when the window uses the account again.
+    // If the connection is closed, the status bar reports the end when the window uses the account again.
     connection.signal.addEventListener('abort', () => resolve(undefined));
     this.#waiting.set(compute.id, resolve);
     try {
@@ -170,7 +170,7 @@ export class SettingsDocuments implements Disposable {
   /** Reads the compute from the service. */
   async #load(uri: Uri): Promise<LoadedCompute> {
     const { session, inventory } = this.#deps;
-    // After a reload VS Code restores documents before the account is known.
+    // After a reload, VS Code restores documents before the account is known.
     await session.whenRead();
     const { connection } = session;
     const owner = settingsOwner(uri);
@@ -223,7 +223,7 @@ function shows(document: TextDocument, settings: SettingsText): boolean {
   return text === formatSettings(settings) || (shown !== undefined && isEqual(shown, settings));
 }
 
-/** VS Code shows only the messages of its own errors. */
+/** VS Code shows only the messages of its own error class. */
 const rethrow = (error: unknown): never => {
   throw error instanceof FileSystemError ? error : FileSystemError.Unavailable(explainError(error).message);
 };

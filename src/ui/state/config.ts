@@ -23,7 +23,7 @@ export class Config {
     return this.#text('baseUrl') ?? '';
   }
 
-  /** The organization chosen for the account, or else that of the setting. */
+  /** The organization chosen for the account, or else the one in the settings. */
   organizationOf(account: { readonly organizationId?: string | undefined } | undefined): string | undefined {
     return account?.organizationId ?? this.#text('organizationId');
   }
@@ -37,7 +37,7 @@ export class Config {
     return Object.fromEntries(marks);
   }
 
-  /** Keeps invalid entries, which the user may correct. @param entry see `Marks`. @param mark undefined to remove it */
+  /** Keeps invalid entries, so that the user can correct them. @param entry see `Marks`. @param mark undefined to remove it */
   async setMark(entry: string, mark: Mark | undefined): Promise<void> {
     const { [entry]: _, ...rest } = Object.fromEntries(this.#markEntries);
     const marks = mark === undefined ? rest : { ...rest, [entry]: mark };

@@ -2,7 +2,7 @@
 import { commands } from 'vscode';
 import type { OptionalFeature } from '../../model/changeErrors.ts';
 
-/** `failed` and what follows it: why the projects couldn't be loaded, one value for each welcome text. */
+/** `failed` and the values after it: why the projects couldn't be loaded. There is a welcome text for each. */
 export type ViewState =
   | 'signedOut'
   | 'loading'
@@ -30,18 +30,18 @@ function setContext(name: string, value: unknown): void {
 
 export const setViewState = (state: ViewState): void => setContext('state', state);
 
-/** Hides the actions that call it. Others are rare enough for a message. */
+/** Hides the actions for a feature that isn't offered. Actions for other features are rare enough for an error message. */
 export function hideNotOffered(feature: OptionalFeature): void {
   if (feature === 'startAndSuspend') setStartOffered(false);
 }
 
 export const setStartOffered = (isOffered: boolean): void => setContext('startNotOffered', !isOffered);
 
-/** Hides the commands that change branches and projects if the service or the key has none to list. */
+/** Hides the commands that change branches and projects if the service doesn't list branches, at all or to this key. */
 export const setBranchesOffered = (areOffered: boolean): void =>
   setContext('branchesNotOffered', !areOffered);
 
-/** For the menu of the view, which offers the other order. */
+/** The view's menu offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
 
 /** For the palette, which offers to follow the git branch or to stop that. */

@@ -3,7 +3,7 @@ import type { Memento } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
 
-/** The kind of the last account, in a window of any machine. */
+/** The kind of the last account, shared by the windows of all machines. */
 export type LastAccount = 'none' | 'local' | 'remote';
 
 const ENTRY = 'hostedPostgres.lastAccount';

@@ -9,7 +9,7 @@ import { window } from '../window.ts';
 /** The name contains the id of the process that created the folder. */
 const FOLDER = /^psql-(\d+)-/;
 
-/** Removes what killed windows left behind. */
+/** Removes the files that killed windows left behind. */
 export async function removeAbandonedPassFiles({ fsPath: storage }: Pick<Uri, 'fsPath'>): Promise<void> {
   for (const name of await readdir(storage).catch(() => [])) {
     const pid = Number(FOLDER.exec(name)?.[1] ?? process.pid);
@@ -18,8 +18,8 @@ export async function removeAbandonedPassFiles({ fsPath: storage }: Pick<Uri, 'f
 }
 
 /**
- * Password files for libpq, each for one terminal and readable only by the user. An environment variable would show the
- * password to every extension, and VS Code would store it with the terminal.
+ * Password files for libpq, each for one terminal and readable only by the user. An environment variable would be visible to
+ * every extension, and VS Code would store it with the terminal.
  */
 export class PassFiles implements Disposable {
   readonly #storage: string;
@@ -31,7 +31,7 @@ export class PassFiles implements Disposable {
   }
 
   /**
-   * Opens a terminal that has the path of a new file in its environment. It has no PGPASSWORD, which libpq would prefer.
+   * Opens a terminal with the path of a new file in its environment. Removes PGPASSWORD, which libpq would prefer.
    * @param line a secret, see `passFileLine`
    */
   openTerminal(options: TerminalOptions, line: string): Terminal {
@@ -46,7 +46,7 @@ export class PassFiles implements Disposable {
     return terminal;
   }
 
-  /** Running psql sessions continue, and ask for the password if they connect again. */
+  /** Running psql sessions continue, but ask for the password if they reconnect. */
   dispose(): void {
     this.#subscription?.dispose();
     for (const terminal of this.#folders.keys()) this.#remove(terminal);

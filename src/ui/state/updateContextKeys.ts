@@ -19,7 +19,7 @@ export function updateContextKeys(
   };
   update();
   const disposables = new DisposableStore();
-  // Another service may offer it.
+  // The service of another account may offer it.
   disposables.add(session.onDidChange(() => setStartOffered(true)));
   disposables.add(session.onDidChange(update));
   disposables.add(inventory.onDidChange(update));

@@ -1,4 +1,4 @@
-/** Name and marks of a branch as text. The id comes first unless the user chose names, because it never changes. */
+/** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
 import { l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
@@ -8,8 +8,8 @@ import { markdownTable, type Row } from './markdown.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
 
 /**
- * The label, and parts such as `main`, `default`, `protected` and `expires 1/31/2026`. A state is shown only if the branch
- * isn't ready.
+ * The label, and parts such as `main`, `default`, `protected` and `expires 1/31/2026`. The state is included only if the
+ * branch isn't ready.
  */
 export function branchRow(
   id: string,

@@ -1,4 +1,4 @@
-/** A change as text: what it does to connections, while it is pending, and how it ended. */
+/** A change as text: its effect on connections, while it is pending, and its result. */
 import { l10n } from 'vscode';
 import type { EndReport, PendingChange } from '../../model/operations/pendingChange.ts';
 import { sanitize } from './sanitize.ts';
@@ -57,9 +57,9 @@ const failed = (change: PendingChange, reason?: string): string =>
   l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
 
 interface EffectDetails {
-  /** The open ones; undefined if the service doesn't say. */
+  /** Open connections; undefined if the service doesn't report them. */
   readonly connections?: number | undefined;
-  /** The label of the target of a move. */
+  /** The label of the branch to which the compute moves. */
   readonly toBranch?: string | undefined;
 }
 
@@ -78,7 +78,7 @@ export function effectText(
   return `${first} ${droppedText(connections)} ${last}`;
 }
 
-/** @param connections open ones; undefined if the service doesn't say */
+/** @param connections open ones; undefined if the service doesn't report them */
 export function suspendText(connections: number | undefined): string {
   const again = l10n.t('The compute starts again when a client connects.');
   return `${droppedText(connections)} ${again}`;

@@ -1,4 +1,4 @@
-/** A compute as icon, row and table. Each state has its own icon: color alone is not accessible. */
+/** A compute as icon, row and table. Each state has its own icon, because color alone isn't accessible. */
 import { l10n, ThemeColor, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import {
@@ -70,7 +70,7 @@ export function computeRow(compute: Compute): { readonly label: string; readonly
   return { label, description: parts.filter((part) => part !== '').join(' · ') };
 }
 
-/** @param branchName undefined if it isn't known. @param branchUsage of all computes: services don't count each one */
+/** @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one */
 export const computeTable = (
   compute: Compute,
   branchName?: string,

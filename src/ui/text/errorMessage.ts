@@ -1,4 +1,4 @@
-/** Turns any error into a message for the user and the one action that helps. */
+/** Turns any error into a message for the user, with one action that helps. */
 import { l10n } from 'vscode';
 import {
   faultOf,
@@ -24,7 +24,7 @@ export interface ErrorMessage {
   readonly action: ErrorAction;
 }
 
-/** The user has marked the account, or the project, as read-only. */
+/** The change is blocked because the user has marked the account or project as read-only. */
 export class ReadOnlyError extends Error {
   override readonly name = 'ReadOnlyError';
   readonly projectId: string | undefined;
@@ -36,8 +36,8 @@ export class ReadOnlyError extends Error {
 }
 
 /**
- * Messages of the service are kept, sanitized.
- * @param unknownOutcome what to say if a change may have been made; by default, to look at the list
+ * Contains the service's message, sanitized.
+ * @param unknownOutcome the advice if a change may have been made; by default, to check the list
  */
 export function explainError(error: unknown, unknownOutcome?: string): ErrorMessage {
   const text = sanitize(error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-/** Which of the id and the name of a branch or compute is its label: what the user chose in the view's menu. */
+/** Whether the label of a branch or compute is its id or its name, as the user chose in the view's menu. */
 import type { Memory } from '../../model/memory.ts';
 import { setNamesFirstKey } from '../state/contextKey.ts';
 import { sanitize } from './sanitize.ts';
@@ -12,7 +12,7 @@ function setNamesFirst(areFirst: boolean): void {
   setNamesFirstKey(areFirst);
 }
 
-/** Remembers the choice for all windows that open later. */
+/** Stores the choice for windows that open later. */
 export class NameOrder {
   readonly #memory: Memory;
 

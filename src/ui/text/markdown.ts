@@ -1,8 +1,8 @@
-/** The only place that makes Markdown, for tooltips and hovers. All values are escaped: names may contain Markdown. */
+/** The only place that creates Markdown, for tooltips and hovers. Escapes all values, because names may contain Markdown. */
 import { MarkdownString } from 'vscode';
 import { escapeMarkdown } from './sanitize.ts';
 
-/** Markdown with text, which is escaped, and other Markdown. */
+/** A template tag: escapes strings, and inserts other Markdown unchanged. */
 export function markdown(parts: TemplateStringsArray, ...values: readonly (string | MarkdownString)[]) {
   const [first = '', ...others] = parts;
   const text = others.map((part, index) => sourceOf(values[index] ?? '') + part);

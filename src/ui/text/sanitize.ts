@@ -8,11 +8,11 @@ const MAX_LENGTH = 500;
 /** Control and format characters, such as those that are invisible or change the direction of the text. */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-/** Returns one line of limited length, without control or bidi characters, links and icons. */
+/** Returns one line of limited length, without control characters, bidi characters, links or icons. */
 export const sanitize = (text: string, maxLength = MAX_LENGTH): string =>
   cut(lineOf(text).replace(/([\]$])(?=\()/g, '$1 '), maxLength);
 
-/** The name, or the id if the name has nothing to show. */
+/** The name, or the id if the name has no visible characters. */
 export const nameOrId = (name: string | null | undefined, id: string): string =>
   sanitize(name ?? '') || sanitize(id);
 

@@ -11,7 +11,7 @@ export const formatDay = (timestamp: string): string =>
 export const formatDate = (timestamp: string): string =>
   format(timestamp, (date) => date.toLocaleString(env.language));
 
-/** Text that is no timestamp is shown as it is, up to a limit. */
+/** Returns text that isn't a timestamp sanitized. */
 const format = (timestamp: string, toText: (date: Date) => string): string => {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);
@@ -47,7 +47,7 @@ export const delayProblem = (problem: 'tooShort' | 'tooLong', { min, max }: Dela
 
 const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
 
-/** Returns text such as `3 hours ago`, or the beginning of a text that is not a timestamp. */
+/** Returns text such as `3 hours ago`; text that isn't a timestamp is returned sanitized. */
 export function ago(timestamp: string, now: number = Date.now()): string {
   const time = Date.parse(timestamp);
   if (Number.isNaN(time)) return sanitize(timestamp, 40);

@@ -14,7 +14,7 @@ import { nameOrId } from '../text/sanitize.ts';
 import { unreadableRecordItem } from './treeItems.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 
-/** Drawn as a whole with each change: it has few rows and no children. */
+/** Redrawn completely with each change, because it has few rows and no children. */
 export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #keys: ApiKeyList;
   readonly #changed = new EventEmitter<undefined>();
@@ -56,7 +56,7 @@ function messageOf(list: ApiKeyList): string {
   return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
 }
 
-/** `hiddenKeys`: the key in use may not list keys. `unreadableKey`: a record that couldn't be parsed, which is shown too. */
+/** `hiddenKeys`: the key in use has no access to the list. `unreadableKey`: a record that couldn't be parsed. */
 export type KeysNode =
   ApiKeyNode | { readonly kind: 'hiddenKeys' } | { readonly kind: 'unreadableKey'; readonly index: number };
 
@@ -65,7 +65,7 @@ function keysNodeId(node: KeysNode): string {
   return node.kind === 'unreadableKey' ? `?${node.index}` : node.kind;
 }
 
-/** The public service answers 403 to an organization's key on account routes, although the key is valid. */
+/** On account routes, the public service responds with 403 to an organization's key, although the key is valid. */
 const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
 
 export function keysNodes(list: ApiKeyList): KeysNode[] {
@@ -91,7 +91,7 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   const item = new TreeItem(label);
   item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
   item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
-  // Deleted since the last refresh: the view is about to drop it.
+  // The key was deleted since the last refresh. Its row is about to be removed.
   if (key === undefined) return item;
   const parts = [
     lastUse(key),
@@ -119,7 +119,7 @@ const rows = (key: ApiKey, isInUse: boolean): Row[] => [
   [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
 ];
 
-/** @param isPersonal otherwise the key is an organization's, as far as is known */
+/** @param isPersonal false for an organization's key, and for a key of unknown kind */
 function hiddenItem(isPersonal: boolean): TreeItem {
   const label = l10n.t("This key can't list API keys");
   const reason = isPersonal

@@ -16,7 +16,7 @@ import { NodeCache } from './nodeCache.ts';
 import { childrenOf, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { setViewDescription, setViewMessage } from '../window.ts';
 
-/** Projects per page: VS Code calls the extension for each root it draws. */
+/** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
 interface ComputesTreeDependencies {
@@ -59,7 +59,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       this.#disposables.add(each);
   }
 
-  /** Expanded projects: those with a selected row first, then the last expanded. */
+  /** Ids of expanded projects: those with a selected row first, then the most recently expanded. */
   get expandedProjects(): ReadonlySet<string> {
     const selected = this.view.selection.flatMap((node) =>
       'projectId' in node ? (node.projectId ?? []) : [],
@@ -75,7 +75,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
-      // Not awaited: the rows don't wait for the names.
+      // Not awaited, so that the rows don't wait for the names.
       void this.#inventory.branches.ensureLoaded(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
@@ -117,14 +117,14 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const position = projects.indexOf(projectId);
     if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
     if (node.kind !== 'project') {
-      // VS Code gives up without an error if a parent is redrawn while it expands, as when the names of branches arrive.
+      // If a parent is redrawn while it expands, for example when branch names arrive, VS Code silently gives up.
       const names = this.#inventory.branches.ensureLoaded(projectId);
       await Promise.all([this.#inventory.loadComputes(projectId), names]);
     }
     await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
-  /** Selects what was changed. Does nothing if it was deleted. */
+  /** Selects the changed resource. Does nothing if it was deleted. */
   async revealById({ projectId, branchId, computeId }: ResourceRef): Promise<void> {
     if (computeId !== undefined) {
       const compute = this.#inventory.compute(projectId, computeId);
@@ -170,7 +170,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   #expand(node: TreeNode): void {
     if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
     this.#expanded.add(node.projectId);
-    // VS Code shows the children it has, which were not refreshed while the project was collapsed.
+    // VS Code shows the children that it knows, which were not refreshed while the project was collapsed.
     void this.#inventory.branches.refresh(node.projectId);
     this.#logFailure(this.#inventory.refreshComputes(node.projectId));
   }
@@ -200,7 +200,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
         this.#forgetDeleted();
         const rootNodes = this.#roots();
         if (this.#nodes.childrenDiffer(undefined, rootNodes)) return this.#changed.fire(undefined);
-        // Another page has arrived: only the number of remaining projects changes.
+        // Another page has arrived, so only the number of remaining projects has changed.
         nodes.push(...rootNodes.filter(({ kind }) => kind === 'more'));
       } else if (!this.#isUpToDate(change)) nodes.push(change);
     }
@@ -208,7 +208,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (cached.length > 0) this.#changed.fire(cached);
   }
 
-  /** VS Code drops the children of a redrawn node for a moment, which would close an open menu. */
+  /** Whether a project needs no redraw. VS Code removes the children of a redrawn node for a moment, which closes an open menu. */
   #isUpToDate(change: InventoryEvent): boolean {
     if (change.kind !== 'project') return false;
     if (this.#drawn.get(change.projectId) !== visibleFields(this.#inventory, change.projectId)) return false;
@@ -219,7 +219,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   #updateMessage(): void {
     const { current } = this.#inventory.retryStatus;
     const failure = visibleFailure(this.#inventory, this.#expanded);
-    // Always visible, so that no change goes to the wrong account.
+    // Always show the account, so that users don't change the wrong one.
     const account = this.#deps.session.connection?.account;
     const label = account === undefined ? '' : markedLabel(account, this.#deps.guards.accountMark);
     setViewDescription(this.view, label);
@@ -229,7 +229,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     else setViewMessage(this.view, problem === undefined ? '' : l10n.t("Computes can't start. {0}", problem));
   }
 
-  /** Above the tree, or next to the title if the tree is empty: VS Code shows either a message or the welcome view. */
+  /** Shown above the tree, or next to the title if the tree is empty: a message would hide the welcome view. */
   #showFailure(message: string): void {
     const isEmpty = this.#inventory.projects?.isEmpty !== false;
     if (isEmpty) setViewDescription(this.view, message);

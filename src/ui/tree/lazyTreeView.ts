@@ -1,4 +1,4 @@
-/** Creates a tree view at activation that loads its tree when VS Code first asks for rows. */
+/** Creates a tree view at activation. Its tree is loaded when VS Code first asks for rows. */
 import {
   DataTransferItem,
   EventEmitter,
@@ -22,7 +22,7 @@ export interface Tree<Node> {
   dragText?(nodes: readonly Node[]): string | undefined;
 }
 
-/** @param isFlat rows have no children and can't be dragged */
+/** @param isFlat whether rows have no children and can't be dragged */
 export function createLazyTreeView<Node>(
   id: string,
   loadTree: () => Promise<Tree<Node>>,

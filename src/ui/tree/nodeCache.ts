@@ -1,6 +1,6 @@
 import { nodeId, type TreeNode } from './nodes.ts';
 
-/** Keeps one object per node id, so that VS Code gets the same object every time. Nodes without a parent are dropped. */
+/** Keeps one object per node id, so that VS Code always gets the same object. Nodes without a parent are dropped. */
 export class NodeCache {
   readonly #nodes = new Map<string, TreeNode>();
   readonly #children = new Map<string, readonly string[]>();
@@ -28,7 +28,7 @@ export class NodeCache {
     return nodes.map((node) => this.get(node));
   }
 
-  /** Whether VS Code has other children than these. False if it has none yet. */
+  /** Whether VS Code has different children. False if it has none yet. */
   childrenDiffer(parent: TreeNode | undefined, nodes: readonly TreeNode[]): boolean {
     const last = this.#children.get(parent === undefined ? '' : nodeId(parent));
     if (last === undefined) return false;

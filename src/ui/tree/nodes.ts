@@ -5,7 +5,7 @@ import { branchIdsOf } from '../../model/inventory/branchStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 
-/** A record that couldn't be parsed. Shown rather than dropped. */
+/** A record that couldn't be parsed. Shown, so that the user knows about it. */
 export interface UnreadableNode {
   readonly kind: 'unreadable';
   /** Undefined for a project. */
@@ -21,7 +21,7 @@ export interface HintNode {
   readonly projectId: string;
 }
 
-/** `more`: the last root if there are more projects than shown. `setUpPostgres`: the first one if the local service has no Postgres. */
+/** `more`: the last root if not all projects are shown. `setUpPostgres`: the first root of a local service without Postgres. */
 export type TreeNode =
   | ProjectNode
   | BranchNode
@@ -62,7 +62,7 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
     : { kind: 'project', projectId };
 }
 
-/** The first `shown` projects; after the last one, the records that couldn't be parsed. */
+/** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
 export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
   const list = inventory.projects;
   if (list === undefined) return [];

@@ -1,4 +1,4 @@
-/** The tree item and the tooltip of each node. Pure: they depend only on the inventory and the node. */
+/** The tree item and tooltip of each node. They depend only on the inventory and the node. */
 import {
   l10n,
   ThemeColor,
@@ -67,7 +67,7 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   return item;
 }
 
-/** What row, tooltip and menu of a project depend on. */
+/** The fields that a project's row, tooltip and menu depend on. */
 export function visibleFields(inventory: Inventory, projectId: string): string {
   const { isOffered } = inventory.branches;
   const project = inventory.project(projectId);
@@ -80,7 +80,7 @@ function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
   const isEmpty = childrenOf(inventory, node).length === 0;
   const { label, parts } = branchRow(node.branchId, branch);
-  // Also without computes: VS Code would not expand a leaf that gets its first one.
+  // Even without computes: VS Code wouldn't expand a leaf that gets its first compute.
   const item = new TreeItem(label, TreeItemCollapsibleState.Expanded);
   item.iconPath = new ThemeIcon('git-branch');
   const all = [...parts, ...(isEmpty ? [l10n.t('no computes')] : [])];
@@ -102,7 +102,7 @@ function branchFlags(branch: Branch | undefined): string[] {
 }
 
 function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
-  // Deleted since the last refresh: its parent is about to drop it.
+  // The compute was deleted since the last refresh. Its row is about to be removed.
   if (compute === undefined) return new TreeItem(computeId);
   const status = computeStatus(compute);
   const { label, description } = computeRow(compute);
@@ -112,7 +112,7 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
-  // By name in either order: an id takes long to listen to.
+  // The name always comes first, because an id takes long to listen to.
   const spoken = [l10n.t('Compute {0}', nameOrId(compute.name, compute.id)), statusText(compute)];
   spoken.push(typeText(compute), sizeText(compute), compute.name ? compute.id : '');
   item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
@@ -184,12 +184,12 @@ const projectRows = (project: Project): Row[] => [
   [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
 ];
 
-/** For the URI of a marked row, which names its mark. No file is behind it. */
+/** The scheme for the URI of a marked row, which contains the mark. There is no such file. */
 const SCHEME = 'hosted-postgres-mark';
 
 /**
- * Projects and branches get a color and a badge. Computes get only text: VS Code would open a row with a URI that is
- * dropped into an editor, instead of inserting the compute's host.
+ * Projects and branches get a color and a badge, which need a URI. Computes get only text: if their rows had a URI, dropping
+ * one into an editor would open it instead of inserting the host.
  */
 export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
   const text = markText(mark);

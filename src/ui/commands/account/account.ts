@@ -1,4 +1,4 @@
-/** Connect, switch, disconnect and remove. A key is stored only after the service has accepted it. */
+/** The account commands: connect, switch, disconnect, remove. A key is stored only after the service has accepted it. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { Account } from '../../../model/account/accounts.ts';
 import { announce } from '../../notifications/announce.ts';

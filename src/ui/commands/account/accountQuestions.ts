@@ -1,4 +1,4 @@
-/** The questions of Connect…: the service, the account and its key, which is checked with the service. */
+/** The questions of Connect…: the service, the account and its key. Checks the key with the service. */
 import { env, l10n, ThemeIcon, Uri } from 'vscode';
 import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
@@ -29,11 +29,11 @@ interface ConnectState {
   readonly isNew?: boolean;
   readonly key?: string;
   readonly organizationId?: string | undefined;
-  /** To choose from, if the service needs to know the organization. */
+  /** The choices if the service needs to know the organization. */
   readonly organizations?: readonly Organization[];
 }
 
-/** @param account asks only for its new key. @returns undefined if the user canceled */
+/** @param account if given, asks only for its new key. @returns undefined if the user canceled */
 export async function askForAccount(
   context: CommandContext,
   account: Account | undefined,
@@ -150,7 +150,7 @@ async function askKey(
 
 type CheckedKey = Pick<ConnectState, 'organizationId' | 'organizations'>;
 
-/** Lists projects, because every kind of key may do that. @returns why the key can't be used, or what the check found out */
+/** Lists projects, which every kind of key may do. @returns why the key can't be used, or what the check found out */
 async function checkKey(
   context: CommandContext,
   { address, name = '', organizationId }: ConnectState,
@@ -170,7 +170,7 @@ async function checkKey(
     if (explainError(failure).action !== 'organization') throw failure;
     const organizations = (await client.account.findOrganizations({ signal })) ?? [];
     if (organizations.length === 0) throw failure;
-    // With only one there is nothing to choose.
+    // Don't ask if there is only one.
     return { organizations, organizationId: organizations[0]?.id };
   } catch (error) {
     if (isCancelled(error)) return {};
@@ -207,7 +207,7 @@ async function askAddress(
   return await pickOne(position, { placeholder, items, typed });
 }
 
-/** The description of an invalid URL says what is wrong. */
+/** The item for an entered URL. The description of an invalid one says what is wrong. */
 function addressItem(text: string, description: string): AddressItem {
   const parsed = parseBaseUrl(text);
   return typeof parsed === 'string'

@@ -1,4 +1,4 @@
-/** Choose Organization…: whose projects the account shows. Asked for if the service needs to know it (public service). */
+/** Choose Organization…: the organization whose projects the account shows. Needed for some keys of the public service. */
 import { l10n } from 'vscode';
 import { isId } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
@@ -35,7 +35,7 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
   announce(l10n.t('Showing the projects of {0}', sanitize(name)));
 };
 
-/** If the service doesn't list organizations. */
+/** Asked if the service doesn't list organizations. */
 const askOrganizationId = (position: StepPosition): Promise<Answer<string>> =>
   askText(position, {
     prompt: l10n.t('Id of the organization, from the settings of your service'),

@@ -22,7 +22,7 @@ export async function requireKeyAccess<T>(
   try {
     return await call();
   } catch (error) {
-    // The kind is known after the call.
+    // The kind is known only after the call has failed.
     if (!isRejected(error, 403) || apiKeys.keyKind === 'personal') throw error;
     throw new Error(
       l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
@@ -34,7 +34,7 @@ export const create: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
-  // Fails now rather than after the question.
+  // Fail before the question, not after it.
   if (isRejected(context.apiKeys.failure, 403))
     await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
@@ -77,7 +77,7 @@ export const revoke: Command = async (context, argument, run) => {
     progress: l10n.t('Revoking “{0}”', name),
     send: async (options) => {
       await apiKeys.revoke(id, options);
-      // A 401 right after that means that it was the key in use, even if that wasn't known.
+      // If the list then fails with a 401, the revoked key was the one in use, even if that wasn't known.
       return { wasInUse: isInUse || isRejected(apiKeys.failure, 401) };
     },
     done: ({ wasInUse }) => (wasInUse ? undefined : l10n.t('Revoked API key “{0}”', name)),
@@ -96,7 +96,7 @@ function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean
   return sentences.join(' ');
 }
 
-/** Removes a key that was revoked. */
+/** Removes the account's revoked key. */
 async function signOut({ accounts, localService }: CommandContext, account: Account): Promise<void> {
   if (account.local === true) await localService.forgetKey();
   else await accounts.remove(account);

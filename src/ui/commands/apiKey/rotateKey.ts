@@ -43,7 +43,7 @@ export const rotate: Command = async (context, _argument, run) => {
     },
   });
   if (outcome === undefined) return;
-  await context.apiKeys.refresh().catch(() => undefined); // The list shows its failure itself.
+  await context.apiKeys.refresh().catch(() => undefined); // The view shows the failure.
   switch (outcome.kind) {
     case 'rotated':
       return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
@@ -86,7 +86,7 @@ function unchangedText({ step, error }: Extract<RotationOutcome, { readonly kind
 }
 
 interface RotationState {
-  /** The key of this window; null if the user isn't sure, so that none is revoked. */
+  /** The key to revoke; null if the user isn't sure which one, so that all are kept. */
   readonly old?: ApiKey | null | undefined;
   readonly name?: string;
 }
@@ -99,7 +99,7 @@ async function askForRotation({ apiKeys }: CommandContext): Promise<RotationStat
   ]);
 }
 
-/** The most recently used key comes first: listing the keys has just used it. */
+/** The most recently used key comes first: it is probably this window's, which has just listed the keys. */
 async function askOldKey(position: StepPosition, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
   const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
   const items: Choice<ApiKey | null>[] = keys
@@ -136,7 +136,7 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
   return next;
 }
 
-/** Only a key that is to be revoked has consequences. */
+/** There are consequences only if a key is revoked. */
 function approvalOf(
   old: ApiKey | null | undefined,
   name: string,

@@ -112,7 +112,7 @@ export const reset: Command = async (context, argument, run) => {
   });
 };
 
-/** Why the service does not reset a branch. */
+/** Why the service wouldn't reset a branch. */
 function resetProblem({ branchId, name, branch, list }: PickedBranch): string | undefined {
   if (!branch.parent_id) return l10n.t("{0} has no parent, so it can't be reset.", name);
   if (branch.protected === true)
@@ -124,7 +124,7 @@ function resetProblem({ branchId, name, branch, list }: PickedBranch): string | 
   );
 }
 
-/** If the service would reject it, says why instead of asking. */
+/** Shows why the service would reject a deletion instead of asking for confirmation. */
 export const deleteBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete the branch");
   const picked = await pickBranch(context, l10n.t('Delete Branch'), argument);

@@ -1,4 +1,4 @@
-/** Create Branch…. Started from a project or branch, it skips the known questions. */
+/** Create Branch…. Skips the questions that are answered by the project or branch it is started from. */
 import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
@@ -106,7 +106,7 @@ const steps = (context: CommandContext): readonly Step<State>[] => [
 
 const MAX_BRANCH_NAME = 256;
 
-/** @param except the id of the branch that is renamed */
+/** @param except the id of the branch that is being renamed */
 export const askBranchName = (
   position: StepPosition,
   list: BranchList,

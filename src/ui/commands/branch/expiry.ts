@@ -1,4 +1,4 @@
-/** When a branch is deleted automatically: the question, Change Expiry…, and what an expiry rules out. */
+/** The expiry of a branch: the question, Change Expiry…, and the changes that an expiry prevents. */
 import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
@@ -67,7 +67,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   });
 };
 
-/** Why the service accepts no expiry. */
+/** Why the service wouldn't accept an expiry. */
 function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string | undefined {
   if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", name);
   if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", name);
@@ -78,8 +78,8 @@ function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string 
 }
 
 /**
- * The service neither protects a branch that expires, nor makes it the default or a parent. Says so, with a button that
- * changes the expiry.
+ * The service doesn't protect a branch that expires, or make it the default or a parent. Shows a message with a button to
+ * change the expiry.
  * @returns whether the branch expires
  */
 export async function explainExpiry({

@@ -61,7 +61,7 @@ async function askForRole(
   return await singleStep(title, (position) => pickOne(position, { placeholder, items }));
 }
 
-/** @returns undefined if the service doesn't offer the list, or not for this key */
+/** @returns undefined if the service doesn't offer the list, at all or to this key */
 async function loadRoles(
   { session }: CommandContext,
   title: string,

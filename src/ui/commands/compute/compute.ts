@@ -29,7 +29,7 @@ export const restart: Command = async (context, argument, run) => {
   });
 };
 
-/** Asks for confirmation only in production and on protected branches: starting interrupts nothing. */
+/** Asks for confirmation only in production and on protected branches, because starting interrupts nothing. */
 export const start: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Start Compute'), argument, isIdle);
   if (node === undefined) return;
@@ -80,8 +80,8 @@ export const deleteCompute: Command = async (context, argument, run) => {
     progress: l10n.t('Deleting {0}', name),
     done: l10n.t('Deleted {0}', name),
     send: (options) => {
-      // Deleting the selected row would move the keyboard focus to the top of the tree. Done before the row disappears,
-      // because afterwards the user may be doing something else.
+      // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
+      // before this one disappears: after that, the user may have selected a row.
       const neighbor = asComputeNode(argument) && neighborOf(context, node);
       if (neighbor !== undefined) void revealRow(context, neighbor);
       return context.computeActions.delete(node, options);

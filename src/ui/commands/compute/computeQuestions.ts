@@ -24,7 +24,7 @@ import { pickOne, type Choice } from '../input/quickInput.ts';
 /** The answers about the size, which take one step or three. */
 export interface SizeState {
   readonly size?: SizeRange;
-  /** Defined for an autoscaling range, with its minimum once that is picked. */
+  /** Set for an autoscaling range, with the minimum once it is picked. */
   readonly range?: { readonly min?: number };
 }
 
@@ -72,7 +72,7 @@ async function askFixed(
     value: 'range' as const,
   };
   const fixed = range === undefined ? current?.min : undefined;
-  // For a new compute, the smallest size.
+  // A new compute starts with the smallest size.
   const focused = current === undefined ? COMPUTE_SIZES[0]?.cu : fixed;
   const sizes = COMPUTE_SIZES.map((size) => ({
     ...sizeItem(size, size.maxConnections, fixed),
@@ -87,7 +87,7 @@ async function askFixed(
 }
 
 async function askMinimum(position: StepPosition, current: SizeRange | undefined): Promise<Answer<number>> {
-  // No maximum is larger than the largest size.
+  // The largest size can't be a minimum: the maximum must be larger.
   const items = COMPUTE_SIZES.slice(0, -1).map((size) => sizeItem(size, size.maxConnections, current?.min));
   const placeholder = l10n.t('Select the minimum. It determines max_connections');
   return await pickOne(position, { placeholder, items });
@@ -124,7 +124,7 @@ function sizeItem(size: ComputeSize, connections: number, current: number | unde
   return { label: `${cu} CU`, description: marked(parts.join(' · '), mark), value: cu, isCurrent };
 }
 
-/** The mark comes first, because the end of a long line is cut off. */
+/** The mark comes first, because VS Code cuts off the end of a long line. */
 const marked = (text: string, mark: string | undefined): string =>
   mark === undefined ? text : `${mark} · ${text}`;
 

@@ -1,4 +1,4 @@
-/** Create Compute…. Started from a project or branch, it skips the known questions. */
+/** Create Compute…. Skips the questions that are answered by the project or branch it is started from. */
 import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';

@@ -26,7 +26,7 @@ export const edit: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change {0}", name);
   if (answers.edited === 'settings') return await openSettings(context, answers.compute);
   const { project_id: projectId, branch_id: branchId, id: computeId } = answers.compute;
-  // It may have been refreshed during the questions.
+  // The record may have been refreshed during the questions.
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
   const change = onlyChanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
@@ -42,7 +42,7 @@ export const edit: Command = async (context, argument, run) => {
   });
 };
 
-/** Asks only if connections are affected (section 3.2, rule 4), or in production. */
+/** Asks for confirmation only if connections are affected (section 3.2, rule 4), or in production. */
 async function questionFor(
   context: CommandContext,
   compute: Compute,
@@ -59,7 +59,7 @@ async function questionFor(
   return { ...buttonFor(effect, nameOrId(compute.name, computeId), { branch, size }), detail };
 }
 
-/** The local service starts or stops PgBouncer, if it has one. A hosted service keeps the connections. */
+/** A change drops pooled connections only on the local service, which starts or stops PgBouncer if it is installed. */
 function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string | undefined {
   const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
   if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;

@@ -23,7 +23,7 @@ type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name'
 interface EditAnswers {
   readonly compute: Compute;
   readonly edited: Edited;
-  /** Empty for the settings, which are edited in a document. */
+  /** Empty for the Postgres settings, which are edited in a document. */
   readonly change: ComputePatch;
 }
 
@@ -55,7 +55,7 @@ function changeOf({ edited, size, change = {} }: EditState): ComputePatch {
   return change;
 }
 
-/** The opposite of what the user saw, even if the compute has been refreshed since. */
+/** The opposite of the value that the user saw, even if the compute was refreshed since. */
 function toggled(edited: Edited, shown: Compute): ComputePatch {
   if (edited === 'pooler') return { pooler_enabled: shown.pooler_enabled !== true };
   if (edited === 'disabled') return { disabled: shown.disabled !== true };
@@ -68,7 +68,7 @@ function editSteps(context: CommandContext): readonly Step<EditState>[] {
     requireWritable(context.guards, node);
     return await requireCompute(context, node);
   };
-  /** Asks for the new value if that is what the user edits. */
+  /** Asks for a new value if the user chose to edit it. */
   const newValue = (
     edited: Edited,
     ask: (position: StepPosition, compute: Compute) => Promise<Answer<ComputePatch>>,

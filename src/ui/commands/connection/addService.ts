@@ -1,4 +1,4 @@
-/** Add to pg_service.conf…: a named service that every libpq client can connect to, without the password. */
+/** Add to pg_service.conf…: a named connection for every libpq client, without the password. */
 import { mkdir, readFile, readlink, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -52,7 +52,7 @@ export const defaultServiceName = (
   { inventory }: Pick<CommandContext, 'inventory'>,
   compute: Compute,
 ): string =>
-  // Names without a Latin letter or digit leave nothing.
+  // Empty if the names have no Latin letter or digit.
   serviceName(inventory.project(compute.project_id)?.name ?? compute.project_id, labelOf(compute)) ||
   compute.id;
 
@@ -61,7 +61,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   requireTrust();
   const file = await targetOf(serviceFilePath());
   const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
-  // A workspace's tasks.json may name the role and the database. Libpq reads nothing after a line that is too long.
+  // The role and database may come from a workspace's tasks.json. libpq stops reading at a line that is too long.
   const names = [login.role, login.database];
   if (names.some((name) => /[\r\n\0]/.test(name) || Buffer.byteLength(name) > MAX_NAME_BYTES))
     throw new Error(
@@ -87,7 +87,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   return true;
 }
 
-/** Removes the password from a line that is shown in a question. */
+/** Hides the password in a line to be shown. */
 const hidePassword = (line: string): string =>
   Buffer.from(line, 'latin1')
     .toString()
@@ -102,7 +102,7 @@ function serviceFilePath(): string {
     : path.join(os.homedir(), '.pg_service.conf');
 }
 
-/** The file that a link leads to, which may not exist yet. */
+/** The target of a link, which may not exist yet. */
 async function targetOf(file: string): Promise<string> {
   const real = await realpath(file).catch(ignoreMissing);
   const link = real === undefined ? await readlink(file).catch(ignoreMissing) : undefined;
@@ -110,7 +110,7 @@ async function targetOf(file: string): Promise<string> {
   return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
 }
 
-/** Reads bytes, so that text in any encoding stays as it is. */
+/** Reads the file as bytes, so that text in any encoding is kept unchanged. */
 const readText = async (file: string): Promise<string> =>
   (await readFile(file, 'latin1').catch(ignoreMissing)) ?? '';
 

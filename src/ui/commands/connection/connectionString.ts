@@ -76,7 +76,7 @@ export function copiedText(name: string, answer: PasswordAnswer | undefined): st
     : l10n.t('Copied {0} with the password', name);
 }
 
-/** These put the password on a command line. */
+/** Formats that put the password on a command line. */
 const COMMAND_FORMATS: readonly ConnectionFormat[] = ['psql', 'docker'];
 
 interface FormatChoice {
@@ -87,7 +87,7 @@ interface FormatChoice {
 const formatId = ({ format, hasPassword }: FormatChoice): string =>
   hasPassword ? format : `${format}-withoutPassword`;
 
-/** The last choice comes first. */
+/** The last choice is offered first. */
 async function askForFormat(
   { connectionDefaults }: CommandContext,
   title: string,

@@ -1,4 +1,4 @@
-/** Copy Host and Insert Host, and the questions for the compute and its host. */
+/** Copy Host and Insert Host, with the questions for the compute and its host. */
 import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../model/connection/connectionStrings.ts';

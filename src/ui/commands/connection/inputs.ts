@@ -1,6 +1,6 @@
 /**
- * Commands for `inputs` of the type `command` in tasks.json and launch.json. They ask nothing if their arguments say which
- * compute to use, except for a role and a database that are neither known nor listed by the service.
+ * Commands for `inputs` of the type `command` in tasks.json and launch.json. If the arguments name the compute, they ask
+ * only for a role and a database that are neither known nor listed by the service.
  */
 import { l10n } from 'vscode';
 import { isId } from '../../../api/records/ids.ts';
@@ -25,7 +25,7 @@ export const inputHost: Command = async (context, argument, run) => {
   return compute && hostOf(compute, isPooled(compute, args));
 };
 
-/** The connection string has no password. */
+/** Returns a connection string without a password. */
 export const inputUrl: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the connection string");
   const title = l10n.t('Connection String');
@@ -36,7 +36,7 @@ export const inputUrl: Command = async (context, argument, run) => {
   return login && connectionString({ ...login, host: hostOf(compute, login.pooled) });
 };
 
-/** Adds the service to pg_service.conf if it isn't there. */
+/** Returns the name of a service, and adds the service to pg_service.conf if it is missing. */
 export const inputService: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't add the service");
   const title = l10n.t('Add to pg_service.conf');
@@ -50,7 +50,7 @@ export const inputService: Command = async (context, argument, run) => {
   return (await saveService(name, compute, login)) ? name : undefined;
 };
 
-/** The `args` of the input. Anything else in them is ignored. */
+/** The `args` of the input. Unknown ones are ignored. */
 function readArguments(argument: unknown) {
   const values = fieldsOf(argument);
   const text = (name: string): string | undefined => {
@@ -79,7 +79,7 @@ async function findOrPick(
   title: string,
   { project, compute }: InputArguments,
 ): Promise<Compute | undefined> {
-  // A task may be the first thing that runs in the window.
+  // A task may run before the account is known.
   await context.session.whenRead();
   requireConnection(context);
   if (compute === undefined) return await pickRecord(context, title, undefined);
@@ -107,7 +107,7 @@ async function findAnywhere(context: CommandContext, compute: string): Promise<C
   });
 }
 
-/** @param errors if several computes have the name, or none */
+/** @param errors the messages if no compute has the name, or several do */
 async function findCompute(
   { inventory }: CommandContext,
   compute: string,
@@ -118,11 +118,11 @@ async function findCompute(
     const lists = projectIds.map((id) => [...(inventory.computesOf(id)?.computes.values() ?? [])]);
     return findByIdOrName(lists.flat(), compute, errors.ambiguous);
   };
-  // A failure matters only if the compute isn't in the other lists.
+  // A failure is reported only if the compute isn't in any other list.
   await inventory.loadComputesOf(projectIds).catch(() => undefined);
   const loaded = find();
   if (loaded !== undefined) return loaded;
-  // It may be newer than the loaded lists.
+  // The compute may be newer than the loaded lists.
   let failure: unknown = new Error(errors.missing);
   await inventory.refreshComputesOf(projectIds).catch((error: unknown) => (failure = error));
   const found = find();
@@ -130,7 +130,7 @@ async function findCompute(
   return found;
 }
 
-/** @param project id or name. An id may belong to a project that the account doesn't list */
+/** @param project name or id, which may be of a project that isn't in the account's list */
 async function findProject({ inventory }: CommandContext, project: string): Promise<string> {
   if (inventory.projects?.entries.has(project) === true) return project;
   await inventory.projects?.load();

@@ -1,6 +1,6 @@
 /**
- * The database, role and host to connect to: chosen from the lists of the branch, or entered if the service has none. The
- * password is the service's if it provides it, else the user's. It goes into the result and nowhere else.
+ * The database, role and host to connect with: chosen from the lists of the branch, or entered if the service has no lists.
+ * The password comes from the service if it provides one, otherwise from the user. It is only in the result.
  */
 import { l10n, type Uri } from 'vscode';
 import type { Credentials } from '../../../api/records/connectionUri.ts';
@@ -29,7 +29,7 @@ export interface LoginRequest {
   readonly compute: Compute;
   /** The file whose settings give the default role and database. */
   readonly scope: Uri | undefined;
-  /** Whether the pooled host fits, too. */
+  /** Whether the pooled host can be used. */
   readonly canBePooled: boolean;
   /** Whether to take the first database instead of asking which. */
   readonly takesFirst?: boolean;
@@ -41,8 +41,8 @@ export async function askForLogin(context: LoginContext, request: LoginRequest):
 }
 
 /**
- * Role and database from the settings, the last use or the local service's defaults, with the direct host. The branch may
- * not have them. Undefined if either is unknown.
+ * The role and database from the settings, the last use or the local service's defaults, with the direct host. They may not
+ * exist on the branch. Undefined if either is unknown.
  */
 export function proposedLogin(context: LoginContext, request: LoginRequest): Login | undefined {
   const { role, database } = proposed(context, request);
@@ -50,10 +50,10 @@ export function proposedLogin(context: LoginContext, request: LoginRequest): Log
 }
 
 /**
- * Asks nothing if the branch has the proposed role and database, or if there is no choice. On this machine, the first
- * database is good enough, as for a caller that asks for it.
+ * Asks nothing if the proposed role and database exist on the branch, or if there is no choice. On the local service, or if
+ * `takesFirst` is set, takes the first database without asking.
  * @returns undefined if the user canceled
- * @throws {ApiError} if the user can remove the cause, or if there is no proposal and the service isn't reachable
+ * @throws {ApiError} if the user can fix the cause, or if there is no proposal and the service can't be reached
  */
 export async function knownLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
   const proposal = proposedLogin(context, request);
@@ -82,7 +82,7 @@ const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catal
     prefersPooled: context.connectionDefaults.prefersPooled(request.compute.project_id),
   });
 
-/** @returns undefined if the service doesn't offer the lists, or not for this key. @throws {ApiError} */
+/** @returns undefined if the service doesn't offer the lists, at all or to this key. @throws {ApiError} */
 export async function loadCatalog(
   { session }: LoginContext,
   { title, compute }: Target,
@@ -99,7 +99,7 @@ export async function loadCatalog(
 }
 
 interface LoginState extends Partial<Login> {
-  /** Host, database and role are asked for one by one. */
+  /** Whether to ask for the host, database and role one by one. */
   readonly isSeparate?: boolean;
 }
 
@@ -131,7 +131,7 @@ async function ask(
   await context.connectionDefaults.remember(request.compute.project_id, {
     role,
     database,
-    // The user was asked only if both hosts fit.
+    // Remember the host only if the user had a choice.
     ...(canBePooled(request) && pooled !== undefined && { pooled }),
   });
   return { role, database, pooled: pooled ?? false };
@@ -201,14 +201,14 @@ export async function findCredentials(
   const { connection } = session;
   const host = hostOf(compute, login.pooled);
   const query = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
-  // It is also rejected if, for example, the role doesn't exist. The user may know the password.
+  // The service also rejects the call if, for example, the role doesn't exist. The user may still know the password.
   return await loadIfOffered(title, async () => {
     const client = await connection?.client();
     return await client?.findCredentials(compute.project_id, query);
   });
 }
 
-/** Copies the password of a role, or says that only the user knows it. */
+/** Copies the password of a role, or reports that the service doesn't provide it. */
 export async function copyPassword(context: CommandContext, target: Target, login: Login): Promise<void> {
   const credentials = await findCredentials(context, target, login);
   if (credentials === undefined)
@@ -217,7 +217,7 @@ export async function copyPassword(context: CommandContext, target: Target, logi
 }
 
 export interface PasswordAnswer extends Credentials {
-  /** Whether the password is a text to be replaced. */
+  /** Whether the password is a placeholder that the user has to replace. */
   readonly isPlaceholder: boolean;
 }
 

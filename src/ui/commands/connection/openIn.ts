@@ -1,4 +1,4 @@
-/** Open In…: hands a connection to an installed SQL client, except the password. */
+/** Open In…: passes a connection without its password to an installed SQL client. */
 import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, workspace } from 'vscode';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { connectionString, isLocalCompute, splitHost } from '../../../model/connection/connectionStrings.ts';
@@ -26,7 +26,7 @@ interface SqlClient {
   readonly label: string;
   /** Returns false if the user declined. */
   readonly open: (connection: ClientConnection) => Promise<boolean>;
-  /** The announcement after it was opened. */
+  /** The announcement after the client was opened. */
   readonly done: (label: string, role: string) => string;
 }
 
@@ -120,7 +120,7 @@ export async function openInPgsql({ name, host, login }: ClientConnection): Prom
     profileName: name,
     authenticationType: 'SqlLogin',
   };
-  // Spaces as %20, because the client may not read `+`.
+  // Encode spaces as %20, because the client may not decode `+`.
   const query = Object.entries(values)
     .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
     .join('&');
@@ -130,7 +130,7 @@ export async function openInPgsql({ name, host, login }: ClientConnection): Prom
     path: '/connect',
     query,
   });
-  // A browser reaches VS Code only through an address of its server.
+  // In a browser, VS Code has to translate the link to an address of its server.
   return await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
 }
 
@@ -164,7 +164,7 @@ const hasEntry = (list: unknown, values: Readonly<Record<string, unknown>>): boo
     Object.entries(values).every(([key, value]) => entry?.[key] === value),
   );
 
-/** This client takes no connection from other extensions, but the user can paste one. */
+/** This client doesn't accept connections from other extensions, but the user can paste one. */
 async function openInDatabaseClient({ host, login }: ClientConnection): Promise<boolean> {
   await env.clipboard.writeText(connectionString({ ...login, host }));
   await commands.executeCommand('postgresql.connection.add');

@@ -1,4 +1,4 @@
-/** Open psql: runs it in a terminal without a shell. A private file gives it the password. */
+/** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
 import { commands, env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
 import type { Credentials } from '../../../api/records/connectionUri.ts';
 import { findProgram } from '../../../base/findProgram.ts';
@@ -33,7 +33,7 @@ export const openPsql: Command = async (context, argument, run) => {
     iconPath: new ThemeIcon('database'),
     shellPath: program,
     shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
-    // Another program may listen at the address while the local service doesn't run. It must not get the password.
+    // While the local service isn't running, another program may listen at the address. It must not get the password.
     env: isLocalCompute(compute) ? { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' } : {},
   };
   // Without a password, psql asks for it.
@@ -51,7 +51,7 @@ interface FoundLogin extends Partial<Credentials> {
   readonly login: Login;
 }
 
-/** One request is enough for a proposed role and database that the branch has. @returns undefined if the user canceled */
+/** Sends only one request if the proposed role and database exist on the branch. @returns undefined if the user canceled */
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
   const proposal = proposedLogin(context, request);
   try {
@@ -60,7 +60,7 @@ async function findLogin(context: CommandContext, request: LoginRequest): Promis
     const login = await knownLogin(context, request);
     return login && { login, ...(await findCredentials(context, request, login)) };
   } catch (error) {
-    // If the service can't be reached, the compute may be.
+    // The compute may be reachable even if the service isn't.
     if (proposal === undefined || hasRemedy(error)) throw error;
     return { login: proposal };
   }

@@ -1,4 +1,4 @@
-/** Asks for a branch of a project. The service may not list branches: then those with computes, or an id that is entered. */
+/** Asks for a branch of a project. If the service doesn't list branches, offers those with computes, or asks for an id. */
 import { l10n, ThemeIcon } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { Branch, Compute } from '../../../api/records/records.ts';
@@ -84,7 +84,7 @@ function membersText(computes: readonly Compute[]): string {
   return parts.join(' · ');
 }
 
-/** A branch without computes. Only the service knows whether it exists. */
+/** An entered id of a branch without computes. Only the service knows whether it exists. */
 function typedBranchItem(text: string): Choice<string> {
   const isValid = isBranchId(text);
   const description = isValid
@@ -93,7 +93,7 @@ function typedBranchItem(text: string): Choice<string> {
   return { label: sanitize(text), description, alwaysShow: true, value: isValid ? text : undefined };
 }
 
-/** A branch with its name, its record and those of its project. */
+/** A branch with its name, its record and the list of its project. */
 export interface PickedBranch extends BranchNode {
   readonly name: string;
   readonly branch: Branch;
@@ -106,10 +106,10 @@ interface BranchState {
 }
 
 /**
- * The branch of the argument, or the one the user picks, for a change of it.
+ * The branch to change: the argument's, or the one that the user picks.
  * @param problem why a branch can't be picked
  * @returns undefined if the user canceled
- * @throws {Error} with a message for the user if the service doesn't list branches, or not this one
+ * @throws {Error} with a message for the user if the service doesn't list branches, or the list doesn't contain this one
  */
 export async function pickBranch(
   context: CommandContext,
@@ -155,8 +155,8 @@ async function requireBranch(
 }
 
 /**
- * Loads the branches again, so that a reason against a change, such as a child branch, isn't from an old list.
- * @throws {Error} with a message for the user if the service doesn't list branches, or not for this key
+ * Reloads the branches, because an old list may show a reason against a change that is gone, such as a child branch.
+ * @throws {Error} with a message for the user if the service doesn't list branches, at all or to this key
  */
 export async function requireBranches(
   { inventory }: Pick<CommandContext, 'inventory'>,

@@ -39,7 +39,7 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
   return (message) => report(message);
 }
 
-/** Shows progress in the status bar. @returns undefined if the service rejects the call for good. @throws {ApiError} */
+/** Shows progress in the status bar. @returns undefined if the service would always reject the call. @throws {ApiError} */
 export async function loadIfOffered<T>(
   title: string,
   load: () => Promise<T | undefined>,
@@ -52,14 +52,14 @@ export async function loadIfOffered<T>(
   }
 }
 
-/** Shows a secret that the service never shows again. Modal, so that the user can't miss it. */
+/** Shows a secret that the service doesn't return again. Modal, so that the user can't miss it. */
 export async function showOnce(
   title: string,
   detail: string,
   copy: { readonly button: string; readonly secret: string; readonly done: string },
 ): Promise<void> {
   const copyButton = { title: copy.button };
-  // VS Code would add “Cancel”, as if the change weren't made yet.
+  // Without a close button, VS Code would add “Cancel”, although the change was made.
   const close = { title: l10n.t('Close'), isCloseAffordance: true };
   const chosen = await window.showInformationMessage(title, { modal: true, detail }, copyButton, close);
   if (chosen === copyButton) await copyText(copy.secret, copy.done);

@@ -1,6 +1,6 @@
 /**
- * Several questions with a Back button. The state is immutable: each step returns the next state, steps that don't apply
- * are skipped, and going back restores the state before.
+ * Several questions with a Back button. The state is immutable: each step returns the next one, and going back restores the
+ * previous one. Steps that don't apply are skipped.
  */
 
 /** The user wants to return to the previous question. */
@@ -18,12 +18,12 @@ export interface StepPosition {
 export interface Step<State> {
   /** Whether to ask; true by default. */
   readonly applies?: (state: State) => boolean;
-  /** An answer that is taken instead of asking, until the user goes back to this step. */
+  /** An answer that is used instead of asking, until the user goes back to this step. */
   readonly assume?: (state: State) => State | undefined;
   readonly ask: (position: StepPosition, state: State) => Promise<Answer<State>>;
 }
 
-/** Asks for one value of the state; by default if it isn't known yet. */
+/** Asks for one value of the state; by default only if it isn't set yet. */
 export const valueStep = <State extends object, Key extends keyof State>(
   key: Key,
   ask: (position: StepPosition, state: State) => Promise<Answer<State[Key]>>,
@@ -78,7 +78,7 @@ export async function singleStep<T>(
   return answer === BACK ? undefined : answer;
 }
 
-/** Maps the value of an answer; BACK and undefined stay. */
+/** Maps the value of an answer. BACK and undefined stay. */
 export function mapAnswer<T, Result>(answer: Answer<T>, map: (value: T) => Result): Answer<Result> {
   if (answer === undefined) return undefined;
   return answer === BACK ? BACK : map(answer);

@@ -39,7 +39,7 @@ export async function requireCompute(
   { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
 ): Promise<Compute> {
   await inventory.loadComputes(projectId);
-  // It may be newer than the loaded list.
+  // The compute may be newer than the loaded list.
   if (inventory.compute(projectId, computeId) === undefined) await inventory.refreshComputes(projectId);
   const compute = inventory.compute(projectId, computeId);
   if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', computeId));
@@ -61,7 +61,7 @@ export async function askProject(context: CommandContext, position: StepPosition
   });
 }
 
-/** Takes the current project without asking. The user can go back to choose another one. */
+/** Uses the current project without asking. The user can go back to choose another one. */
 export const projectStep = <State extends { readonly projectId?: string | undefined }>(
   context: CommandContext,
 ): Step<State> => ({
@@ -72,7 +72,7 @@ export const projectStep = <State extends { readonly projectId?: string | undefi
   },
 });
 
-/** The question of a step that comes after the project. */
+/** For a step that needs the project. */
 export const inProject =
   <State extends { readonly projectId?: string | undefined }, T>(
     ask: (position: StepPosition, state: State & { readonly projectId: string }) => Promise<Answer<T>>,
@@ -82,7 +82,7 @@ export const inProject =
     return projectId === undefined ? undefined : await ask(position, { ...state, projectId });
   };
 
-/** The project of the selected row, or else of the compute used last; undefined if it is no longer listed. */
+/** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
   const projectId = projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
   return projectId !== undefined && inventory.projects?.entries.has(projectId) === true
@@ -93,7 +93,7 @@ function currentProject({ computesView, lastCompute, inventory }: PickerContext)
 const projectOf = (row: unknown): string | undefined =>
   (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
 
-/** The branch in this project of the selected row, or else of the compute used last. */
+/** The branch of the selected row, or else of the last used compute, if it is in this project. */
 export function currentBranch(
   { computesView, lastCompute, inventory }: CommandContext,
   projectId: string,
@@ -101,7 +101,7 @@ export function currentBranch(
   const [row] = computesView.view.selection;
   const nodes = [asBranchNode(row) ?? asComputeNode(row), lastCompute.node];
   const node = nodes.find((each) => each?.projectId === projectId);
-  // The last compute may have moved to another branch.
+  // The compute may have moved to another branch.
   const compute = node?.kind === 'compute' ? inventory.compute(projectId, node.computeId) : undefined;
   return compute?.branch_id ?? node?.branchId;
 }
@@ -133,7 +133,7 @@ export interface ComputeState {
   readonly node?: ComputeNode | undefined;
 }
 
-/** Asks for a compute of any project; in a large account perhaps for its project first. */
+/** Asks for a compute of any project. In a large account, the user may have to pick the project first. */
 export const computeSteps = <State extends ComputeState>(
   context: PickerContext,
   placeholder: string,
@@ -163,7 +163,7 @@ export const computeSteps = <State extends ComputeState>(
   ),
 ];
 
-/** The known computes. Those of the selected row come first, then the one used last. */
+/** The loaded computes. Those of the selected row come first, then the last used one. */
 function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
@@ -199,9 +199,9 @@ async function loadComputeItems(
   const { inventory } = context;
   await inventory.ensureProjects();
   const current = currentProject(context);
-  // Its computes come first, so the list waits for them. Another project's error is shown when the user picks it.
+  // The list waits for the current project's computes, which come first. A project that fails shows its error when picked.
   if (current !== undefined) await inventory.loadComputes(current).catch(() => undefined);
-  // Items keep their place, because the user may be about to pick one.
+  // Items keep their positions, because the user may be about to pick one.
   const places = new Map<string, number>();
   const placeOf = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
   const known = () => {
@@ -217,7 +217,7 @@ async function loadComputeItems(
   });
 }
 
-/** In a small account only those whose computes couldn't be loaded. Picking one shows the error. */
+/** In a small account, only the projects whose computes couldn't be loaded. Picking one shows the error. */
 function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   return projects
@@ -238,7 +238,7 @@ interface PickedCompute extends ComputeNode {
   readonly name: string;
 }
 
-/** The compute of the argument, or the one the user picks. @returns undefined if the user canceled */
+/** The argument's compute, or the one that the user picks. @returns undefined if the user canceled */
 export async function pickCompute(
   context: PickerContext,
   title: string,
@@ -253,7 +253,7 @@ export async function pickCompute(
   const { projectId, computeId } = state.node;
   await inventory.ensureComputes(projectId);
   const compute = inventory.compute(projectId, computeId);
-  // The row of an argument may be older than a move to another branch.
+  // The row may be older than a move to another branch.
   const node = { ...state.node, branchId: compute?.branch_id ?? state.node.branchId };
   await lastCompute.remember(node);
   return { ...node, name: nameOrId(compute?.name, computeId) };
@@ -262,7 +262,7 @@ export async function pickCompute(
 /** With more projects than this, computes are loaded only for the project that the user picks. */
 const MAX_LOADED = 50;
 
-/** Shows what is known while more is loaded: again for each doubling, because VS Code takes long to draw thousands. */
+/** Shows loaded items while others load. Updates at each doubling, because VS Code takes long to draw thousands. */
 async function loadItems<T>(
   inventory: Inventory,
   known: () => readonly T[],
@@ -285,7 +285,7 @@ async function loadItems<T>(
   return known();
 }
 
-/** Projects count only in a large account, where they are listed. */
+/** Counts projects only in a large account, where they are listed. */
 function knownCount(inventory: Inventory): number {
   const ids = [...(inventory.projects?.entries.keys() ?? [])];
   const listed = ids.length > MAX_LOADED ? ids.length : 0;

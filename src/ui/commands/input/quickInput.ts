@@ -19,14 +19,14 @@ export interface Choice<T> extends QuickPickItem {
   readonly isCurrent?: boolean;
 }
 
-/** Loads all items. Those that are known before are shown at once. */
+/** Loads all items. Call `show` with those that are known earlier. */
 type LoadItems<T> = (show: (known: readonly Choice<T>[]) => void) => Promise<readonly Choice<T>[]>;
 
 interface PickOptions<T> {
   readonly placeholder: string;
   /** Busy while a promise is pending; if it rejects, the question ends with that error. */
   readonly items: readonly Choice<T>[] | Promise<readonly Choice<T>[]> | LoadItems<T>;
-  /** Finds the item that the user made active among later items; for values that are objects. */
+  /** Identifies values that are objects, so that the active item stays active when the items are replaced. */
   readonly idOf?: (value: T) => string;
   /** An item for the entered text, shown first. */
   readonly typed?: (text: string) => Choice<T> | undefined;
@@ -51,7 +51,7 @@ export function pickOne<T>(position: StepPosition, pick: PickOptions<T>): Promis
     const setItems = (loaded: readonly Choice<T>[]) => {
       const activeId = input.activeItems[0] && idOf(input.activeItems[0]);
       items = loaded.map(safeItem);
-      // VS Code makes the first of new items active, which the user may not have in mind when pressing Enter.
+      // VS Code makes the first new item active, but the user may be about to press Enter on another one.
       show();
       const active = activeId === undefined ? current() : items.find((item) => idOf(item) === activeId);
       if (active !== undefined) input.activeItems = [active];
@@ -65,7 +65,7 @@ export function pickOne<T>(position: StepPosition, pick: PickOptions<T>): Promis
       }, fail);
     } else setItems(loading);
     if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
-    // `activeItems` arrives late and may still belong to the previous text; the selection doesn't.
+    // Unlike the selection, `activeItems` is updated late and may belong to the previous text.
     let selected: Choice<T> | undefined;
     disposables.add(input.onDidChangeValue(() => (selected = undefined)));
     disposables.add(input.onDidChangeSelection(([item]) => (selected = item)));
@@ -93,7 +93,7 @@ export interface Question {
   readonly isSecret?: boolean;
   /** Next to the title. */
   readonly button?: QuestionButton;
-  /** Accepts any text, also none. Otherwise the text is trimmed and can't be empty. */
+  /** Accepts any text, even an empty one. Otherwise the text is trimmed and can't be empty. */
   readonly isVerbatim?: boolean;
   /** Validates the text while the user types. */
   readonly problem?: (text: string) => string | undefined;

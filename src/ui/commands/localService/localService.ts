@@ -14,14 +14,14 @@ export const start: Command = async (context, _argument, run) => {
   const { localService, session } = context;
   run.failureMessage = l10n.t("Couldn't start the local service");
   const title = l10n.t('Starting the local service');
-  // The first start takes seconds. The status bar says what is happening if the view isn't visible.
+  // The first start takes seconds, and the view may not be visible, so show progress in the status bar.
   await window.withProgress({ location: ProgressLocation.Window, title }, () =>
     window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () => localService.start()),
   );
-  // VS Code reports changed secrets later, but callers of the command expect to be connected.
+  // VS Code reports changed secrets later, but callers expect a connection when the command ends.
   const before = session.connection;
   await session.reread();
-  // Another connection loads its lists by itself.
+  // A new connection loads its lists itself.
   if (session.connection !== undefined && session.connection === before)
     await refreshAll(context).catch((error: unknown) => context.log.error('Refreshing', error));
   announce(l10n.t('The local service is running'));
@@ -82,7 +82,7 @@ async function askOption(): Promise<SetupOption | undefined> {
   return await singleStep(l10n.t('Set Up Postgres'), (position) => pickOne(position, { placeholder, items }));
 }
 
-/** Of the system on which the computes run. */
+/** The download page for the system on which the computes run. */
 function downloadPage(): string {
   const systems: Readonly<Record<string, string>> = { darwin: 'macosx', linux: 'linux', win32: 'windows' };
   const system = systems[process.platform];
