@@ -25,7 +25,7 @@ describe('a lease proof', () => {
       assert.ok(!isLeaseProof('window', { ...challenge, [name]: `${challenge[name]}2` }, proof), name);
   });
 
-  it('is no text of another length and no other value', () => {
+  it('rejects text of another length and values that are not text', () => {
     const proof = leaseProof('window', challenge);
     for (const value of ['', proof.slice(1), `${proof}x`, [proof], null, undefined, 7])
       assert.ok(!isLeaseProof('window', challenge, value));

@@ -17,7 +17,7 @@ describe('Emitter', () => {
     assert.deepEqual(received, ['first 1', 'second 1', 'second 2']);
   });
 
-  it('calls a function as often as it listens', () => {
+  it('calls a function once for each subscription', () => {
     const emitter = new Emitter<void>();
     let received = 0;
     const listener = () => (received += 1);

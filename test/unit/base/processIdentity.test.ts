@@ -62,7 +62,7 @@ describe('a process identity', () => {
     assert.ok(!isSameProcess(pid, 0));
   });
 
-  it('knows by the start time whether the process still runs', async () => {
+  it('shows by the start time whether the process still runs', async () => {
     const startedAt = startTime(pid) ?? 0;
     const rows = [
       [{ pid, startedAt }, true],
@@ -75,7 +75,7 @@ describe('a process identity', () => {
     }
   });
 
-  it('knows by the unique id whether the process still runs, even if the clock was changed', async function () {
+  it('shows by the unique id whether the process still runs, even if the clock was changed', async function () {
     if (!isLinux) return this.skip();
     const uniqueId = uniqueProcessId(pid);
     assert.match(uniqueId ?? '', /^\d+ [0-9a-f-]{36}$/);
@@ -91,7 +91,7 @@ describe('a process identity', () => {
     assert.equal(uniqueProcessId(endedPid), undefined);
   });
 
-  it('is that of an ended process even before its parent has read the exit status', async function () {
+  it('treats a zombie as ended', async function () {
     if (!isLinux) return this.skip();
     const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -126,7 +126,7 @@ describe('a process identity', () => {
     });
   });
 
-  it('is that of any own process with its pid on Windows if PowerShell fails', async function () {
+  it('matches any process of this user with the pid on Windows if PowerShell fails', async function () {
     if (process.platform === 'win32') return this.skip();
     await onPlatform('win32', async () => {
       const [alive, ended] = [

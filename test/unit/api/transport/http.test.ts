@@ -158,7 +158,7 @@ describe('Http', () => {
     assert.deepEqual([error.fault, error.mayHaveExecuted], [{ kind: 'cancelled' }, false]);
   });
 
-  it('knows that a read executed nothing', async () => {
+  it('reports that a read changed nothing', async () => {
     for (const fetch of [() => never, stubFetch(500), stubFetch(() => new Response('<p>'))]) {
       const error = await errorOf(httpWith(fetch, { limits: { attempt: 5 }, retries: 0 }).call('GET', '/x'));
       assert.ok(!error.mayHaveExecuted);

@@ -80,7 +80,7 @@ describe('ApiKeyList', () => {
     assert.equal(keys.isInUse(1), false);
   });
 
-  it('is wanted once it was loaded, or failed to load', async () => {
+  it('was requested once it has loaded or failed to load', async () => {
     assert.equal(keys.wasRequested, true);
     await useKey('other', 'second-key');
     assert.equal(keys.wasRequested, false);
@@ -130,7 +130,7 @@ describe('ApiKeyList', () => {
     }
   });
 
-  it('is empty and refuses changes without a connection', async () => {
+  it('is empty and rejects changes without a connection', async () => {
     await store.accounts.choose(undefined);
     await until('the end of the session', async () => store.session.connection === undefined);
     await keys.refresh();

@@ -28,7 +28,7 @@ describe('Guards', () => {
     });
   };
 
-  it('find out whether the branch is protected before a change', async () => {
+  it('checks before a change whether the branch is protected', async () => {
     const guards = guardsWith({}, isProtected);
     const target = { projectId: 'shop', branchId: 'br-main' };
     assert.equal(guards.cachedMark(target), undefined);
@@ -38,7 +38,7 @@ describe('Guards', () => {
     assert.equal(guards.cachedMark(target), 'production');
   });
 
-  it('find out whether the branch is protected that a compute is moved to', () => {
+  it('checks whether the target branch of a move is protected', () => {
     const branches = {
       get: (_: string, id: string) => ({ protected: id === 'br-main' }),
       isKnown: () => true,
@@ -55,20 +55,20 @@ describe('Guards', () => {
     assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-main' }), 'production');
   });
 
-  it('count the marks of the account for its projects and keys', () => {
+  it('applies the mark of the account to its projects and keys', () => {
     const guards = guardsWith({ 'https://a.example/v2#work': 'readOnly' });
     assert.equal(guards.cachedMark({}), 'readOnly');
     assert.equal(guards.cachedMark({ projectId: 'shop' }), 'readOnly');
   });
 
-  it('count the mark of a project for that project only', () => {
+  it('applies the mark of a project only to that project', () => {
     const guards = guardsWith({ shop: 'production' });
     assert.equal(guards.cachedMark({}), undefined);
     assert.equal(guards.cachedMark({ projectId: 'shop' }), 'production');
     assert.equal(guards.cachedMark({ projectId: 'other' }), undefined);
   });
 
-  it('prefer read-only to production, for a project and for an account', () => {
+  it('gives read-only precedence over production, for projects and accounts', () => {
     const [account, project] = ['https://a.example/v2#work', 'shop'];
     for (const marks of [
       { [account]: 'readOnly', [project]: 'production' },

@@ -32,7 +32,7 @@ describe('rotateKey', () => {
     assert.deepEqual(key.deps.records.all(), []);
   });
 
-  it('creates, tests and stores the new key before it revokes the old one, with a record from start to end', async () => {
+  it('creates, tests and stores the new key before it revokes the old one, with a recovery record from start to end', async () => {
     const steps: string[] = [];
     key.secrets.onDidChange((entry) => steps.push(entry.replace(/^hostedPostgres\.|:.*/g, '')));
     const fetched = key.proxy.requests;
@@ -62,7 +62,7 @@ describe('rotateKey', () => {
     assert.deepEqual(await key.existingNames(), ['laptop', 'laptop 2']);
   });
 
-  it('creates no key without a record', async () => {
+  it('creates no key without a recovery record', async () => {
     const set = () => {
       throw new Error('disk full');
     };

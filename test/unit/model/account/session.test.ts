@@ -131,7 +131,7 @@ describe('Session', () => {
     assert.equal(store.inventory.state.kind, 'failed');
   });
 
-  it('drops a read of the secret store that another one has overtaken', async () => {
+  it('drops the result of a read of the secret store if a later read has started', async () => {
     const gate = Promise.withResolvers<void>();
     const get = store.secrets.get.bind(store.secrets);
     store.secrets.get = async () => {

@@ -59,7 +59,7 @@ describe('Deleting a protected branch', () => {
     assert.deepEqual(sent(), [DELETE]);
   });
 
-  it('keeps a record until the branch is deleted', async () => {
+  it('keeps a recovery record until the branch is deleted', async () => {
     const kept: number[] = [];
     const { script } = service;
     service.script = (call) => {
