@@ -115,6 +115,15 @@ export class QuickInput {
     await this.#waitForChange(before);
   }
 
+  /** Clicks the ticked item of a list with checkboxes. */
+  async untick(prompt: string | RegExp, label: string): Promise<void> {
+    await this.waitFor(prompt);
+    await this.#page.mouse.move(0, 0);
+    const item = this.#item(label);
+    await item.click();
+    await until(`${label} to be unticked`, async () => (await item.getAttribute('aria-checked')) === 'false');
+  }
+
   /** Presses Enter, which accepts the value or the focused item. */
   async accept(prompt: string | RegExp): Promise<void> {
     const before = await this.waitFor(prompt);

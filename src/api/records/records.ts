@@ -63,7 +63,7 @@ export type Project = z.infer<typeof Project>;
 
 /**
  * A branch (public service). The root branch has no `parent_id`. The counters start with the billing period;
- * `compute_time_seconds` is in CU-seconds.
+ * `compute_time_seconds` is in CU-seconds, `logical_size` in bytes.
  */
 export const Branch = z.object({
   id,
@@ -75,6 +75,7 @@ export const Branch = z.object({
   expires_at: z.nullish(text),
   compute_time_seconds: z.nullish(number),
   active_time_seconds: z.nullish(number),
+  logical_size: z.nullish(number),
   created_at: z.nullish(text),
 });
 export type Branch = z.infer<typeof Branch>;

@@ -85,6 +85,18 @@ async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Pro
 const branchOf = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
 
+/** The repository's branches, also those that a worktree has checked out before their first commit. @throws {Error} */
+export async function readGitBranches(runGit: RunGit, folder: string): Promise<ReadonlySet<string>> {
+  const results = await Promise.all([
+    runGit(folder, 'for-each-ref', '--format=branch %(refname)', 'refs/heads/'),
+    runGit(folder, 'worktree', 'list', '--porcelain'),
+  ]);
+  const failed = results.find(({ code }) => code !== 0);
+  if (failed !== undefined) throw new Error(failed.stderr.trim() || 'git failed');
+  const lines = results.flatMap(({ stdout }) => stdout.split('\n'));
+  return new Set(lines.flatMap((line) => /^branch refs\/heads\/(.+)$/.exec(line)?.[1] ?? []));
+}
+
 /**
  * Whether a git branch is the repository's default one, or could be: without a remote that says which one is, each of the
  * usual names counts.

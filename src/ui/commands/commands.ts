@@ -31,6 +31,7 @@ import { resetPassword } from './branch/resetPassword.ts';
 import { createForGitBranch } from './workBranch/createForGitBranch.ts';
 import { chooseBranch, follow, stopFollowing } from './workBranch/follow.ts';
 import { showWorkBranch } from './workBranch/showWorkBranch.ts';
+import { tidyUp } from './workBranch/tidyUp.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.connect': account.connect,
@@ -85,6 +86,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.workBranch.follow': follow,
   'hostedPostgres.workBranch.show': showWorkBranch,
   'hostedPostgres.workBranch.stopFollowing': stopFollowing,
+  'hostedPostgres.workBranch.tidyUp': tidyUp,
   'hostedPostgres.view.copyId': copyId,
   'hostedPostgres.view.refresh': refresh,
   'hostedPostgres.view.showIdsFirst': showIdsFirst,

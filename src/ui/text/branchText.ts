@@ -1,5 +1,5 @@
 /** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
-import { l10n, type MarkdownString } from 'vscode';
+import { env, l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
 import { formatDate, formatDay, usageText } from './timeText.ts';
@@ -50,3 +50,9 @@ export function branchTable(branch: Branch, parent: Branch | undefined): Markdow
   ];
   return markdownTable(branch.name || branch.id, rows);
 }
+
+/** Returns text such as `31.2 MB`. */
+export const sizeText = (bytes: number): string =>
+  new Intl.NumberFormat(env.language, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }).format(
+    bytes / 1e6,
+  );

@@ -1,4 +1,4 @@
-/** The two kinds of questions: pick an item or enter text. */
+/** The kinds of questions: pick an item or several, or enter text. */
 import {
   l10n,
   QuickInputButtons,
@@ -78,6 +78,24 @@ export function pickOne<T>(position: StepPosition, pick: PickOptions<T>): Promis
       const value = (selected ?? itemFor(input.value.trim()))?.value;
       if (value !== undefined) answer(value);
     };
+    disposables.add(input.onDidAccept(accept));
+  });
+}
+
+/** Several items, all of which are ticked at first. @returns the values of the ticked ones */
+export function pickMany<T>(
+  page: StepPosition,
+  placeholder: string,
+  items: readonly Choice<T>[],
+): Promise<Answer<readonly T[]>> {
+  const input = window.createQuickPick<Choice<T>>();
+  input.placeholder = safeText(placeholder);
+  input.canSelectMany = true;
+  input.items = items.map(safeItem);
+  input.selectedItems = input.items;
+  return ask<readonly T[]>(input, page, (disposables, answer) => {
+    const accept = () =>
+      answer(input.selectedItems.flatMap(({ value }) => (value === undefined ? [] : [value])));
     disposables.add(input.onDidAccept(accept));
   });
 }

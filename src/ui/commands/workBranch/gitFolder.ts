@@ -2,7 +2,7 @@
 import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { readBranchMap, type BranchMap } from '../../../model/workBranch/branchMap.ts';
-import { findRepository, readGitState } from '../../../model/workBranch/gitState.ts';
+import { findRepository, readGitState, type Repository } from '../../../model/workBranch/gitState.ts';
 import { runGit } from '../../envFile/git.ts';
 import type { CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
@@ -23,8 +23,7 @@ export async function pickGitFolder(
   title: string,
   argument: unknown,
 ): Promise<GitFolder | undefined> {
-  const folder =
-    folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
+  const folder = await pickWorkFolder({ workFolders }, title, argument);
   if (folder === undefined) return undefined;
   const { gitBranch: named } = fieldsOf(argument);
   const gitBranch = typeof named === 'string' ? named : await checkedOutBranch(folder);
@@ -32,11 +31,24 @@ export async function pickGitFolder(
   return { folder, gitBranch, map: await readBranchMap(runGit, folder.uri.fsPath) };
 }
 
+/** @param argument see `pickGitFolder`. @returns undefined if the user canceled */
+export const pickWorkFolder = async (
+  { workFolders }: Pick<CommandContext, 'workFolders'>,
+  title: string,
+  argument: unknown,
+): Promise<WorkspaceFolder | undefined> =>
+  folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
+
 /** @returns undefined for a detached HEAD. @throws {Error} with a message for the user if there is no repository */
-export async function checkedOutBranch({ uri, name }: WorkspaceFolder): Promise<string | undefined> {
+export async function checkedOutBranch(folder: WorkspaceFolder): Promise<string | undefined> {
+  return (await readGitState(await requireRepository(folder), runGit)).branch;
+}
+
+/** @throws {Error} with a message for the user if there is none */
+export async function requireRepository({ uri, name }: WorkspaceFolder): Promise<Repository> {
   const repository = uri.scheme === 'file' ? await findRepository(uri.fsPath) : undefined;
   if (repository === undefined) throw new Error(l10n.t("{0} isn't in a Git repository.", name));
-  return (await readGitState(repository, runGit)).branch;
+  return repository;
 }
 
 function folderOf(argument: unknown): WorkspaceFolder | undefined {

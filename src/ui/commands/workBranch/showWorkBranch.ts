@@ -55,6 +55,7 @@ function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder)
     map.isFollowed
       ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
       : action(l10n.t('Follow Git Branch'), 'sync', run('follow')),
+    ...(map.created.length === 0 ? [] : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('tidyUp'))]),
   ];
 }
 

@@ -1,0 +1,59 @@
+/** Which database branches can be deleted because the git branch that they were created for is gone. */
+import type { Branch } from '../../api/records/records.ts';
+import type { BranchList } from '../inventory/branchLists.ts';
+import { deletionProblem } from '../inventory/branchStatus.ts';
+import { isSameBranch, type BranchMap, type BranchRef, type CreatedBranch } from './branchMap.ts';
+
+export interface CleanupFacts {
+  readonly map: BranchMap;
+  /** The repository's git branches, checked out or not. */
+  readonly gitBranches: ReadonlySet<string>;
+  /** What env files point to. */
+  readonly inFiles: readonly BranchRef[];
+  /** The id of the connected account. */
+  readonly account: string;
+  /** By project, as they are now. A deleted project has none. */
+  readonly lists: ReadonlyMap<string, BranchList>;
+  /** Whether the user has marked the account or the project. */
+  readonly isMarked: (ref: BranchRef) => boolean;
+}
+
+export interface UnusedBranch {
+  readonly created: CreatedBranch;
+  readonly branch: Branch;
+}
+
+export interface Cleanup {
+  readonly unused: readonly UnusedBranch[];
+  /** Those that no longer exist. */
+  readonly gone: readonly CreatedBranch[];
+}
+
+export function findUnused(facts: CleanupFacts): Cleanup {
+  const { map, account, lists, isMarked } = facts;
+  const used = usedBranches(facts);
+  const unused: UnusedBranch[] = [];
+  const gone: CreatedBranch[] = [];
+  for (const created of map.created) {
+    const list = created.account === account ? lists.get(created.projectId) : undefined;
+    if (list === undefined) continue;
+    const branch = list.branches.get(created.branchId);
+    const isUsed = used.some((ref) => isSameBranch(created, ref));
+    if (branch === undefined) gone.push(created);
+    else if (!isUsed && !isKept(list, branch) && !isMarked(created)) unused.push({ created, branch });
+  }
+  return { unused, gone };
+}
+
+const isKept = (list: BranchList, branch: Branch): boolean =>
+  branch.protected === true || deletionProblem(list, branch) !== undefined;
+
+function usedBranches({ map, gitBranches, inFiles }: CleanupFacts): readonly (BranchRef | 'none')[] {
+  const mapped = [...map.branches].filter(([gitBranch]) => gitBranches.has(gitBranch));
+  return [
+    ...mapped.map(([, ref]) => ref),
+    ...map.created.filter(({ gitBranch }) => gitBranches.has(gitBranch)),
+    ...(map.parent === undefined ? [] : [map.parent]),
+    ...inFiles,
+  ];
+}
