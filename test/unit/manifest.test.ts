@@ -173,6 +173,7 @@ describe('The manifest', () => {
       'fileChange.ts',
       'follow.ts',
       'psql.ts',
+      'tidyUp.ts',
       'writeEnv.ts',
     ]);
     const active = files.filter((file) =>

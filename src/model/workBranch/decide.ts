@@ -9,6 +9,8 @@ export type TargetState =
 export interface Facts {
   readonly isTrusted: boolean;
   readonly git: GitState;
+  /** A git hook of the public command line switches the branch. */
+  readonly isFollowedByNeon: boolean;
   /** The checked-out branch is the repository's default one, or could be. */
   readonly isDefaultBranch: boolean;
   readonly map: BranchMap;
@@ -42,12 +44,14 @@ export type StopReason =
   | 'otherAccount'
   | Exclude<TargetState, 'unchecked' | 'live'>;
 
+export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
+
 export type Decision =
   /** The file is right, or nothing is followed. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'paused'; readonly reason: Pause }
   /** The file stays as it is. */
-  | { readonly kind: 'keep'; readonly reason: 'defaultBranch' | 'declined' | 'undone' }
+  | { readonly kind: 'keep'; readonly reason: KeepReason }
   /** The git branch has no database branch yet. */
   | { readonly kind: 'ask'; readonly gitBranch: string }
   | { readonly kind: 'stopped'; readonly reason: StopReason; readonly target?: BranchRef }
@@ -61,12 +65,12 @@ export type AskReason = 'unmapped' | 'missing' | 'shared';
 /** What to ask, once for each git branch. */
 export function questionOf(
   decision: Decision,
-  { git, map, file, worktree, isDefaultBranch }: Facts,
+  { git, isFollowedByNeon, map, file, worktree, isDefaultBranch }: Facts,
 ): { readonly gitBranch: string; readonly reason: AskReason } | undefined {
   if (decision.kind === 'ask') return { gitBranch: decision.gitBranch, reason: 'unmapped' };
   const { branch: gitBranch, pause } = git;
-  if (worktree === undefined || gitBranch === undefined || pause !== undefined || isDefaultBranch)
-    return undefined;
+  if (worktree === undefined || gitBranch === undefined || pause !== undefined) return undefined;
+  if (isDefaultBranch || isFollowedByNeon) return undefined;
   const mapped = map.branches.get(gitBranch);
   if (mapped === 'none') return undefined;
   if (worktree.isUsedElsewhere && file === 'none') return { gitBranch, reason: 'missing' };
@@ -75,6 +79,8 @@ export function questionOf(
 
 export function decide(facts: Facts): Decision {
   const { git, map } = facts;
+  // Two programs that write one file would get in each other's way.
+  if (facts.isFollowedByNeon) return { kind: 'keep', reason: 'byNeon' };
   if (!map.isFollowed) return { kind: 'nothing' };
   if (git.pause !== undefined) return { kind: 'paused', reason: git.pause };
   if (git.branch === undefined) return { kind: 'paused', reason: 'detached' };

@@ -21,6 +21,7 @@ import {
   type Repository,
 } from './gitState.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
+import { isFollowedByNeon, NEON_FILE } from './neonFile.ts';
 import { isLinked, otherWorktrees } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 
@@ -215,6 +216,7 @@ export class WorkFolder implements Disposable {
     const facts: Facts = {
       isTrusted: isTrusted(),
       git,
+      isFollowedByNeon: await isFollowedByNeon(repository.worktree),
       map,
       isDefaultBranch: isUnmapped && (await isDefaultBranch(repository, git.branch, runGit)),
       file: isSwitch && (await gitIgnored(runGit, path)) === 'tracked' ? 'tracked' : file,
@@ -265,6 +267,7 @@ export class WorkFolder implements Disposable {
       add(dirname(envPath), [basename(envPath)]);
       if (repository !== undefined) {
         add(repository.gitDir, STATE_FILES);
+        add(repository.worktree, [NEON_FILE]);
         add(repository.commonDir, ['config']);
       }
     }

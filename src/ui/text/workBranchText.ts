@@ -1,7 +1,7 @@
 /** What the status bar says about the branch of an env file. */
 import { l10n } from 'vscode';
 import type { Mark } from '../../model/account/guards.ts';
-import type { AskReason, Decision, StopReason } from '../../model/workBranch/decide.ts';
+import type { AskReason, Decision, KeepReason, StopReason } from '../../model/workBranch/decide.ts';
 import type { Pause } from '../../model/workBranch/gitState.ts';
 import type { KnownBranch } from '../../model/workBranch/knownHosts.ts';
 import { nameOrId, sanitize } from './sanitize.ts';
@@ -70,8 +70,12 @@ export function decisionText(decision: Decision, gitBranch: string): string | un
   }
 }
 
-function keepText(reason: 'defaultBranch' | 'declined' | 'undone', gitBranch: string): string {
-  const texts: Record<typeof reason, string> = {
+export const byNeonText = (): string =>
+  l10n.t('“neon git” switches the database branch, because .neon has git.follow.');
+
+function keepText(reason: KeepReason, gitBranch: string): string {
+  const texts: Record<KeepReason, string> = {
+    byNeon: byNeonText(),
     defaultBranch: l10n.t('{0} is the default Git branch and has no database branch.', gitBranch),
     declined: l10n.t('You chose no database branch for {0}.', gitBranch),
     undone: l10n.t('You undid the switch to the database branch of {0}.', gitBranch),

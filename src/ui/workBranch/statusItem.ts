@@ -109,6 +109,7 @@ export class WorkBranchItem implements Disposable {
 /** Says if the file doesn't belong to what is checked out. */
 function labelWithState(name: string, { decision }: WorkFolderState): string {
   if (decision.kind === 'paused') return l10n.t('{0} (paused: {1})', name, pauseText(decision.reason));
+  if (decision.kind === 'keep' && decision.reason === 'byNeon') return name;
   const isOther = decision.kind === 'ask' || decision.kind === 'stopped' || decision.kind === 'keep';
   return isOther ? l10n.t('{0} (not switched)', name) : name;
 }

@@ -1,6 +1,6 @@
 /** Git branches with their own database branches, in a real repository. */
 import assert from 'node:assert/strict';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { getVariable } from '../../../src/model/connection/dotEnv.ts';
@@ -85,6 +85,25 @@ describe('The database branch of a Git branch', () => {
     repository.git('switch', '--quiet', '--create', 'undone');
     await create();
     await written('undone', before);
+    await ui().notifications.press('.env points to undone', 'Undo');
+    await until('the URL before', async () => (await url()) === before);
+  });
+
+  it('is the one that .neon has for the Git branch, and is written there', async () => {
+    const { quickInput } = ui();
+    const neonFile = path.join(repository.folder, '.neon');
+    const context = { orgId: 'org-1', projectId: SHOP, branch: 'main' };
+    const map = { 'by-cli': 'undone' };
+    await writeFile(neonFile, JSON.stringify({ ...context, git: { map } }));
+    const before = await url();
+    repository.git('switch', '--quiet', '--create', 'by-cli');
+    await create();
+    await quickInput.choose('There is a database branch for by-cli', 'Use undone');
+    await until('another URL', async () => (await url()) !== before);
+    const read = async () => JSON.parse(await readFile(neonFile, 'utf8'));
+    await until('.neon', async () => (await read()).branch === 'undone');
+    assert.deepEqual(await read(), { ...context, branch: 'undone', git: { map } });
+    await rm(neonFile);
     await ui().notifications.press('.env points to undone', 'Undo');
     await until('the URL before', async () => (await url()) === before);
   });

@@ -5,6 +5,7 @@ import { accountId } from '../../../model/account/accounts.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { BranchMapWriter, isSameBranch } from '../../../model/workBranch/branchMap.ts';
 import { databaseBranchName, distinctBranchName } from '../../../model/workBranch/branchName.ts';
+import { findNeonFile } from '../../../model/workBranch/neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
 import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
@@ -53,7 +54,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 
-/** The project of the chosen parent, of the env file, or of other git branches. */
+/** The project of the chosen parent, of the env file, of other git branches, or of `.neon`. */
 async function findProject(
   context: CommandContext,
   title: string,
@@ -66,7 +67,11 @@ async function findProject(
     // It may have been deleted.
     if ((await context.inventory.branches.refresh(ref.projectId)) !== undefined) return ref.projectId;
   }
-  const start: { readonly projectId?: string | undefined } = { projectId: await onlyProject(context) };
+  const only = await onlyProject(context);
+  const linked = (await findNeonFile(folder.uri.fsPath))?.projectId;
+  // It may be that of another account.
+  const isListed = typeof linked === 'string' && context.inventory.projects?.entries.has(linked) === true;
+  const start: { readonly projectId?: string | undefined } = { projectId: isListed ? linked : only };
   return (await runSteps(title, start, [projectStep(context)]))?.projectId;
 }
 
@@ -84,7 +89,11 @@ async function chooseBranch(title: string, { git, list, ...place }: Place): Prom
   const ref = ({ id }: Branch) => ({ account: place.account, projectId: place.projectId, branchId: id });
   const belongsToOther = (branch: Branch) =>
     [...map.branches].some(([other, mapped]) => other !== gitBranch && isSameBranch(ref(branch), mapped));
-  const mapped = branches.find((branch) => isSameBranch(ref(branch), map.branches.get(gitBranch)));
+  const neon = await findNeonFile(git.folder.uri.fsPath);
+  const linked = neon?.projectId === place.projectId ? neon.branchOf(gitBranch) : undefined;
+  const mapped =
+    branches.find((branch) => isSameBranch(ref(branch), map.branches.get(gitBranch))) ??
+    branches.find((branch) => branch.name === linked);
   const name = databaseBranchName(gitBranch);
   const distinct = distinctBranchName(gitBranch);
   const sameName = named(name);

@@ -3,14 +3,17 @@ import { l10n } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { BranchMapWriter, isSameBranch } from '../../../model/workBranch/branchMap.ts';
 import { findRepository, isDefaultBranch } from '../../../model/workBranch/gitState.ts';
+import { isFollowedByNeon } from '../../../model/workBranch/neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
 import { runGit } from '../../envFile/git.ts';
 import { announce } from '../../notifications/announce.ts';
 import { requireTrust } from '../../state/trust.ts';
+import { byNeonText } from '../../text/workBranchText.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
 import { requireConnection } from '../input/pickers.ts';
-import { pickGitFolder, type GitFolder } from './gitFolder.ts';
+import { pickGitFolder, requireRepository, type GitFolder } from './gitFolder.ts';
+import { mapBranch } from './mapBranch.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
 
 export const follow: Command = async (context, argument, run) => {
@@ -18,6 +21,7 @@ export const follow: Command = async (context, argument, run) => {
   requireTrust();
   const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
   if (git === undefined) return;
+  if (await isFollowedByNeon((await requireRepository(git.folder)).worktree)) throw new Error(byNeonText());
   await startFromCurrent(context, git);
   await setFollowed(context, git, true);
   announce(l10n.t('{0} follows the Git branch', envVariable(context.config, git.folder).file));
@@ -72,5 +76,6 @@ async function startFromCurrent(
   await writer.setParent(ref);
   const isProduction = guards.cachedMark(ref) === 'production';
   if (map.branches.has(gitBranch) || isProduction || !isSameBranch(ref, current)) return;
-  if (await isDefaultBranch(repository, gitBranch, runGit)) await writer.setBranch(gitBranch, ref);
+  if (await isDefaultBranch(repository, gitBranch, runGit))
+    await mapBranch(context, { folder, gitBranch }, ref, parent.name);
 }

@@ -41,20 +41,21 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
 function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
   const work = workFolders.of(folder);
   if (work?.state.git?.branch === undefined) return [];
-  const { map, git } = work.state;
+  const { map, git, decision } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
   const argument = { folder: folder.uri.fsPath };
   const run = (command: string) => () =>
     commands.executeCommand(`hostedPostgres.workBranch.${command}`, argument);
+  const toggle = map.isFollowed
+    ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
+    : action(l10n.t('Follow Git Branch'), 'sync', run('follow'));
   return [
     ...(workFolders.notices.canUndo(work)
       ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
       : []),
     action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create')),
     action(l10n.t('Choose Branch for {0}…', gitBranch), 'list-selection', run('choose')),
-    map.isFollowed
-      ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
-      : action(l10n.t('Follow Git Branch'), 'sync', run('follow')),
+    ...(decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle]),
     ...(map.created.length === 0 ? [] : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('tidyUp'))]),
   ];
 }

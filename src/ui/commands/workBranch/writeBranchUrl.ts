@@ -1,10 +1,9 @@
 import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../../model/connection/connectionStrings.ts';
-import { BranchMapWriter, type BranchRef } from '../../../model/workBranch/branchMap.ts';
+import type { BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../model/workBranch/databaseUrl.ts';
 import { envVariable, offerUndo, type EnvVariable, type WriteEnv } from '../../envFile/envFile.ts';
-import { runGit } from '../../envFile/git.ts';
 import { readEnv } from '../../envFile/envValue.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { findPrimary, findTarget } from '../../../model/workBranch/findTarget.ts';
@@ -12,6 +11,7 @@ import { hostOf } from '../connection/host.ts';
 import { findOrAskPassword, knownLogin } from '../connection/login.ts';
 import type { CommandContext } from '../context.ts';
 import { checkedOutBranch, type GitFolder } from './gitFolder.ts';
+import { mapBranch } from './mapBranch.ts';
 
 interface WrittenBranch {
   readonly title: string;
@@ -39,7 +39,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
     const undone = () => work?.setUndone(git.gitBranch);
     offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
   }
-  await new BranchMapWriter(runGit, git.folder.uri.fsPath).setBranch(git.gitBranch, ref);
+  await mapBranch(context, git, ref, branch.name);
   await work?.refresh();
 }
 

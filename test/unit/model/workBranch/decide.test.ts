@@ -9,6 +9,7 @@ const [feature, other, root] = [ref('br-feature'), ref('br-other'), ref('br-root
 const facts: Facts = {
   isTrusted: true,
   git: { branch: 'feature', pause: undefined },
+  isFollowedByNeon: false,
   isDefaultBranch: false,
   map: {
     isFollowed: true,
@@ -38,6 +39,11 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
   ['a right file that git tracks', { current: feature, file: 'tracked' }, { kind: 'nothing' }],
   ['a right file without a connection', { current: feature, account: undefined }, { kind: 'nothing' }],
   ['a repository that is not followed', { map: { ...facts.map, isFollowed: false } }, { kind: 'nothing' }],
+  [
+    'a repository that the command line follows',
+    { isFollowedByNeon: true },
+    { kind: 'keep', reason: 'byNeon' },
+  ],
   ['an unknown git branch', on('new'), { kind: 'ask', gitBranch: 'new' }],
   [
     'an unknown git branch and a foreign value',
@@ -118,6 +124,11 @@ describe('questionOf', () => {
     ],
     ['a detached worktree', { ...on(undefined), ...missing }, undefined],
     ['a worktree of the default git branch', { ...unmapped, ...missing, isDefaultBranch: true }, undefined],
+    [
+      'a worktree that the command line follows',
+      { ...unmapped, ...missing, isFollowedByNeon: true },
+      undefined,
+    ],
     ["the repository's own worktree", { ...missing, worktree: undefined }, undefined],
   ];
   for (const [situation, change, reason] of questions)

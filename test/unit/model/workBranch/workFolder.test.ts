@@ -204,6 +204,20 @@ describe('WorkFolder', () => {
     assert.equal(fixture.value, url('two', 'new'));
   });
 
+  it('leaves the file to the command line while .neon says so', async () => {
+    await follow();
+    const neonFile = path.join(fixture.repository.folder, '.neon');
+    writeFileSync(neonFile, JSON.stringify({ projectId: 'shop-1', git: { follow: true } }));
+    await until('the decision', async () => fixture.decision.kind === 'keep');
+    fixture.checkOut('two');
+    await until('the checkout', async () => fixture.folder.state.git?.branch === 'two');
+    await fixture.folder.refresh();
+    assert.deepEqual(fixture.decision, { kind: 'keep', reason: 'byNeon' });
+    assert.equal(fixture.value, url('one'));
+    writeFileSync(neonFile, JSON.stringify({ projectId: 'shop-1', git: { follow: false } }));
+    await fixture.becomes('two');
+  });
+
   it('keeps what was undone until the next checkout', async () => {
     await follow();
     fixture.checkOut('two');

@@ -1,0 +1,83 @@
+/**
+ * `.neon`, in which the public command line keeps the project of a folder, the branch that it works on, and which branch
+ * belongs to which git branch. It is read, and kept up to date where it exists.
+ */
+import { lstat, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { isEqual } from '../../base/equal.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+
+export const NEON_FILE = '.neon';
+
+export interface NeonFile {
+  readonly path: string;
+  readonly text: string;
+  readonly projectId: unknown;
+  /** The name of the branch of a git branch. */
+  readonly branchOf: (gitBranch: string) => unknown;
+}
+
+/** Searches the folder and those above it, but not the home folder, as the command line does. */
+export async function findNeonFile(folder: string, home = homedir()): Promise<NeonFile | undefined> {
+  const parent = path.dirname(folder);
+  if (folder === home || folder === parent) return undefined;
+  const file = path.join(folder, NEON_FILE);
+  try {
+    const text = await readFile(file, 'utf8');
+    const { projectId, git } = fieldsOf(JSON.parse(text));
+    const { map } = fieldsOf(git);
+    return { path: file, text, projectId, branchOf: (gitBranch) => fieldsOf(map)[gitBranch] };
+  } catch (error) {
+    const { code } = fieldsOf(error);
+    // What isn't readable still hides files above it.
+    return code === 'ENOENT' ? await findNeonFile(parent, home) : undefined;
+  }
+}
+
+/** Whether a git hook of the command line switches the branch. It only looks in the root of the worktree. */
+export async function isFollowedByNeon(worktree: string): Promise<boolean> {
+  try {
+    const text = await readFile(path.join(worktree, NEON_FILE), 'utf8');
+    return fieldsOf(fieldsOf(JSON.parse(text))['git'])['follow'] === true;
+  } catch {
+    return false; // There is none, or the command line can't read it either.
+  }
+}
+
+/** What a git branch's entry has become. */
+interface NeonChange {
+  readonly projectId: string;
+  readonly gitBranch: string;
+  /** The name of the database branch. */
+  readonly branch: string;
+  readonly isCheckedOut: boolean;
+}
+
+/** @returns the new text, with the other fields and the indent; undefined if nothing changes */
+export function withBranch(text: string, change: NeonChange): string | undefined {
+  const before: unknown = JSON.parse(text);
+  if (fieldsOf(before)['projectId'] !== change.projectId) return undefined;
+  const after: Record<string, unknown> = { ...fieldsOf(before) };
+  if (change.isCheckedOut) {
+    after['branch'] = change.branch;
+    // The old name of `branch`.
+    delete after['branchId'];
+  }
+  const git = fieldsOf(after['git']);
+  if (typeof git['map'] === 'object' && git['map'] !== null)
+    after['git'] = { ...git, map: { ...git['map'], [change.gitBranch]: change.branch } };
+  if (isEqual(before, after)) return undefined;
+  const indent = /^[\t ]+/m.exec(text)?.[0];
+  const changed = JSON.stringify(after, undefined, indent) + (/\s*$/.exec(text)?.[0] ?? '');
+  return text.includes('\r\n') ? changed.replace(/\r?\n/g, '\r\n') : changed;
+}
+
+/** A file above the worktree, such as that of the main worktree, is left alone, as is a link. */
+export async function updateNeonFile(folder: string, worktree: string, change: NeonChange): Promise<void> {
+  const found = await findNeonFile(folder);
+  if (found === undefined || path.relative(worktree, found.path).startsWith('..')) return;
+  const text = withBranch(found.text, change);
+  if (text !== undefined && (await lstat(found.path)).isFile()) await replaceFile(found.path, text);
+}
