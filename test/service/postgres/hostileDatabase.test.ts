@@ -87,6 +87,25 @@ describe('superuser statements in a hostile database', () => {
     assert.deepEqual(await superusers(), ['postgres']);
   });
 
+  it('use no operator, setting or view of the database when its schema is read', async () => {
+    await query(uri, 'create database described');
+    const owner = await connectTo(inDatabase('described'));
+    await owner.query(TRAP);
+    await owner.query(`create table t (a text check (a operator(trap.=) 'x'));
+      create view v as select a from t where a operator(trap.=) 'x'`);
+    await owner.query('alter database described set search_path = trap, pg_catalog');
+    await owner.query('alter database described set default_transaction_read_only = on');
+    await owner.end();
+    const { sql = '' } = await service.engine.schema('br-main', 'described', 'sql');
+    assert.match(sql, /CREATE VIEW public\.v AS/);
+    const { json } = await service.engine.schema('br-main', 'described', 'json');
+    assert.deepEqual(
+      json?.tables.map(({ name }) => name),
+      ['t'],
+    );
+    assert.deepEqual(await superusers(), ['postgres']);
+  });
+
   it('give no object to the superuser when a role is deleted', async () => {
     const { engine } = service;
     const role = { kind: 'createRole', name: 'climber', canLogin: true } as const;
