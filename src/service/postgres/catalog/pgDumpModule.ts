@@ -42,7 +42,8 @@ export async function runPgDumpModule(
 async function dumpInWorker(): Promise<void> {
   const { parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule('node:worker_threads');
   if (parentPort === null) return;
-  const { file, args, turn } = workerData;
+  const { file, args } = workerData;
+  const turn: Int32Array = workerData.turn;
   const { pgDump } = await import(file);
   type Listener = { readonly onRawData: (answer: Uint8Array) => void };
   // Stands in for PGlite, the package's own Postgres, with the methods that pg_dump calls.
@@ -51,7 +52,8 @@ async function dumpInWorker(): Promise<void> {
     exec: async () => [],
     execProtocolRawStream(request: Uint8Array, { onRawData }: Listener) {
       parentPort.postMessage(request.slice());
-      Atomics.wait(turn, 0, 0);
+      // A late notification of the turn before can end a wait.
+      while (Atomics.load(turn, 0) === 0) Atomics.wait(turn, 0, 0);
       Atomics.store(turn, 0, 0);
       onRawData(receiveMessageOnPort(parentPort)?.message);
     },
