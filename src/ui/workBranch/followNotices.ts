@@ -1,5 +1,7 @@
 /** What following a git branch asks and says. */
 import { commands, debug, l10n, tasks, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
+import { systemClock } from '../../base/clock.ts';
+import type { Disposable } from '../../base/disposable.ts';
 import { BranchMapWriter, type BranchRef } from '../../model/workBranch/branchMap.ts';
 import type { AskReason } from '../../model/workBranch/decide.ts';
 import type { WorkFolder } from '../../model/workBranch/workFolder.ts';
@@ -53,11 +55,15 @@ export async function askForBranch(
     });
 }
 
+/** Milliseconds. Announcements take turns, so only the last of several quick switches is announced. */
+const SETTLE = 1000;
+
 /** Says that the file was changed; the first time with buttons, because later ones would be in the way. */
 export class SwitchNotices {
   #last:
     | { readonly followed: FollowedFolder; readonly gitBranch: string; readonly change: WrittenFile }
     | undefined;
+  #timer: Disposable | undefined;
   #hasOfferedUndo = false;
   #hasWarned = false;
 
@@ -66,7 +72,11 @@ export class SwitchNotices {
     this.#last = { followed, gitBranch, change };
     const isRunning = vscodeWindow.terminals.length > 0 || debug.activeDebugSession !== undefined;
     const warns = isRunning && !this.#hasWarned;
-    if (this.#hasOfferedUndo && !warns) return announce(message, 'database');
+    this.#timer?.dispose();
+    if (this.#hasOfferedUndo && !warns) {
+      this.#timer = systemClock.after(SETTLE, () => announce(message, 'database'));
+      return;
+    }
     this.#hasOfferedUndo = true;
     this.#hasWarned ||= warns;
     void this.#showButtons(message, warns);
