@@ -9,7 +9,11 @@ import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/bran
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
 import { replaceHost } from '../../src/model/workBranch/databaseUrl.ts';
 import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
-import { WorkFolder, type Target, type WorkFolderPorts } from '../../src/model/workBranch/workFolder.ts';
+import {
+  WorkFolder,
+  type Target,
+  type WorkFolderDependencies,
+} from '../../src/model/workBranch/workFolder.ts';
 import { branchCalls, type Api, type Created } from '../helpers/branchCalls.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
@@ -232,7 +236,7 @@ export class GitWorld {
   }
 
   #open(worktree: Worktree): WorkFolder {
-    const ports: WorkFolderPorts = {
+    const deps: WorkFolderDependencies = {
       runGit,
       clock: systemClock,
       knownHosts: this.#knownHosts,
@@ -254,7 +258,7 @@ export class GitWorld {
       onSwitched: () => (this.written += 1),
       onError: (error) => void this.errors.push(error),
     };
-    return new WorkFolder(worktree.repository.folder, ports);
+    return new WorkFolder(worktree.repository.folder, deps);
   }
 
   async #findTarget({ branchId }: BranchRef, before: string): Promise<Target> {

@@ -11,14 +11,18 @@ import { parseDatabaseUrl, replaceHost } from './databaseUrl.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { Target } from './workFolder.ts';
 
-interface TargetDeps {
+interface TargetDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;
 }
 
 /** @param before the current value, a secret. Never rejects */
-export async function findTarget(deps: TargetDeps, target: BranchRef, before: string): Promise<Target> {
+export async function findTarget(
+  deps: TargetDependencies,
+  target: BranchRef,
+  before: string,
+): Promise<Target> {
   const { inventory, session, knownHosts } = deps;
   const { connection } = session;
   if (connection === undefined || accountId(connection.account) !== target.account)

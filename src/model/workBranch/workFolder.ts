@@ -39,12 +39,12 @@ export type Target =
   { readonly state: 'live'; readonly value: string } | { readonly state: Exclude<TargetState, 'live'> };
 
 /** What a switch of the env file has changed. */
-export interface Switch {
+export interface EnvFileUpdate {
   readonly gitBranch: string;
   readonly target: BranchRef;
 }
 
-export interface WorkFolderPorts {
+export interface WorkFolderDependencies {
   readonly runGit: RunGit;
   readonly clock: Clock;
   readonly knownHosts: KnownHosts;
@@ -60,7 +60,7 @@ export interface WorkFolderPorts {
   readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
   /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
   readonly ask: (gitBranch: string, reason: AskReason) => boolean;
-  readonly onSwitched: (done: Switch) => void;
+  readonly onSwitched: (done: EnvFileUpdate) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -95,7 +95,7 @@ const RETRY = 10_000;
 
 export class WorkFolder implements Disposable {
   readonly folder: string;
-  readonly #ports: WorkFolderPorts;
+  readonly #deps: WorkFolderDependencies;
   readonly #changed = new Emitter<void>();
   #state = NO_STATE;
   #running: Promise<void> | undefined;
@@ -111,9 +111,9 @@ export class WorkFolder implements Disposable {
 
   readonly onDidChange = this.#changed.event;
 
-  constructor(folder: string, ports: WorkFolderPorts) {
+  constructor(folder: string, deps: WorkFolderDependencies) {
     this.folder = folder;
-    this.#ports = ports;
+    this.#deps = deps;
   }
 
   get state(): WorkFolderState {
@@ -145,7 +145,7 @@ export class WorkFolder implements Disposable {
       try {
         await this.#step();
       } catch (error) {
-        this.#ports.onError(error);
+        this.#deps.onError(error);
       }
     }
     // At once, so that a later refresh starts a new run.
@@ -161,16 +161,16 @@ export class WorkFolder implements Disposable {
     this.#update({ decision });
     // Without a connection, the next one causes a refresh.
     if (decision.kind === 'stopped' && decision.reason === 'offline' && facts?.account !== undefined)
-      this.#retryTimer = this.#ports.clock.after(RETRY, () => void this.refresh());
+      this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
     const question = facts && questionOf(decision, facts);
     if (question === undefined) return;
     const { gitBranch, reason } = question;
-    if (!this.#asked.has(gitBranch) && this.#ports.ask(gitBranch, reason)) this.#asked.add(gitBranch);
+    if (!this.#asked.has(gitBranch) && this.#deps.ask(gitBranch, reason)) this.#asked.add(gitBranch);
   }
 
   /** Finds the target, which takes time, so the facts are read again before the file is changed. */
   async #switch(target: BranchRef, value: string): Promise<Decision> {
-    const found = await this.#ports.findTarget(target, value);
+    const found = await this.#deps.findTarget(target, value);
     const { facts, value: before } = await this.#read();
     if (facts === undefined || this.#isDisposed) return NO_STATE.decision;
     const decision = decide({ ...facts, target: found.state });
@@ -181,15 +181,15 @@ export class WorkFolder implements Disposable {
     }
     if (decision.kind !== 'write' || found.state !== 'live') return decision;
     const { branch: gitBranch = '' } = facts.git;
-    if (await this.#ports.replaceEnv(value, found.value)) this.#ports.onSwitched({ gitBranch, target });
+    if (await this.#deps.replaceEnv(value, found.value)) this.#deps.onSwitched({ gitBranch, target });
     this.#runAgain = true;
     return { kind: 'nothing' };
   }
 
   /** @returns no facts if the folder isn't in a repository */
   async #read(): Promise<{ readonly facts?: Facts; readonly value: string | undefined }> {
-    const { runGit, knownHosts, isTrusted, account } = this.#ports;
-    const { value, file, path } = await this.#ports.readEnv();
+    const { runGit, knownHosts, isTrusted, account } = this.#deps;
+    const { value, file, path } = await this.#deps.readEnv();
     const host = value === undefined ? undefined : parseDatabaseUrl(value)?.host;
     const current = host === undefined ? undefined : knownHosts.get(host);
     const repository = knownHosts.isEmpty ? undefined : await findRepository(this.folder);
@@ -235,19 +235,19 @@ export class WorkFolder implements Disposable {
   async #otherBranches(repository: Repository): Promise<(readonly [folder: string, branch: KnownBranch])[]> {
     const inside = relative(repository.worktree, this.folder);
     const folders = (await otherWorktrees(repository)).map((worktree) => join(worktree, inside));
-    const values = await Promise.all(folders.map((folder) => this.#ports.readOther(folder)));
+    const values = await Promise.all(folders.map((folder) => this.#deps.readOther(folder)));
     return folders.flatMap((folder, index) => {
       const url = parseDatabaseUrl(values[index] ?? '');
-      const known = url && this.#ports.knownHosts.get(url.host);
+      const known = url && this.#deps.knownHosts.get(url.host);
       return known === undefined ? [] : [[folder, known] as const];
     });
   }
 
   /** What is known without a request. */
   #knownState(target: BranchRef): TargetState {
-    const known = this.#ports.knownHosts.find(target);
+    const known = this.#deps.knownHosts.find(target);
     if (known?.isDeleted === true) return 'deleted';
-    return isExpired(known, this.#ports.clock) ? 'expired' : 'unchecked';
+    return isExpired(known, this.#deps.clock) ? 'expired' : 'unchecked';
   }
 
   #update(change: Partial<WorkFolderState>, envPath?: string): void {
@@ -281,7 +281,7 @@ export class WorkFolder implements Disposable {
 
   #schedule(): void {
     this.#timer?.dispose();
-    this.#timer = this.#ports.clock.after(SETTLE, () => void this.refresh());
+    this.#timer = this.#deps.clock.after(SETTLE, () => void this.refresh());
   }
 }
 

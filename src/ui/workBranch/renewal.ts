@@ -15,7 +15,7 @@ import { formatDate } from '../text/timeText.ts';
 import { knownBranchName } from '../text/workBranchText.ts';
 import type { WorkFolders } from './workFolders.ts';
 
-interface RenewalDeps {
+interface RenewalDependencies {
   readonly workFolders: WorkFolders;
   readonly session: Session;
   readonly guards: Guards;
@@ -23,7 +23,7 @@ interface RenewalDeps {
   readonly log: Pick<Log, 'error'>;
 }
 
-export function renewUsedBranches(deps: RenewalDeps): Disposable {
+export function renewUsedBranches(deps: RenewalDependencies): Disposable {
   /** Tried once in each window: another attempt would fail again, and later windows try too. */
   const tried = new Set<string>();
   return deps.workFolders.onDidChange(() => {
@@ -36,7 +36,7 @@ export function renewUsedBranches(deps: RenewalDeps): Disposable {
 }
 
 /** Marks of the user may forbid changes, or ask for a confirmation, which this isn't worth. */
-function branchesToRenew({ workFolders, session, guards }: RenewalDeps): KnownBranch[] {
+function branchesToRenew({ workFolders, session, guards }: RenewalDependencies): KnownBranch[] {
   const account = session.connection && accountId(session.connection.account);
   return workFolders.states.flatMap(({ current, map }) =>
     current?.expiresAt !== undefined &&
@@ -49,7 +49,10 @@ function branchesToRenew({ workFolders, session, guards }: RenewalDeps): KnownBr
   );
 }
 
-async function renew({ branchActions, session, log }: RenewalDeps, branch: KnownBranch): Promise<void> {
+async function renew(
+  { branchActions, session, log }: RenewalDependencies,
+  branch: KnownBranch,
+): Promise<void> {
   const expires_at = expiryAfter(LIFETIME, systemClock.now());
   try {
     await branchActions.update(branch, { expires_at }, { initialConnection: session.connection });

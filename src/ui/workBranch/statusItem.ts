@@ -16,7 +16,7 @@ import { branchWarnings, decisionText, knownBranchName, pauseText } from '../tex
 import { window, type StatusBarItem } from '../window.ts';
 import type { WorkFolders } from './workFolders.ts';
 
-interface ItemDeps {
+interface StatusItemDependencies {
   readonly workFolders: WorkFolders;
   readonly inventory: Inventory;
   readonly config: Config;
@@ -26,12 +26,12 @@ interface ItemDeps {
 const PRIORITY = 9_000;
 
 export class WorkBranchItem implements Disposable {
-  readonly #deps: ItemDeps;
+  readonly #deps: StatusItemDependencies;
   readonly #disposables = new DisposableStore();
   #created: StatusBarItem | undefined;
   #isFollowed = false;
 
-  constructor(deps: ItemDeps) {
+  constructor(deps: StatusItemDependencies) {
     this.#deps = deps;
     this.#disposables.add(deps.workFolders.onDidChange(() => this.#update()));
     this.#update();

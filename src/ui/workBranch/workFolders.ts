@@ -20,7 +20,7 @@ import { knownBranchName } from '../text/workBranchText.ts';
 import { askForBranch, SwitchNotices } from './followNotices.ts';
 import { findTarget } from '../../model/workBranch/findTarget.ts';
 
-export interface WorkFolderDeps {
+export interface WorkFoldersDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;
@@ -32,7 +32,7 @@ export interface WorkFolderDeps {
 const INVENTORY_DELAY = 300;
 
 export class WorkFolders implements Disposable {
-  readonly #deps: WorkFolderDeps;
+  readonly #deps: WorkFoldersDependencies;
   readonly notices = new SwitchNotices();
   readonly #disposables = new DisposableStore();
   readonly #changed = new Emitter<void>();
@@ -42,7 +42,7 @@ export class WorkFolders implements Disposable {
   /** The state of a folder, or which one is shown. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(deps: WorkFolderDeps) {
+  constructor(deps: WorkFoldersDependencies) {
     this.#deps = deps;
     const { inventory, knownHosts, config, session } = deps;
     const refresh = () => this.refresh();

@@ -9,7 +9,7 @@ import type { KnownBranch } from '../../../../src/model/workBranch/knownHosts.ts
 import {
   WorkFolder,
   type Target,
-  type WorkFolderPorts,
+  type WorkFolderDependencies,
 } from '../../../../src/model/workBranch/workFolder.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { until } from '../../../workbench/until.ts';
@@ -52,7 +52,7 @@ class Fixture {
       get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
       find: ({ branchId }: BranchRef) => known(branchId),
     };
-    const ports: Omit<WorkFolderPorts, 'knownHosts'> = {
+    const deps: Omit<WorkFolderDependencies, 'knownHosts'> = {
       runGit,
       clock: systemClock,
       isTrusted: () => true,
@@ -77,7 +77,10 @@ class Fixture {
       onSwitched: ({ gitBranch }) => void this.switched.push(gitBranch),
       onError: (error) => void this.errors.push(error),
     };
-    this.folder = new WorkFolder(repository.folder, { ...ports, knownHosts } as unknown as WorkFolderPorts);
+    this.folder = new WorkFolder(repository.folder, {
+      ...deps,
+      knownHosts,
+    } as unknown as WorkFolderDependencies);
   }
 
   get value(): string | undefined {
