@@ -128,8 +128,8 @@ describe('Accounts', () => {
 
   it('leaves out invalid accounts and fields', async () => {
     const local = { ...work, local: true, keyId: 7 };
-    const odd = [null, 'text', { name: '' }, { ...main, baseUrl: 7 }, { ...main, name: 7 }];
-    const stored = [...odd, { ...main, local: 'yes', keyId: '7', organizationId: '../x' }, local];
+    const invalid = [null, 'text', { name: '' }, { ...main, baseUrl: 7 }, { ...main, name: 7 }];
+    const stored = [...invalid, { ...main, local: 'yes', keyId: '7', organizationId: '../x' }, local];
     secrets.entries.set('hostedPostgres.accounts', JSON.stringify({ accounts: stored }));
     assert.deepEqual(await accounts.list(), { accounts: [main, local], current: undefined });
   });

@@ -205,7 +205,7 @@ describe('Inventory', () => {
     index.dispose();
   });
 
-  it('loads the computes again that a refresh did not show', async () => {
+  it('reloads computes that were not shown during a refresh', async () => {
     await store.inventory.loadComputesOf(['shop', 'blog']);
     service.requests.length = 0;
     events = [];
@@ -215,7 +215,7 @@ describe('Inventory', () => {
     assert.equal(events[0], 'project blog');
   });
 
-  it('is loading again while a failed list of projects is refreshed', async () => {
+  it('shows that it is loading while a failed list of projects is refreshed', async () => {
     const kind = () => store.inventory.state.kind;
     service.script = () => 500;
     await store.inventory.ensureProjects();

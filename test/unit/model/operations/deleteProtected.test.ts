@@ -53,7 +53,7 @@ describe('Deleting a protected branch', () => {
     changes = changesOf(store);
     await store.inventory.branches.ensureLoaded('shop');
   });
-  it('removes the protection only when the service refuses the deletion for it', async () => {
+  it('removes the protection only if the service rejects the deletion because of it', async () => {
     replyTo = remove;
     await changes.delete(dev, { unprotect: true }, store.options);
     assert.deepEqual(sent(), [DELETE]);
@@ -114,7 +114,7 @@ describe('Deleting a protected branch', () => {
     assert.deepEqual(records.all(), []);
   });
 
-  it('lets the next window protect it again after a reload in the middle', async () => {
+  it('lets the next window protect it again if a reload interrupts the deletion', async () => {
     const reply = replyTo;
     const deletion = Promise.withResolvers<unknown>();
     replyTo = (call, count) => (count === 3 ? deletion.promise : reply(call, count));

@@ -129,7 +129,7 @@ describe('approve', () => {
       assert.match(questions[1] ?? '', /This is production/);
     });
 
-    it('trusts a list loaded before after five seconds', async () => {
+    it('uses the list loaded before after five seconds', async () => {
       await store.inventory.branches.ensureLoaded('shop');
       hang();
       answers.push('Restart');

@@ -28,7 +28,7 @@ describe('sanitize', () => {
 });
 
 describe('nameOrId', () => {
-  it('returns the id if the name has nothing to show', () => {
+  it('returns the id if the name has no visible characters', () => {
     assert.equal(nameOrId(' shop ', 'p-1'), 'shop');
     for (const name of [undefined, null, '', ' ', '\u200b']) assert.equal(nameOrId(name, 'p-1'), 'p-1');
   });
