@@ -1,11 +1,11 @@
 /**
- * Which database branch belongs to which git branch, in the repository's own git configuration. So all worktrees and
- * windows share it, git renames and deletes an entry with its branch, and git locks it. It contains no secret.
+ * Maps git branches to database branches, in the repository's git configuration. So all worktrees and windows share the
+ * map, and git locks it and renames or deletes an entry with its git branch. It contains no secret.
  */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { RunGit } from '../../base/runGit.ts';
 
-/** A database branch. The account is a `accountId`. */
+/** A database branch. `account` is an `accountId`. */
 export interface BranchRef {
   readonly account: string;
   readonly projectId: string;
@@ -18,9 +18,9 @@ export interface CreatedBranch extends BranchRef {
 }
 
 export interface BranchMap {
-  /** Whether the env files follow what is checked out. */
+  /** Whether env files follow checkouts. */
   readonly isFollowed: boolean;
-  /** By git branch. `none`: the user wants none for it. */
+  /** By git branch. `none`: the user chose no database branch. */
   readonly branches: ReadonlyMap<string, BranchRef | 'none'>;
   /** The parent of new branches, if the user chose one. */
   readonly parent: BranchRef | undefined;
@@ -38,11 +38,11 @@ export const isSameBranch = (one: BranchRef, other: BranchRef | 'none' | undefin
   one.projectId === other.projectId &&
   one.branchId === other.branchId;
 
-/** Whether the map has the database branch, also as the parent or for a git branch that is gone. */
+/** Whether the map contains the database branch, including as the parent or for a deleted git branch. */
 export const isInMap = ({ branches, parent, created }: BranchMap, ref: BranchRef): boolean =>
   [...branches.values(), parent, ...created].some((mapped) => isSameBranch(ref, mapped));
 
-/** Entries that aren't valid are left out. @param folder in the repository */
+/** Skips invalid entries. @param folder in the repository */
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
   const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*)$`.toLowerCase();
   const { stdout } = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
@@ -96,7 +96,7 @@ export class BranchMapWriter {
     await this.#config('--add', KEYS.created, `${format(created)} ${created.gitBranch}`);
   }
 
-  /** Forgets a created branch that is gone. */
+  /** Removes a created branch that was deleted. */
   async removeCreated(created: CreatedBranch): Promise<void> {
     const value = `${format(created)} ${created.gitBranch}`.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
     await this.#config('--unset-all', KEYS.created, `^${value}$`);
@@ -108,18 +108,18 @@ export class BranchMapWriter {
   }
 }
 
-/** Spaces separate the parts, and may be in the name of an account. */
+/** Separated by spaces. The account is encoded, because its name may contain spaces. */
 const format = ({ account, projectId, branchId }: BranchRef): string =>
   [encodeURI(account.toWellFormed()), projectId, branchId].join(' ');
 
-/** @returns the reference, if it is valid, and what follows it */
+/** @returns the reference, if it is valid, and the text after it */
 function parseRef(value: string): [ref: BranchRef | undefined, rest: string | undefined] {
   const [, account = '', projectId, branchId, rest] = /^(\S+) (\S+) (\S+)(?: (.+))?$/s.exec(value) ?? [];
   if (!isId(projectId) || !isBranchId(branchId)) return [undefined, rest];
   try {
     return [{ account: decodeURI(account), projectId, branchId }, rest];
   } catch {
-    return [undefined, rest]; // Not written by us.
+    return [undefined, rest]; // The value was edited by hand.
   }
 }
 

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 /** The longest name of a database branch. */
 const MAX_LENGTH = 256;
 
-/** The rule of the public command line, so that both find each other's branches. */
+/** The same rule as in the public service's command line, so that each finds the other's branches. */
 export function databaseBranchName(gitBranch: string): string {
   const segments = gitBranch.toLowerCase().split('/').map(safeSegment);
   const name = segments.filter((segment) => segment !== '').join('/');
   return withoutSeparator(name.slice(0, MAX_LENGTH)) || 'branch';
 }
 
-/** For a git branch whose name is another one's once it is made safe. */
+/** For a git branch whose safe name is the same as another one's. */
 export function distinctBranchName(gitBranch: string): string {
   const suffix = `-${createHash('sha256').update(gitBranch).digest('hex').slice(0, 4)}`;
   return withoutSeparator(databaseBranchName(gitBranch).slice(0, MAX_LENGTH - suffix.length)) + suffix;

@@ -7,7 +7,7 @@ export interface DatabaseUrl {
   readonly host: string;
 }
 
-/** The groups are what comes before the password, the password, the host and the rest. */
+/** Groups: everything before the password, the password, the host, the rest. */
 const URL_PARTS = /^(postgres(?:ql)?(?:\+\w+)?:\/\/[^:@/?#\s]+)(?::([^@/?#\s]*))?@([^@/?#,\s]+)(\/[^\s]*)$/;
 
 /** @returns undefined if it isn't the URL of one database on one host */
@@ -18,7 +18,7 @@ export function parseDatabaseUrl(value: string): DatabaseUrl | undefined {
     const decoded = { role: decodeURIComponent(role), database: decodeURIComponent(database) };
     return decoded.role === '' || decoded.database === '' ? undefined : { ...decoded, host: hostKey(host) };
   } catch {
-    return undefined; // Not percent-encoded, or with variables of a shell.
+    return undefined; // Not percent-encoded, or contains shell variables.
   }
 }
 

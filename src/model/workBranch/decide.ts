@@ -1,4 +1,4 @@
-/** What to do about a folder's env file after a checkout. */
+/** Decides what to do with a folder's env file after a checkout. */
 import { isInMap, isSameBranch, type BranchMap, type BranchRef } from './branchMap.ts';
 import type { GitState, Pause } from './gitState.ts';
 
@@ -9,16 +9,16 @@ export type TargetState =
 export interface Facts {
   readonly isTrusted: boolean;
   readonly git: GitState;
-  /** A git hook of the public command line switches the branch. */
+  /** Whether a git hook of the public service's command line switches the branch. */
   readonly isFollowedByNeon: boolean;
-  /** The checked-out branch is the repository's default one, or could be. */
+  /** Whether the checked-out branch is, or may be, the repository's default branch. */
   readonly isDefaultBranch: boolean;
   readonly map: BranchMap;
   /** `none`: no file, or no variable in it. */
   readonly file: 'writable' | 'none' | 'unsaved' | 'tracked';
   /** The branch of the host in the file; undefined if the host isn't known. */
   readonly current: BranchRef | undefined;
-  /** The user has undone the switch to this git branch. */
+  /** Whether the user has undone the switch to this git branch. */
   readonly isUndone: boolean;
   /** The id of the connected account; undefined without a connection. */
   readonly account: string | undefined;
@@ -26,9 +26,9 @@ export interface Facts {
   /** Undefined in the repository's own worktree. */
   readonly worktree:
     | {
-        /** The env file of another worktree points to a known branch. */
+        /** Whether the env file of another worktree points to a known branch. */
         readonly isUsedElsewhere: boolean;
-        /** To the same branch as this one's, which isn't this git branch's. */
+        /** Whether it points to the same branch as this file, and that branch isn't mapped to this git branch. */
         readonly isShared: boolean;
       }
     | undefined;
@@ -47,10 +47,10 @@ export type StopReason =
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 
 export type Decision =
-  /** The file is right, or nothing is followed. */
+  /** The file is up to date, or doesn't follow checkouts. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'paused'; readonly reason: Pause }
-  /** The file stays as it is. */
+  /** Don't change the file. */
   | { readonly kind: 'keep'; readonly reason: KeepReason }
   /** The git branch has no database branch yet. */
   | { readonly kind: 'ask'; readonly gitBranch: string }
@@ -59,7 +59,7 @@ export type Decision =
   | { readonly kind: 'check'; readonly target: BranchRef }
   | { readonly kind: 'write'; readonly target: BranchRef };
 
-/** Why the user is asked for the database branch of a git branch. `missing`, `shared`: of a linked worktree. */
+/** Why the user is asked for the database branch of a git branch. `missing`, `shared`: only in a linked worktree. */
 export type AskReason = 'unmapped' | 'missing' | 'shared';
 
 /** What to ask, once for each git branch. */

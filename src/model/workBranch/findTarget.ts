@@ -1,4 +1,4 @@
-/** The connection string of a branch, with role, database and parameters of the one before. */
+/** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { accountId } from '../account/accounts.ts';

@@ -1,6 +1,6 @@
 /**
- * What is checked out, read from git's files. So a checkout in a terminal, by an agent or in the editor is seen equally
- * fast, and VS Code's Git extension needn't be active.
+ * Reads from git's files what is checked out. So a checkout in a terminal or by an agent is noticed as fast as one in the
+ * editor, and VS Code's Git extension needn't be active.
  */
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,16 +10,19 @@ import type { RunGit } from '../../base/runGit.ts';
 export interface Repository {
   /** The folder with the files. */
   readonly worktree: string;
-  /** HEAD and what a rebase or merge keeps, separate for each worktree. */
+  /** HEAD and the state of a rebase or merge, separate for each worktree. */
   readonly gitDir: string;
   /** Branches and the configuration, shared by all worktrees. */
   readonly commonDir: string;
 }
 
-/** Why HEAD doesn't show what the user works on. */
-export type Pause = 'detached' | 'rebase' | 'merge' | 'cherryPick' | 'revert' | 'bisect';
+/** An operation in progress, as in `git status`. */
+type GitOperation = 'rebase' | 'merge' | 'cherryPick' | 'revert' | 'bisect';
 
-/** `branch`: without `refs/heads/`. During a merge there is both. */
+/** Why HEAD may not be the branch that the user works on. */
+export type Pause = 'detached' | GitOperation;
+
+/** `branch`: without `refs/heads/`. During a merge, both are set. */
 export interface GitState {
   readonly branch: string | undefined;
   readonly pause: Pause | undefined;
@@ -28,7 +31,7 @@ export interface GitState {
 /** @returns the innermost repository around the folder, or undefined */
 export async function findRepository(folder: string): Promise<Repository | undefined> {
   const entry = path.join(folder, '.git');
-  // Anything but its absence may be a repository.
+  // Any error but a missing entry may mean a repository.
   const isHere = await lstat(entry).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
@@ -43,7 +46,7 @@ export async function findRepository(folder: string): Promise<Repository | undef
   return parent === folder ? undefined : await findRepository(parent);
 }
 
-/** `.git` is a folder or a link to one, or in a worktree or submodule a file that names it. */
+/** `.git` is a folder, a link to one, or (in a worktree or submodule) a file with its path. */
 async function gitDirOf(entry: string): Promise<string> {
   const named =
     (await stat(entry).catch(() => undefined))?.isFile() === true ? await readText(entry) : undefined;
@@ -52,8 +55,8 @@ async function gitDirOf(entry: string): Promise<string> {
   return await realpath(found).catch(() => found);
 }
 
-/** In this order: a rebase also leaves HEAD detached, and may contain a merge. */
-const PAUSES: readonly (readonly [file: string, pause: Pause])[] = [
+/** Checked in this order, because MERGE_HEAD can also exist during a rebase. */
+const OPERATION_MARKERS: readonly (readonly [file: string, operation: GitOperation])[] = [
   ['rebase-merge', 'rebase'],
   ['rebase-apply', 'rebase'],
   ['BISECT_START', 'bisect'],
@@ -62,19 +65,19 @@ const PAUSES: readonly (readonly [file: string, pause: Pause])[] = [
   ['REVERT_HEAD', 'revert'],
 ];
 
-/** The names in `gitDir` whose changes can change the state. */
-export const STATE_FILES: readonly string[] = ['HEAD', ...PAUSES.map(([file]) => file)];
+/** The files in `gitDir` that determine the state. */
+export const STATE_FILES: readonly string[] = ['HEAD', ...OPERATION_MARKERS.map(([file]) => file)];
 
 export async function readGitState({ worktree, gitDir }: Repository, runGit: RunGit): Promise<GitState> {
   const branch = await headBranch(worktree, gitDir, runGit);
-  const present = await Promise.all(PAUSES.map(([file]) => exists(path.join(gitDir, file))));
-  const pause = PAUSES.find((_, index) => present[index] === true)?.[1];
-  return { branch, pause: pause ?? (branch === undefined ? 'detached' : undefined) };
+  const present = await Promise.all(OPERATION_MARKERS.map(([file]) => exists(path.join(gitDir, file))));
+  const operation = OPERATION_MARKERS.find((_, index) => present[index] === true)?.[1];
+  return { branch, pause: operation ?? (branch === undefined ? 'detached' : undefined) };
 }
 
 async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Promise<string | undefined> {
   const head = (await readText(path.join(gitDir, 'HEAD')))?.trim();
-  // With reftable, the file is only there for old programs.
+  // With reftable, this file exists only for old programs.
   if (head === 'ref: refs/heads/.invalid') {
     const { code, stdout } = await runGit(worktree, 'symbolic-ref', '--quiet', 'HEAD');
     return code === 0 ? branchOf(stdout.trim()) : undefined;
@@ -98,8 +101,8 @@ export async function readGitBranches(runGit: RunGit, folder: string): Promise<R
 }
 
 /**
- * Whether a git branch is the repository's default one, or could be: without a remote that says which one is, each of the
- * usual names counts.
+ * Whether a git branch is the repository's default branch, or may be: if no remote says which one it is, each of the usual
+ * names counts.
  */
 export async function isDefaultBranch(
   repository: Repository,

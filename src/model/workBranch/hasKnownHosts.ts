@@ -1,10 +1,10 @@
-/** Separate from the table, because every window asks at activation. */
+/** Separate from the table, because every window calls this at activation. */
 import type { Memory } from '../memory.ts';
 
 /** The entry of {@link KnownHosts}. */
 export const KNOWN_HOSTS = 'hostedPostgres.knownHosts';
 
-/** Whether an env file may have to be shown or followed. */
+/** Whether any window has an env file to show or update. */
 export function hasKnownHosts(memory: Pick<Memory, 'get'>): boolean {
   const stored = memory.get(KNOWN_HOSTS);
   return Array.isArray(stored) && stored.length > 0;

@@ -1,6 +1,6 @@
 /**
- * The branches behind the hosts of env files, so that the status bar shows them without a request. All windows share the
- * table, which has only hosts that were in an env file.
+ * The branches of the hosts in env files, so that the status bar shows them without a request. All windows share the table.
+ * It contains only hosts that were in an env file.
  */
 import type { Compute } from '../../api/records/records.ts';
 import { isEqual } from '../../base/equal.ts';
@@ -16,14 +16,14 @@ import { hasKnownHosts, KNOWN_HOSTS } from './hasKnownHosts.ts';
 export interface KnownBranch extends BranchRef {
   readonly projectName: string;
   readonly branchName: string;
-  /** Whether the host is the one for pooled connections. */
+  /** Whether this is the host for pooled connections. */
   readonly isPooled: boolean;
   readonly isProtected: boolean;
   readonly expiresAt?: string | undefined;
   readonly isDeleted: boolean;
 }
 
-/** The hosts used longest ago are forgotten. */
+/** The least recently used hosts are dropped. */
 const MAX_HOSTS = 200;
 
 type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {
@@ -48,7 +48,7 @@ export class KnownHosts {
     return read(this.#memory).find(([known]) => known === hostKey(host))?.[1];
   }
 
-  /** What was last known of a branch, by any of its hosts. */
+  /** The last known data of a branch, from any of its hosts. */
   find({ account, projectId, branchId }: BranchRef): KnownBranch | undefined {
     return read(this.#memory).find(
       ([, known]) =>
@@ -70,7 +70,7 @@ export class KnownHosts {
     const wanted = new Set([...own.map(([host]) => host), ...hosts.map(hostKey)]);
     if (wanted.size === 0) return;
     const found = new Map<string, KnownBranch>();
-    // There may be thousands of computes at each change of the lists.
+    // Only some computes: each change of the lists may be of thousands.
     const candidates = wanted.union(
       new Set([...wanted].map((host) => host.replace(/^([^.:]+)-pooler\b/, '$1'))),
     );
@@ -114,7 +114,7 @@ function entriesOf(inventory: KnownInventory, account: string, compute: Compute)
   ];
 }
 
-/** A branch whose compute is gone, and perhaps the branch too. */
+/** The data of a branch whose compute was deleted, perhaps with the branch. */
 function updated(inventory: KnownInventory, known: KnownBranch): KnownBranch {
   const list = inventory.branches.forProject(known.projectId);
   return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };

@@ -1,13 +1,13 @@
-/** How long a branch that was created for a git branch lives without being used. */
+/** The expiry of an unused branch that was created for a git branch. */
 
 /** Seconds. */
 export const LIFETIME = 7 * 24 * 60 * 60;
 
-/** @param lifetime seconds from now. @returns a time without fractions of a second, which the service rejects */
+/** @param lifetime seconds from now. @returns a time without fractions of a second, because the service rejects those */
 export const expiryAfter = (lifetime: number, now = Date.now()): string =>
   new Date(now + lifetime * 1000).toISOString().replace(/\.\d+/, '');
 
-/** Whether less than half of it is left. A branch that has expired can't be renewed. */
+/** Whether less than half of the lifetime is left. An expired branch can't be renewed. */
 export function needsRenewal(expiresAt: string, now: number): boolean {
   const left = (Date.parse(expiresAt) - now) / 1000;
   return left > 0 && left < LIFETIME / 2;

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 /** Names of files by folder. The files needn't exist. */
 export type WatchedFiles = ReadonlyMap<string, readonly string[]>;
 
-/** Folders are watched instead of files, because git and editors replace files. */
+/** Watches folders, because git and editors replace files. */
 export function watchFiles(files: WatchedFiles, onChange: () => void): Disposable {
   const disposables = new DisposableStore();
   for (const [folder, names] of files) {
@@ -17,7 +17,7 @@ export function watchFiles(files: WatchedFiles, onChange: () => void): Disposabl
       watcher.on('error', () => watcher.close());
       disposables.add({ dispose: () => watcher.close() });
     } catch {
-      // It was removed, or the system has no watcher left. The window looks again when it gets the focus.
+      // The folder was removed, or the system has no watcher left. A window that gets the focus refreshes anyway.
     }
   }
   return disposables;

@@ -1,6 +1,6 @@
 /**
- * A folder of the workspace: what is checked out in it and which database branch its env file points to. Follows
- * checkouts if the repository's map says so.
+ * A workspace folder: its checked-out git branch, and the database branch that its env file points to. Follows checkouts if
+ * the repository's map says so.
  */
 import { basename, dirname, join, relative } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -28,7 +28,7 @@ import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 /** The variable in the env file. */
 export interface EnvValue {
   readonly file: Facts['file'];
-  /** Without links. */
+  /** The path with links resolved. */
   readonly path: string;
   /** A secret. */
   readonly value: string | undefined;
@@ -38,7 +38,7 @@ export interface EnvValue {
 export type Target =
   { readonly state: 'live'; readonly value: string } | { readonly state: Exclude<TargetState, 'live'> };
 
-/** What a switch of the env file has changed. */
+/** Reported after the env file was pointed at another database branch. */
 export interface EnvFileUpdate {
   readonly gitBranch: string;
   readonly target: BranchRef;
@@ -52,15 +52,15 @@ export interface WorkFolderDependencies {
   /** The id of the connected account. */
   readonly account: () => string | undefined;
   readonly readEnv: () => Promise<EnvValue>;
-  /** The value in the env file of another folder, a secret. */
+  /** The value in another folder's env file, a secret. */
   readonly readOther: (folder: string) => Promise<string | undefined>;
-  /** Replaces the value unless it has changed. @returns whether it was replaced */
+  /** Replaces the value unless it has changed since. @returns whether it was replaced */
   readonly replaceEnv: (before: string, after: string) => Promise<boolean>;
-  /** The value for the env file, with what is kept of the old value. Never rejects. */
+  /** The new value for the env file. Keeps the role, database and parameters of the old one. Never rejects. */
   readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
   /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
   readonly ask: (gitBranch: string, reason: AskReason) => boolean;
-  readonly onSwitched: (done: EnvFileUpdate) => void;
+  readonly onSwitched: (update: EnvFileUpdate) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -72,7 +72,7 @@ export interface WorkFolderState {
   readonly host: string | undefined;
   /** The branch behind the host, if it is known. */
   readonly current: KnownBranch | undefined;
-  /** The folder in another worktree whose file points to the same branch, although it isn't this git branch's. */
+  /** The folder in another worktree whose file points to the same branch, if that isn't mapped to this git branch. */
   readonly sharedWith: string | undefined;
   readonly decision: Decision;
 }
@@ -90,7 +90,7 @@ const NO_STATE: WorkFolderState = {
 /** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
 const SETTLE = 150;
 
-/** Milliseconds until a service that wasn't reachable is tried again. */
+/** Milliseconds until a service that couldn't be reached is tried again. */
 const RETRY = 10_000;
 
 export class WorkFolder implements Disposable {
@@ -120,7 +120,7 @@ export class WorkFolder implements Disposable {
     return this.#state;
   }
 
-  /** Looks at git and the file, and does what follows from it. Never rejects. */
+  /** Reads git's state and the env file, and updates the file if necessary. Never rejects. */
   refresh(): Promise<void> {
     this.#runAgain = true;
     return (this.#running ??= this.#run());
@@ -148,7 +148,7 @@ export class WorkFolder implements Disposable {
         this.#deps.onError(error);
       }
     }
-    // At once, so that a later refresh starts a new run.
+    // Reset in the same tick, so that a later refresh starts a new run.
     this.#running = undefined;
   }
 
@@ -159,7 +159,7 @@ export class WorkFolder implements Disposable {
     if (decision.kind === 'check' && value !== undefined)
       decision = await this.#switch(decision.target, value);
     this.#update({ decision });
-    // Without a connection, the next one causes a refresh.
+    // Without a connection there is no retry: connecting causes a refresh.
     if (decision.kind === 'stopped' && decision.reason === 'offline' && facts?.account !== undefined)
       this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
     const question = facts && questionOf(decision, facts);
@@ -168,20 +168,20 @@ export class WorkFolder implements Disposable {
     if (!this.#asked.has(gitBranch) && this.#deps.ask(gitBranch, reason)) this.#asked.add(gitBranch);
   }
 
-  /** Finds the target, which takes time, so the facts are read again before the file is changed. */
-  async #switch(target: BranchRef, value: string): Promise<Decision> {
-    const found = await this.#deps.findTarget(target, value);
-    const { facts, value: before } = await this.#read();
+  /** Finding the target takes time, so the facts are read again before the file is changed. */
+  async #switch(target: BranchRef, oldValue: string): Promise<Decision> {
+    const found = await this.#deps.findTarget(target, oldValue);
+    const { facts, value: currentValue } = await this.#read();
     if (facts === undefined || this.#isDisposed) return NO_STATE.decision;
     const decision = decide({ ...facts, target: found.state });
-    const isSame = before === value && 'target' in decision && isEqual(decision.target, target);
+    const isSame = currentValue === oldValue && 'target' in decision && isEqual(decision.target, target);
     if (!isSame) {
       this.#runAgain = true;
       return decision;
     }
     if (decision.kind !== 'write' || found.state !== 'live') return decision;
     const { branch: gitBranch = '' } = facts.git;
-    if (await this.#deps.replaceEnv(value, found.value)) this.#deps.onSwitched({ gitBranch, target });
+    if (await this.#deps.replaceEnv(oldValue, found.value)) this.#deps.onSwitched({ gitBranch, target });
     this.#runAgain = true;
     return { kind: 'nothing' };
   }
@@ -243,7 +243,7 @@ export class WorkFolder implements Disposable {
     });
   }
 
-  /** What is known without a request. */
+  /** The state of the target, as far as it is known without a request. */
   #knownState(target: BranchRef): TargetState {
     const known = this.#deps.knownHosts.find(target);
     if (known?.isDeleted === true) return 'deleted';
@@ -257,7 +257,7 @@ export class WorkFolder implements Disposable {
     if (!isEqual(plain(before), plain(this.#state))) this.#changed.fire();
   }
 
-  /** Only while there is something to show or to follow. */
+  /** Watches files only while there is something to show or follow. */
   #watch(envPath: string): void {
     const { repository, map, current } = this.#state;
     const files = new Map<string, readonly string[]>();
@@ -275,7 +275,7 @@ export class WorkFolder implements Disposable {
     this.#watched = files;
     this.#watcher?.dispose();
     this.#watcher = watchFiles(files, () => this.#schedule());
-    // What has changed before that is seen now.
+    // Run once more: a change made before the watcher was in place would go unnoticed.
     if (files.size > 0) this.#runAgain = true;
   }
 
@@ -285,7 +285,7 @@ export class WorkFolder implements Disposable {
   }
 }
 
-/** For comparing. */
+/** For comparison with `isEqual`, which doesn't support Maps. */
 const plain = (state: WorkFolderState) => ({
   ...state,
   map: { ...state.map, branches: [...state.map.branches] },

@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Repository } from './gitState.ts';
 
-/** Whether the worktree was added to a repository that has its own. A submodule is a repository, too. */
+/** Whether this is an additional worktree of its repository. A submodule is a separate repository. */
 export const isLinked = ({ gitDir, commonDir }: Repository): boolean => gitDir !== commonDir;
 
-/** The folders of the other worktrees, which may be gone. */
+/** The folders of the other worktrees. They may have been deleted. */
 export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);
@@ -15,7 +15,7 @@ export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository
     .filter((linked) => linked !== gitDir)
     .map((linked) => readFile(path.join(linked, 'gitdir'), 'utf8').catch(() => ''));
   const linked = (await Promise.all(links)).map((file) => path.dirname(file.trim()));
-  // A bare repository has no files, and that of a submodule is elsewhere.
+  // A bare repository has no worktree of its own. A submodule's git folder isn't inside its worktree.
   const main = path.basename(commonDir) === '.git' ? [path.dirname(commonDir)] : [];
   return [...main, ...linked].filter((other) => path.isAbsolute(other) && other !== worktree);
 }

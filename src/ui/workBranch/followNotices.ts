@@ -1,4 +1,4 @@
-/** What following a git branch asks and says. */
+/** The questions and messages of env files that follow the git branch. */
 import { commands, debug, l10n, tasks, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -26,7 +26,7 @@ interface NamedBranch {
   readonly name: string;
 }
 
-/** Asks which database branch a git branch gets. @param parent undefined if it isn't to be offered */
+/** Asks for the database branch of a git branch. @param parent undefined if it must not be offered */
 export async function askForBranch(
   followed: FollowedFolder,
   { gitBranch, reason }: { readonly gitBranch: string; readonly reason: AskReason },
@@ -58,7 +58,7 @@ export async function askForBranch(
 /** Milliseconds. Announcements take turns, so only the last of several quick switches is announced. */
 const SETTLE = 1000;
 
-/** Says that the file was changed; the first time with buttons, because later ones would be in the way. */
+/** Announces that the file was changed. Only the first message has buttons, because later ones would be in the way. */
 export class SwitchNotices {
   #last:
     | { readonly followed: FollowedFolder; readonly gitBranch: string; readonly change: WrittenFile }
@@ -91,7 +91,7 @@ export class SwitchNotices {
     const last = this.#last;
     if (last === undefined) return;
     await tryAgain(last.followed, l10n.t("Couldn't undo the change"), async () => {
-      // First, so that the change of the file isn't taken for a reason to switch again.
+      // Before the file changes, which would otherwise cause another switch.
       last.followed.work.setUndone(last.gitBranch);
       await undoChanges([last.change]);
       this.#last = undefined;
@@ -112,7 +112,7 @@ export class SwitchNotices {
   }
 }
 
-/** What VS Code can start again: the debug session and tasks. */
+/** Restarts what VS Code can restart: the debug session and tasks. */
 async function restartPrograms(): Promise<void> {
   if (debug.activeDebugSession !== undefined) await commands.executeCommand('workbench.action.debug.restart');
   for (const execution of tasks.taskExecutions) {

@@ -24,7 +24,7 @@ interface RenewalDependencies {
 }
 
 export function renewUsedBranches(deps: RenewalDependencies): Disposable {
-  /** Tried once in each window: another attempt would fail again, and later windows try too. */
+  /** Each branch is tried once per window: another attempt would probably fail too, and other windows also try. */
   const tried = new Set<string>();
   return deps.workFolders.onDidChange(() => {
     for (const branch of branchesToRenew(deps)) {
@@ -35,7 +35,7 @@ export function renewUsedBranches(deps: RenewalDependencies): Disposable {
   });
 }
 
-/** Marks of the user may forbid changes, or ask for a confirmation, which this isn't worth. */
+/** Skips marked branches: the mark may forbid changes or require a confirmation, which a renewal isn't worth. */
 function branchesToRenew({ workFolders, session, guards }: RenewalDependencies): KnownBranch[] {
   const account = session.connection && accountId(session.connection.account);
   return workFolders.states.flatMap(({ current, map }) =>

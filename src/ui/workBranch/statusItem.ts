@@ -22,7 +22,7 @@ interface StatusItemDependencies {
   readonly config: Config;
 }
 
-/** Next to VS Code's own item of the git branch. */
+/** Next to VS Code's item for the git branch. */
 const PRIORITY = 9_000;
 
 export class WorkBranchItem implements Disposable {
@@ -41,7 +41,7 @@ export class WorkBranchItem implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Created with the first branch to show. */
+  /** Created when there is a branch to show. */
   get #item(): StatusBarItem {
     if (this.#created !== undefined) return this.#created;
     const name = l10n.t('Database Branch');
@@ -106,7 +106,7 @@ export class WorkBranchItem implements Disposable {
   }
 }
 
-/** Says if the file doesn't belong to what is checked out. */
+/** The label shows if the file doesn't match the checked-out branch. */
 function labelWithState(name: string, { decision }: WorkFolderState): string {
   if (decision.kind === 'paused') return l10n.t('{0} (paused: {1})', name, pauseText(decision.reason));
   if (decision.kind === 'keep' && decision.reason === 'byNeon') return name;

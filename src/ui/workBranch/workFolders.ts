@@ -1,4 +1,4 @@
-/** The folders of the workspace with their git branches and env files, kept up to date while there is something to show. */
+/** The workspace folders with their git branches and env files, kept up to date while there is something to show. */
 import path from 'node:path';
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../base/clock.ts';
@@ -28,7 +28,7 @@ export interface WorkFoldersDependencies {
   readonly log: Log;
 }
 
-/** Milliseconds. Lists change often while they are loaded. */
+/** Milliseconds. Lists change often while they are loading. */
 const INVENTORY_DELAY = 300;
 
 export class WorkFolders implements Disposable {
@@ -39,7 +39,7 @@ export class WorkFolders implements Disposable {
   readonly #folders = new Map<string, { readonly folder: WorkspaceFolder; readonly work: WorkFolder }>();
   #timer: Disposable | undefined;
 
-  /** The state of a folder, or which one is shown. */
+  /** Fires when the state of a folder changed, or another folder is shown. */
   readonly onDidChange = this.#changed.event;
 
   constructor(deps: WorkFoldersDependencies) {
@@ -60,7 +60,7 @@ export class WorkFolders implements Disposable {
     this.#setFolders();
   }
 
-  /** The folder of the active editor if it has something to show, else the first one that has. */
+  /** The active editor's folder if it has something to show, or else the first folder that does. */
   get shown(): { readonly folder: WorkspaceFolder; readonly work: WorkFolder } | undefined {
     const isShown = ({ work }: { readonly work: WorkFolder }) =>
       work.state.current !== undefined || work.state.map.isFollowed;
@@ -90,7 +90,7 @@ export class WorkFolders implements Disposable {
     this.#changed.dispose();
   }
 
-  /** Git and its files are only on disks. */
+  /** Only folders on disk can have a git repository. */
   #setFolders(): void {
     const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
     const ids = new Set(folders.map(({ uri }) => uri.toString()));
@@ -140,7 +140,7 @@ export class WorkFolders implements Disposable {
     return work;
   }
 
-  /** The chosen parent, unless it is production: a click on the wrong button must not lead there. */
+  /** The chosen parent, unless it is production: a click on the wrong button must not connect to production. */
   #parentOf({ state: { map } }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
     const { inventory, config } = this.#deps;
     const ref = map.parent;

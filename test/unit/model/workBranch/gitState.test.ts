@@ -124,7 +124,7 @@ describe('readGitState', () => {
     assert.notEqual(linked?.gitDir, main?.gitDir);
   });
 
-  it('reads a submodule as a repository of its own', async () => {
+  it('reads a submodule as a separate repository', async () => {
     const source = createRepository();
     git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', source.folder, 'part');
     repository.at(path.join(repository.folder, 'part')).git('switch', '--quiet', '--create', 'inner');

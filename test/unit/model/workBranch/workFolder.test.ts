@@ -235,7 +235,7 @@ describe('WorkFolder', () => {
     await fixture.becomes('two');
   });
 
-  it('pauses in a rebase that stops, and goes on after it', async () => {
+  it('pauses during a rebase that stops, and continues after it', async () => {
     await follow();
     fixture.repository.git('commit', '--quiet', '--allow-empty', '--message=Second');
     fixture.repository.git(
