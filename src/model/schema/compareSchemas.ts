@@ -1,4 +1,4 @@
-/** Counts what differs between two schemas, as pg_dump writes them. */
+/** Counts the differences between two schemas, as written by pg_dump. */
 
 export interface SchemaDifference {
   readonly added: number;
@@ -16,10 +16,10 @@ export function compareSchemas(before: string, after: string): SchemaDifference 
   };
 }
 
-/** Its owner may change, and then it is still the same object. */
+/** The header of an object. The owner isn't part of its identity. */
 const HEADER = /^--\n-- Name: (.*?)(?:; Owner: .*)?\n--$/m;
 
-/** What pg_dump writes for each object, such as a table or a grant, by its name and kind. */
+/** The statements for each object, such as a table or a grant, by its name and kind. */
 function statementsOf(sql: string): ReadonlyMap<string, string> {
   const [, ...parts] = sql.replace(/\n--\n-- PostgreSQL database dump complete\n[^]*$/, '').split(HEADER);
   const statements = new Map<string, string>();

@@ -1,2 +1,2 @@
-/** Of the documents with schemas. In a separate file, because the extension needs it at activation. */
+/** The URI scheme of schema documents. In a separate file, because it is needed at activation. */
 export const SCHEMA_SCHEME = 'hosted-postgres-schema';

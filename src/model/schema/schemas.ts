@@ -1,4 +1,4 @@
-/** The schemas of databases as text. Each is kept while a document shows it. */
+/** The schemas of databases as text. Each is cached while a document shows it. */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { CallOptions } from '../../api/client.ts';
 import { isNotOffered } from '../../api/errors.ts';
@@ -10,7 +10,7 @@ import { SCHEMA_SCHEME } from './schemaScheme.ts';
 
 export interface SchemaUri {
   readonly path: string;
-  /** The account, because ids are unique only within one. */
+  /** Names the account, because ids are unique only within one. */
   readonly query: string;
 }
 
@@ -22,7 +22,7 @@ export interface SchemaOwner {
 
 export const schemaUri = (account: Account, { projectId, branchId, database }: SchemaOwner) => ({
   scheme: SCHEMA_SCHEME,
-  // VS Code shows its end as the title, and highlights SQL.
+  // VS Code shows the last segment as the title, and highlights SQL by its extension.
   path: `/${projectId}/${branchId}/${encodeURIComponent(database)}.sql`,
   query: accountId(account),
 });
@@ -40,7 +40,7 @@ export class Schemas {
   readonly #session: Session;
   readonly #texts = new Map<string, string>();
   readonly #changed = new Emitter<SchemaUri>();
-  /** Fires when a schema was loaded again. */
+  /** Fires after a schema was reloaded. */
   readonly onDidChange = this.#changed.event;
 
   constructor(session: Session) {

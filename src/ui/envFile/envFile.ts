@@ -16,7 +16,7 @@ import { realFile } from './realFile.ts';
 /** The mode of a file that only the user may read. */
 const PRIVATE_MODE = 0o600;
 
-/** The variable of a folder that has the connection string. */
+/** The variable with a folder's connection string. */
 export interface EnvVariable {
   readonly uri: Uri;
   /** The path of the file in the folder. */
@@ -33,9 +33,9 @@ export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceF
 export type WriteEnv = (value: string) => Promise<readonly WrittenFile[]>;
 
 /**
- * Asks what there is to ask before the file is written: whether git may see it, and to save it.
+ * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
  * @returns undefined if the user canceled
- * @throws {Error} such as for a link out of the workspace
+ * @throws {Error} for example for a link out of the workspace
  */
 export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<WriteEnv | undefined> {
   requireTrust();
@@ -59,24 +59,24 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
 
 /** The file to write. */
 export interface EnvFile {
-  /** The target if the path is a link. */
+  /** The target, if the path is a link. */
   readonly uri: Uri;
   readonly isLink: boolean;
-  /** Without links; undefined in a virtual file system. */
+  /** The path with links resolved; undefined in a virtual file system. */
   readonly path: string | undefined;
   readonly ignored: Ignored;
-  /** The file where a rule would make git ignore this file. */
+  /** The `.gitignore` in which a rule would make git ignore the file. */
   readonly ignoreFile: Uri | undefined;
 }
 
-/** @throws {Error} such as for a link out of the workspace */
+/** @throws {Error} for example for a link out of the workspace */
 export async function envFileOf(file: Uri): Promise<EnvFile> {
   const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
   if (file.scheme !== 'file')
     return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
   const folders = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   const { path, isLink } = await realFile(file.fsPath, folders);
-  // Git reads no rules from links.
+  // Git doesn't read rules from a link.
   const hasRules = await realFile(ignoreFile.fsPath, folders).then(
     (rules) => !rules.isLink,
     () => false,
@@ -137,7 +137,7 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
   return true;
 }
 
-/** Says what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
+/** Announces what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
 export function offerUndo(
   log: Log,
   message: string,

@@ -1,4 +1,4 @@
-/** Reads and replaces the value of a variable without asking, for a file that follows git. */
+/** Reads and replaces the value of a variable without questions, for a file that follows git. */
 import { readFile } from 'node:fs/promises';
 import { Uri, workspace } from 'vscode';
 import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
@@ -22,7 +22,7 @@ export async function readValue(file: string, name: string): Promise<string | un
   return text === undefined ? undefined : getVariable(text, name);
 }
 
-/** @returns undefined if the value isn't the one before any more. @throws {Error} such as in an untrusted workspace */
+/** @returns undefined if the value has changed since. @throws {Error} for example in an untrusted workspace */
 export async function replaceEnv(
   { uri, name }: EnvVariable,
   before: string,

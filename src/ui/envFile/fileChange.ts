@@ -1,6 +1,6 @@
 /**
- * Changes text files without an editor: VS Code's Local History keeps a copy of every file that an editor saves, which
- * other users can read.
+ * Changes text files without an editor, because VS Code's Local History keeps a copy of every file that an editor saves, and
+ * other users can read the copy.
  */
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
 import { replaceFile } from '../../base/replaceFile.ts';
@@ -15,7 +15,7 @@ export interface WrittenFile {
   readonly after: Uint8Array;
 }
 
-/** @param uri without links. @param mode of a new file. @throws {Error} in an untrusted workspace, or if it isn't UTF-8 */
+/** @param uri with links resolved. @param mode of a new file. @throws {Error} if it isn't UTF-8 or the workspace is untrusted */
 export async function changeFile(
   uri: Uri,
   change: (text: string) => Replacement,
@@ -28,7 +28,7 @@ export async function changeFile(
   return { uri, before, after };
 }
 
-/** Undoes all of the changes, or none. @throws {Error} if a file has changed since then */
+/** Undoes all of the changes or none. @throws {Error} if a file has changed since */
 export async function undoChanges(changes: readonly WrittenFile[]): Promise<void> {
   for (const { uri, after } of changes) {
     const current = await readText(uri);

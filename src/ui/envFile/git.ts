@@ -2,14 +2,14 @@ import path from 'node:path';
 import { extensions, workspace } from 'vscode';
 import { gitRunner } from '../../base/runGit.ts';
 
-/** The part of VS Code's Git extension that gives the path of the git that it found. */
+/** The part of VS Code's Git extension that has the path of git. */
 interface GitExtension {
   getAPI(version: 1): { readonly git: { readonly path: string } };
 }
 
 export const runGit = gitRunner(gitProgram);
 
-/** Doesn't activate the Git extension, which would look for repositories. */
+/** Doesn't activate the Git extension, because that would search for repositories. */
 function gitProgram(): string {
   const setting = workspace.getConfiguration('git').get<unknown>('path');
   const configured: unknown = Array.isArray(setting) ? setting[0] : setting;

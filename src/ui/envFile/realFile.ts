@@ -1,16 +1,16 @@
-/** Resolves links of a path in the workspace, which may point to a tracked file or out of the workspace. */
+/** Resolves links in a path of the workspace. They may lead to a tracked file or out of the workspace. */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { l10n } from 'vscode';
 
 export interface RealFile {
-  /** Without links. The file may not exist. */
+  /** The path with links resolved. The file may not exist. */
   readonly path: string;
   /** Whether the path itself is a link, not only a parent folder. */
   readonly isLink: boolean;
 }
 
-/** @param folders of the workspace. @throws {Error} for a link out of the workspace, a broken link, or not a file */
+/** @param folders of the workspace. @throws {Error} for a broken link, a link out of the workspace, and anything but a file */
 export async function realFile(file: string, folders: readonly string[]): Promise<RealFile> {
   const name = path.basename(file);
   const parent = await realpath(path.dirname(file));

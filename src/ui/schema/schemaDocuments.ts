@@ -1,4 +1,4 @@
-/** Shows schemas as read-only documents, also those that VS Code opens again after a reload. */
+/** Shows schemas as read-only documents, which VS Code may reopen after a reload. */
 import { Uri, workspace, type EventEmitter } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Schemas } from '../../model/schema/schemas.ts';
@@ -9,7 +9,7 @@ export class SchemaDocuments implements Disposable {
   readonly #schemas: Schemas;
   readonly #disposables = new DisposableStore();
 
-  /** @param changed tells VS Code that a document has another text */
+  /** @param changed fired when the text of a document has changed */
   constructor(schemas: Schemas, changed: EventEmitter<Uri>) {
     this.#schemas = schemas;
     this.#disposables.add(

@@ -1,4 +1,4 @@
-/** What the status bar says about the branch of an env file. */
+/** The status bar's texts about the branch of an env file. */
 import { l10n } from 'vscode';
 import type { Mark } from '../../model/account/guards.ts';
 import type { AskReason, Decision, KeepReason, StopReason } from '../../model/workBranch/decide.ts';
@@ -50,7 +50,7 @@ export function pauseText(pause: Pause): string {
   return texts[pause];
 }
 
-/** Why the file doesn't point to the database branch of what is checked out; undefined if it does. */
+/** Why the file doesn't point to the database branch of the checked-out git branch; undefined if it does. */
 export function decisionText(decision: Decision, gitBranch: string): string | undefined {
   switch (decision.kind) {
     case 'paused':

@@ -49,7 +49,7 @@ export const compare: Command = async (context, argument, run) => {
   await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
 };
 
-/** For the active editor, whose title has a button for it. */
+/** Refreshes the schemas in the active editor, from a button in its title. */
 export const refresh: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh the schema");
   const input = editors.tabGroups.activeTabGroup.activeTab?.input;
@@ -97,7 +97,7 @@ function countText(before: string, after: string): string {
   return parts.join(', ') || l10n.t('no differences');
 }
 
-/** Loads schemas again. */
+/** Reloads schemas. */
 function load({ schemas }: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
   return withCancel(l10n.t('Loading the schema'), async (options) =>
     Promise.all(uris.map((uri) => schemas.load(uri, options))),
@@ -118,7 +118,7 @@ interface SchemaState {
   readonly database?: string | undefined;
 }
 
-/** The branch to compare with, which is the parent unless the user picks another, and the database if there are several. */
+/** Asks for the branch to compare with (the parent by default), and for the database if there are several. */
 async function ask(
   context: CommandContext,
   title: string,

@@ -42,7 +42,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const place = { git, account: accountId(account), projectId, list };
   const choice = await chooseBranch(title, place);
   if (choice === undefined) return;
-  // Before anything is created, so that canceling leaves nothing behind.
+  // Ask before creating anything, so that canceling leaves nothing behind.
   const write = await prepareEnv(envVariable(context.config, git.folder));
   if (write === undefined) return;
   const branch = choice.existing ?? (await create(context, run, place, choice.name, isLocal));
@@ -64,7 +64,7 @@ async function findProject(
   const current = context.workFolders.of(folder)?.state.current;
   for (const ref of [map.parent, current, ...map.branches.values()]) {
     if (ref === undefined || ref === 'none' || ref.account !== account) continue;
-    // It may have been deleted.
+    // The project may have been deleted.
     if ((await context.inventory.branches.refresh(ref.projectId)) !== undefined) return ref.projectId;
   }
   const only = await onlyProject(context);
@@ -77,11 +77,11 @@ async function findProject(
 
 interface Choice {
   readonly existing?: Branch | undefined;
-  /** Of a new branch. */
+  /** The name of a new branch. */
   readonly name: string;
 }
 
-/** Offers a branch that belongs to the git branch already, or has its name. @returns undefined if the user canceled */
+/** Offers a branch that already belongs to the git branch, or has its name. @returns undefined if the user canceled */
 async function chooseBranch(title: string, { git, list, ...place }: Place): Promise<Choice | undefined> {
   const { gitBranch, map } = git;
   const branches = [...list.branches.values()];

@@ -56,8 +56,8 @@ async function setFollowed(context: CommandContext, { folder }: GitFolder, isFol
 }
 
 /**
- * What the file points to is where new branches start from, if it is the project's default branch. On the default git
- * branch, it is also what that goes back to, unless it is production.
+ * New branches start from the default branch of the project in the file. If the file points to that branch, the default git
+ * branch is mapped to it too, unless it is production.
  */
 async function startFromCurrent(
   context: CommandContext,

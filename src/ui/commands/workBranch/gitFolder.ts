@@ -1,4 +1,4 @@
-/** The folder of a command, and what git has checked out in it. */
+/** The folder of a command, and the git branch that is checked out in it. */
 import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { readBranchMap, type BranchMap } from '../../../model/workBranch/branchMap.ts';
@@ -55,7 +55,7 @@ function folderOf(argument: unknown): WorkspaceFolder | undefined {
   const { folder, rootUri } = fieldsOf(argument);
   const uri = typeof folder === 'string' ? Uri.file(folder) : rootUri;
   if (!(uri instanceof Uri)) return undefined;
-  // A repository may be the parent of a workspace folder, or inside one.
+  // A repository may contain a workspace folder, or be inside one.
   const isBelow = (one: Uri, other: Uri) => `${one.path}/`.startsWith(`${other.path}/`);
   return (
     workspace.getWorkspaceFolder(uri) ?? workspace.workspaceFolders?.find((each) => isBelow(each.uri, uri))

@@ -1,4 +1,4 @@
-/** The menu of the status bar item: what to do about the database branch of a folder. */
+/** The menu of the status bar item: actions for the database branch of a folder. */
 import { commands, l10n, ThemeIcon, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
@@ -37,7 +37,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   await act?.();
 };
 
-/** What depends on the git branch. */
+/** Actions that depend on the git branch. */
 function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
   const work = workFolders.of(folder);
   if (work?.state.git?.branch === undefined) return [];
@@ -60,7 +60,7 @@ function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder)
   ];
 }
 
-/** What the connected account can do with the branch in the file. */
+/** Actions of the connected account for the branch in the file. */
 function actionsOfBranch(context: CommandContext): Action[] {
   const { session, inventory, workFolders } = context;
   const current = workFolders.shown?.work.state.current;

@@ -30,10 +30,10 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   const variable = envVariable(context.config, git.folder);
   const url = await findUrl(context, title, { ref, compute, variable });
   if (url === undefined) return;
-  // Before the file, so that the status bar knows its host.
+  // Before the file is written, so that the status bar knows its host.
   await context.knownHosts.remember(context.inventory, ref.account, [compute]);
   const work = context.workFolders.of(git.folder);
-  // The user may have checked out another git branch since then.
+  // The user may have checked out another git branch during the questions.
   if ((await checkedOutBranch(git.folder)) === git.gitBranch) {
     const changes = await write(url);
     const undone = () => work?.setUndone(git.gitBranch);
@@ -43,7 +43,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   await work?.refresh();
 }
 
-/** Keeps role, database and parameters of a value that points to the same project. */
+/** Keeps the role, database and parameters of a value that points to the same project. */
 async function findUrl(
   context: CommandContext,
   title: string,
