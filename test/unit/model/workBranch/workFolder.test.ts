@@ -77,10 +77,8 @@ class Fixture {
       onSwitched: ({ gitBranch }) => void this.switched.push(gitBranch),
       onError: (error) => void this.errors.push(error),
     };
-    this.folder = new WorkFolder(repository.folder, {
-      ...deps,
-      knownHosts,
-    } as unknown as WorkFolderDependencies);
+    const all = { ...deps, knownHosts } as unknown as WorkFolderDependencies;
+    this.folder = new WorkFolder(repository.folder, all);
   }
 
   get value(): string | undefined {
