@@ -61,7 +61,7 @@ describe('API keys', () => {
     assert.deepEqual(await names(), [oldName]);
   });
 
-  it('are both named after a reload in the middle of a rotation, once', async () => {
+  it('are both named once in a message after a reload interrupts a rotation', async () => {
     const held = service().proxy.inject('noAnswerAfter', { method: 'POST' });
     const oldName = await startRotation('laptop 4');
     await ui().dialog.press('Rotate');

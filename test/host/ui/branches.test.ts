@@ -32,7 +32,7 @@ describe('Branches', () => {
     assert.match(await ui().computes.tooltip(rewriteRow), new RegExp(`Parent\\s+${mainBranch} \\(main\\)`));
   });
 
-  it('have their name before their id if the user wants it, also in the lists to choose from', async () => {
+  it('have their name before their id if the user wants it, in pickers too', async () => {
     await ui().viewAction('Computes', 'Show Names First');
     await ui().computes.waitFor(`Branch main, ${mainBranch}, default`);
     await ui().computes.click(/^Compute primary/);
@@ -88,7 +88,7 @@ describe('Branches', () => {
     assert.equal((await find('archive'))?.id, id);
   });
 
-  it('say that they expire instead of being protected, and no longer expire after Change Expiry…', async () => {
+  it('cannot be protected while they expire, which Change Expiry… can remove', async () => {
     const expires_at = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '');
     const id = await newBranch('brief', { expires_at });
     await ui().computes.contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'Protect Branch');
@@ -203,7 +203,7 @@ describe('A service with only the calls of the specification', () => {
       });
   });
 
-  it('is asked for branches once, and shows those with computes by their id', async () => {
+  it('receives one request for branches, and those with computes are shown by id', async () => {
     await ui().computes.expand('Project shop');
     await ui().computes.waitFor(/^Compute primary,/);
     const labels = (await ui().computes.labels()).filter((label) => label.startsWith('Branch'));
@@ -229,7 +229,7 @@ describe('A service with only the calls of the specification', () => {
     await ui().computes.waitFor(`Branch ${emptyBranch}`);
     const { items } = await service().client.listComputes(shop);
     const created = items.find(({ branch_id }) => branch_id === emptyBranch);
-    // The command ends by showing it.
+    // The command ends by revealing the branch.
     await ui().computes.waitUntilSelected(new RegExp(`^Compute ${created?.id}`));
   });
 });

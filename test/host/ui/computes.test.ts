@@ -66,7 +66,7 @@ describe('Computes', () => {
     await quickInput.choose('Select a fixed size', 'Autoscaling…');
     assert.match((await quickInput.waitFor('Select the minimum')).title, /5\/7/);
     await quickInput.choose('Select the minimum', '1 CU');
-    // The maximum number of connections follows from the minimum.
+    // The minimum size determines the maximum number of connections.
     const [maximum] = await itemsOf('Select the maximum');
     assert.equal(maximum, '2 CU 2 vCPU · 8 GB RAM · 6.4 GB file cache · max_connections 450');
     await quickInput.choose('Select the maximum', '4 CU');
@@ -96,7 +96,7 @@ describe('Computes', () => {
     await ui().quickInput.cancel('Select what to change');
   });
 
-  it('are resized after a warning of the restart', async () => {
+  it('are resized after a warning about the restart', async () => {
     const count = changes();
     await edit('primary', 'Size…');
     await ui().quickInput.choose('Select a fixed size', '2 CU');
@@ -111,7 +111,7 @@ describe('Computes', () => {
     await waitForChange(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
   });
 
-  it('lose their pooler after a warning of the dropped connections', async () => {
+  it('lose their pooler after a warning about dropped connections', async () => {
     await service().client.startCompute(shop, primary);
     await ui().computes.waitFor(/^Compute primary, active,/);
     await edit('primary', 'Turn Pooled Connections Off');

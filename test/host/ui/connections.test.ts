@@ -1,4 +1,4 @@
-/** The ways from a compute into other programs: formats, services, SQL clients, tasks, and new passwords. */
+/** Connections for other programs: formats, services, SQL clients, tasks, and new passwords. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -114,7 +114,7 @@ describe('a connection', () => {
     await until('the file to go', async () => (await passFiles(ui().dataFolder)).length === 0);
   });
 
-  it('is copied in a chosen format, and the next time in the same one with two keys', async () => {
+  it('is copied in a chosen format, which is offered first the next time', async () => {
     await ui().computes.contextMenu(row, 'Copy As…');
     const { items } = await ui().quickInput.waitFor('Select a database');
     assert.deepEqual(items, ['app app_owner · direct', 'app app_owner · pooled', 'Another role…']);
@@ -166,7 +166,7 @@ describe('a connection', () => {
     assert.equal(stdout.trim(), 'app_owner');
   });
 
-  it('is handed to SQLTools, with the password only on request', async () => {
+  it('is passed to SQLTools, with the password only on request', async () => {
     await ui().computes.contextMenu(row, 'Open In…');
     await ui().quickInput.choose('Select a SQL client', 'SQLTools');
     const [[name, values] = []] = await until('the connection', async () => {
@@ -192,7 +192,7 @@ describe('a connection', () => {
     await ui().notifications.clear();
   });
 
-  it('is handed to Database Client as a connection string without the password', async () => {
+  it('is passed to Database Client as a connection string without the password', async () => {
     await ui().computes.contextMenu(row, 'Open In…');
     await ui().quickInput.choose('Select a SQL client', 'Database Client');
     await ui().notifications.waitFor('Paste it in Database Client');
@@ -201,7 +201,7 @@ describe('a connection', () => {
     await ui().notifications.clear();
   });
 
-  it('is handed to PostgreSQL by a link without the password', async () => {
+  it('is passed to PostgreSQL by a link without the password', async () => {
     await ui().computes.contextMenu(row, 'Open In…');
     await ui().quickInput.choose('Select a SQL client', 'PostgreSQL (Microsoft)');
     const query = await until('the link', async () => {
@@ -253,7 +253,7 @@ describe('a connection', () => {
   });
 });
 
-/** The password files that the extension has made for psql. */
+/** The password files that the extension has created for psql. */
 async function passFiles(dataFolder: string): Promise<string[]> {
   const storage = path.join(dataFolder, 'data/User/globalStorage/hosted-postgres.hosted-postgres');
   const names = await readdir(storage);

@@ -54,7 +54,7 @@ describe('the life of the local service', () => {
   it('loses its lease with the last window, so that it ends after the grace time', async () => {
     const service = await start();
     const all = await startPostgres(service);
-    // It has started the service, and its end closes the lease.
+    // This window has started the service. Closing it ends its lease.
     const extensionHost = (await listProcesses()).find(({ pid }) => pid === service.pid)?.parent ?? 0;
     assert.ok(extensionHost > 1 && isAlive(extensionHost));
     await close(ui());

@@ -46,7 +46,7 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
     const now = await read();
     return !now.isPending && now;
   });
-  // Last, these select what they made, which closes a prompt: the next command must not have begun.
+  // At their end, these commands select what they created, which closes any prompt. So wait before the next command.
   const selects = /Create (Branch|Compute|Project)/.test(title);
   const isEnd = (state: State) =>
     state.isNotified ||
@@ -88,11 +88,11 @@ export async function walkCommand(workbench: Workbench, title: string): Promise<
   }
 }
 
-/** The list is empty, or the name of what would be changed must be entered. */
+/** Whether the list is empty, or the name of the changed resource must be entered. */
 const isUnanswerable = ({ question = '', isList, items }: State): boolean =>
   (isList && items === 0) || question.includes('to continue.');
 
-/** @returns false if it was canceled, because it would take something away */
+/** @returns false if it was canceled because it would remove something */
 async function confirm({ dialog }: Workbench): Promise<boolean> {
   const { buttons } = await dialog.read();
   const button = buttons.find((each) => !/^(Cancel|Close|Delete|Remove|Revoke|Reset)/.test(each));

@@ -31,7 +31,7 @@ const WATCH = `(target, characters) => {
 export async function watchPage(page: Page, target: string, characters: string) {
   await page.evaluate(`(${WATCH})(${JSON.stringify(target)}, ${JSON.stringify(characters)})`);
   return {
-    /** The worst that was found since the last call. */
+    /** The most serious finding since the last call. */
     findings: () =>
       page.evaluate<string[]>(
         '(() => { const all = [...hostileFindings].toSorted().reverse().slice(0, 5); hostileFindings.clear(); return all; })()',

@@ -80,7 +80,7 @@ describe('The database branch of a Git branch', () => {
     await written('feature/log-in-', before);
   });
 
-  it('goes back on Undo', async () => {
+  it('is replaced by the previous one on Undo', async () => {
     const before = await url();
     repository.git('switch', '--quiet', '--create', 'undone');
     await create();

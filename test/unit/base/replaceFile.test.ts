@@ -37,7 +37,7 @@ describe('replaceFile', () => {
   });
 
   it('keeps the permissions of an existing file, and as root its owner', async function () {
-    if (isWindows) this.skip(); // It has neither.
+    if (isWindows) this.skip(); // Windows has neither.
     writeFileSync(file, 'old');
     chmodSync(file, 0o644);
     const isRoot = process.getuid?.() === 0;

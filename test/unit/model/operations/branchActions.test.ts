@@ -183,7 +183,7 @@ describe('BranchActions', () => {
     assert.deepEqual(sent(), []);
   });
 
-  it('finds a new project in the list after a lost reply, if only one can be it', async () => {
+  it('finds a new project in the list after a lost reply, if there is only one candidate', async () => {
     status = 504;
     const create = () => changes.createProject({ name: 'blog' }, store.options);
     change = () => projects.push({ id: 'other', name: 'other' });
@@ -206,7 +206,7 @@ describe('BranchActions', () => {
     assert.equal(store.inventory.projects?.entries.has('shop'), false);
   });
 
-  it('finds out after a lost reply whether a project was deleted', async () => {
+  it('checks after a lost reply whether a project was deleted', async () => {
     status = 502;
     change = () => undefined;
     await assert.rejects(changes.deleteProject('shop', store.options), /status 502/);

@@ -55,7 +55,7 @@ describe('ComputeActions', () => {
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
   });
 
-  it('sends nothing to another account than the one it began in', async () => {
+  it('sends nothing if the window has switched accounts since the change began', async () => {
     const { options } = store;
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== options.initialConnection);
@@ -89,7 +89,7 @@ describe('ComputeActions', () => {
     });
   }
 
-  it('takes no compute for the new one that another window created before', async () => {
+  it('does not mistake a compute that another window created before for the new one', async () => {
     replyToChanges(() => 502);
     computes.push(computeRecord('ep-early', { type: 'read_only' }));
     const creation = { branch_id: 'br-main', type: 'read_only' } as const;
@@ -133,7 +133,7 @@ describe('ComputeActions', () => {
     );
   });
 
-  it('refuses a change without a connection', async () => {
+  it('rejects a change without a connection', async () => {
     await store.accounts.choose(undefined);
     await until('the end of the session', async () => store.session.connection === undefined);
     await assert.rejects(store.computeActions.restart(node, store.options), /Not connected/);

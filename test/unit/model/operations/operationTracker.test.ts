@@ -182,7 +182,7 @@ describe('OperationTracker', () => {
     assert.equal((await end()).outcome, 'lost');
   });
 
-  it('gives up a change that does not end, and reports it', async () => {
+  it('gives up on a change that does not end, and reports it', async () => {
     follow();
     await store.clock.turn();
     store.clock.pass(GIVE_UP_AFTER);
@@ -217,7 +217,7 @@ describe('OperationTracker', () => {
     assert.deepEqual(other.requests, []);
   });
 
-  it('polls a young change every second, then less often', async () => {
+  it('polls a recent change every second, then less often', async () => {
     operation = 404;
     follow();
     store.clock.next();
@@ -243,7 +243,7 @@ describe('OperationTracker', () => {
     assert.equal(store.errors.length, 1);
   });
 
-  it('gives up an old change although the service replies with an error', async () => {
+  it('gives up on an old change even if the service replies with an error', async () => {
     follow();
     service.script = () => 500;
     store.clock.pass(GIVE_UP_AFTER);
