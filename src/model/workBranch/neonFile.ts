@@ -1,6 +1,6 @@
 /**
- * `.neon`, in which the public command line keeps the project of a folder, the branch that it works on, and which branch
- * belongs to which git branch. It is read, and kept up to date where it exists.
+ * `.neon`, the file of the public service's command line. It contains the folder's project, the current branch, and the branch
+ * of each git branch. The extension reads it, and updates it if it exists.
  */
 import { lstat, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -15,11 +15,11 @@ export interface NeonFile {
   readonly path: string;
   readonly text: string;
   readonly projectId: unknown;
-  /** The name of the branch of a git branch. */
+  /** The name of the database branch for a git branch. */
   readonly branchOf: (gitBranch: string) => unknown;
 }
 
-/** Searches the folder and those above it, but not the home folder, as the command line does. */
+/** Like the command line, searches the folder and those above it, but not the home folder. */
 export async function findNeonFile(folder: string, home = homedir()): Promise<NeonFile | undefined> {
   const parent = path.dirname(folder);
   if (folder === home || folder === parent) return undefined;
@@ -31,12 +31,12 @@ export async function findNeonFile(folder: string, home = homedir()): Promise<Ne
     return { path: file, text, projectId, branchOf: (gitBranch) => fieldsOf(map)[gitBranch] };
   } catch (error) {
     const { code } = fieldsOf(error);
-    // What isn't readable still hides files above it.
+    // An unreadable file still hides those above it.
     return code === 'ENOENT' ? await findNeonFile(parent, home) : undefined;
   }
 }
 
-/** Whether a git hook of the command line switches the branch. It only looks in the root of the worktree. */
+/** Whether a git hook of the command line switches the branch. The hook looks only in the root of the worktree. */
 export async function isFollowedByNeon(worktree: string): Promise<boolean> {
   try {
     const text = await readFile(path.join(worktree, NEON_FILE), 'utf8');
@@ -46,7 +46,7 @@ export async function isFollowedByNeon(worktree: string): Promise<boolean> {
   }
 }
 
-/** What a git branch's entry has become. */
+/** The new entry of a git branch. */
 interface NeonChange {
   readonly projectId: string;
   readonly gitBranch: string;
@@ -55,14 +55,14 @@ interface NeonChange {
   readonly isCheckedOut: boolean;
 }
 
-/** @returns the new text, with the other fields and the indent; undefined if nothing changes */
+/** Keeps other fields and the indentation. @returns the new text; undefined if nothing changes */
 export function withBranch(text: string, change: NeonChange): string | undefined {
   const before: unknown = JSON.parse(text);
   if (fieldsOf(before)['projectId'] !== change.projectId) return undefined;
   const after: Record<string, unknown> = { ...fieldsOf(before) };
   if (change.isCheckedOut) {
     after['branch'] = change.branch;
-    // The old name of `branch`.
+    // The former name of `branch`.
     delete after['branchId'];
   }
   const git = fieldsOf(after['git']);
@@ -74,7 +74,7 @@ export function withBranch(text: string, change: NeonChange): string | undefined
   return text.includes('\r\n') ? changed.replace(/\r?\n/g, '\r\n') : changed;
 }
 
-/** A file above the worktree, such as that of the main worktree, is left alone, as is a link. */
+/** Doesn't change a link, or a file outside the worktree, such as that of the main worktree. */
 export async function updateNeonFile(folder: string, worktree: string, change: NeonChange): Promise<void> {
   const found = await findNeonFile(folder);
   if (found === undefined || path.relative(worktree, found.path).startsWith('..')) return;

@@ -1,4 +1,4 @@
-/** Tidy Up Branches: deletes database branches that were created for git branches that are gone. */
+/** Tidy Up Branches: deletes database branches that were created for git branches that no longer exist. */
 import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
@@ -48,7 +48,7 @@ export const tidyUp: Command = async (context, argument, run) => {
   await deleteBranches(context, run, folder, chosen);
 };
 
-/** One approval for all of them. */
+/** Asks for approval once for all branches. */
 async function deleteBranches(
   context: CommandContext,
   run: Run,
@@ -68,7 +68,7 @@ async function deleteBranches(
     button: l10n.t('Delete'),
     progress: l10n.t('Deleting branches'),
     send: async (options) => {
-      // Some may be used again since the user was asked.
+      // Some may be in use again since the user was asked.
       const { unused } = await loadCleanup(context, folder);
       const still = unused.filter(({ created }) =>
         chosen.some((each) => isSameBranch(created, each.created)),
@@ -101,7 +101,7 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
   return { label: titleOf(value), description: parts.join(' · '), value };
 }
 
-/** Looks at git, the env files and the service. @throws {ApiError} An old list could miss a child or a new branch. */
+/** Checks git, the env files and the service. @throws {ApiError} because an old list may lack a child or a new branch */
 async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<Cleanup> {
   const { inventory, guards } = context;
   const account = accountId(requireConnection(context).account);
@@ -121,7 +121,7 @@ async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Pr
   return findUnused({ map, gitBranches, inFiles, account, lists, isMarked });
 }
 
-/** What the env files of all worktrees and open folders point to. */
+/** The branches that the env files of all worktrees and open folders point to. */
 async function branchesInFiles(
   { config, inventory, knownHosts, workFolders }: CommandContext,
   folder: WorkspaceFolder,
