@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { startLocalService } from '../helpers/localService.ts';
+import { createRepository } from '../helpers/gitRepository.ts';
 import { connect } from '../host/ui/connect.ts';
 import { launchBrowser } from './chromium.ts';
 import { Editor } from './editor.ts';
@@ -20,7 +21,7 @@ const folder = path.join(home, 'shop');
 await mkdir(folder);
 await writeFile(path.join(folder, 'app.env'), '');
 // Operations take long enough to be seen in a picture.
-const service = await startLocalService({ postgres: false, args: ['--operation-delay', '20000'] });
+const service = await startLocalService({ postgres: false, args: ['--operation-delay', '12000'] });
 const browser = await launchBrowser();
 try {
   const opened = await openWorkbench(browser, {
@@ -52,7 +53,7 @@ async function takeAll(workbench: Workbench): Promise<void> {
   await computes.expandProject('analytics');
   await computes.waitFor(/^Compute ep-bold-thunder-385207, active/);
   await workbench.openFile('app.env');
-  for (const [name, arrange] of Object.entries({ code, change, browse })) {
+  for (const [name, arrange] of Object.entries({ code, change, browse, gitBranch })) {
     await arrange(workbench);
     await workbench.screenshot(path.join(pictures, `${name}.png`));
   }
@@ -87,6 +88,24 @@ async function browse(workbench: Workbench): Promise<void> {
   await workbench.statusBar.waitFor(/operation/);
   const compute = /^Compute ep-purple-water-204912/;
   await until('the whole tooltip', async () => (await computes.tooltip(compute)).includes('max_connections'));
+}
+
+/** The menu of the database branch of a Git branch. */
+async function gitBranch(workbench: Workbench): Promise<void> {
+  const repository = createRepository(folder);
+  await writeFile(path.join(folder, '.gitignore'), '.env\n');
+  repository.git('switch', '--quiet', '--create', 'feature/login');
+  await workbench.runCommand('Hosted Postgres: Create Branch for This Git Branch');
+  await workbench.quickInput.choose("The service doesn't provide the password", 'Use a placeholder');
+  await workbench.notifications.waitFor('.env points to');
+  await workbench.notifications.clear();
+  const title = '.env points to feature/login';
+  const show = () => workbench.page.getByRole('button', { name: /^Database branch feature\/login/ }).click();
+  await show();
+  await workbench.quickInput.choose(title, 'Open .env');
+  await workbench.page.locator('.tab.active', { hasText: /^\.env/ }).waitFor();
+  await show();
+  await workbench.quickInput.waitFor(title);
 }
 
 async function setSideBarWidth({ page }: Workbench): Promise<void> {
