@@ -2,7 +2,7 @@
 import { commands, l10n, ThemeIcon, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
-import type { ComputeNode } from '../../../model/inventory/nodes.ts';
+import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
 import { envVariable } from '../../envFile/envFile.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import { decisionText, knownBranchName } from '../../text/workBranchText.ts';
@@ -66,7 +66,8 @@ function actionsOfBranch(context: CommandContext): Action[] {
   const current = workFolders.shown?.work.state.current;
   if (current === undefined || current.isDeleted) return [];
   const { account, projectId, branchId } = current;
-  const run = (command: string, argument?: ComputeNode) => () => commands.executeCommand(command, argument);
+  const run = (command: string, argument?: BranchNode | ComputeNode) => () =>
+    commands.executeCommand(command, argument);
   if (session.connection === undefined || accountId(session.connection.account) !== account)
     return [action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
   const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
@@ -76,8 +77,10 @@ function actionsOfBranch(context: CommandContext): Action[] {
     branchId,
     computeId: compute.id,
   };
-  const reveal = () => revealRow(context, node ?? { kind: 'branch', projectId, branchId });
+  const branch: BranchNode = { kind: 'branch', projectId, branchId };
+  const reveal = () => revealRow(context, node ?? branch);
   return [
+    action(l10n.t('Compare Schema…'), 'diff', run('hostedPostgres.schema.compare', branch)),
     action(l10n.t('Show in Computes'), 'list-tree', reveal),
     ...(node === undefined
       ? []
