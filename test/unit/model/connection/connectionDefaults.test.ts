@@ -23,6 +23,15 @@ describe('ConnectionDefaults', () => {
     assert.deepEqual(at(false, memory).propose(undefined, nothing), nothing);
   });
 
+  it('prefers the pooled host only if it was the last choice for the project', async () => {
+    const logins = at(false);
+    assert.equal(logins.prefersPooled('shop'), false);
+    await logins.remember('shop', { role: 'owner', database: 'orders', pooled: true });
+    assert.equal(logins.prefersPooled('shop'), true);
+    await logins.remember('shop', { role: 'owner', database: 'orders', pooled: false });
+    assert.equal(logins.prefersPooled('shop'), false);
+  });
+
   it('prefers each setting of the user', async () => {
     const logins = at(false);
     await logins.remember('shop', { role: 'owner', database: 'orders' });

@@ -11,6 +11,9 @@ describe('The lifetime of a branch', () => {
   it('is renewed once less than half of it is left, unless it has ended', () => {
     const days = [7, 4, 3, 0.1, -1].map((left) => needsRenewal(expiryAfter(left * 86_400, now), now));
     assert.deepEqual(days, [false, false, true, true, false]);
+    const half = LIFETIME / 2;
+    const minutes = [60, -60].map((seconds) => needsRenewal(expiryAfter(half + seconds, now), now));
+    assert.deepEqual(minutes, [false, true]);
     assert.equal(needsRenewal('never', now), false);
   });
 });
