@@ -187,7 +187,9 @@ export class GitWorld {
   }
 
   async deleteDatabase(): Promise<void> {
-    const ids = [...this.mapped.values()].filter((id) => id !== 'none' && !this.deleted.has(id));
+    // The first one is the default branch, which can't be deleted.
+    const [, ...created] = this.#hosts.keys();
+    const ids = created.filter((id) => !this.deleted.has(id) && [...this.mapped.values()].includes(id));
     if (!this.isServiceUp || ids.length === 0) return;
     const id = this.#pick(ids);
     await this.#api.change('DELETE', `/${this.#projectId}/branches/${id}`);
