@@ -85,6 +85,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
   const sender = new ChangeSender(session, inventory, tracker);
   const unprotected = new UnprotectedBranches(unprotectedRecords(context.globalStorageUri));
   return {
+    extensionUri: context.extensionUri,
     log,
     config,
     accounts,

@@ -82,6 +82,7 @@ describe('The manifest', () => {
       'hostedPostgres.account.connect',
       'hostedPostgres.account.remove',
       'hostedPostgres.account.switch',
+      'hostedPostgres.agents.copyInstructions',
       'hostedPostgres.localService.start',
       'hostedPostgres.localService.stop',
       'hostedPostgres.log.show',
@@ -103,6 +104,16 @@ describe('The manifest', () => {
     for (const { inputSchema } of languageModelTools)
       for (const field of inputSchema.required)
         assert.ok(Object.hasOwn(inputSchema.properties, field), field);
+  });
+
+  it('describes each skill where agents look for it', () => {
+    assert.ok(manifest.contributes.chatSkills.length > 0);
+    for (const { path: file } of manifest.contributes.chatSkills) {
+      const [, name, description = ''] =
+        /^---\nname: ([a-z\d-]{1,64})\ndescription: (.+)\n---\n\n#/.exec(readText(file)) ?? [];
+      assert.equal(name, path.basename(path.dirname(file)));
+      assert.ok(description.length <= 1024 && !description.includes(': '), 'YAML without quotes');
+    }
   });
 
   it('shows one welcome view for each state that needs one', () => {
@@ -212,7 +223,7 @@ describe('The manifest', () => {
 
   it('names existing files', () => {
     const source = readText('package.json');
-    const files = [...source.matchAll(/"(media\/[^"]+)"/g)].map(([, file = '']) => file);
+    const files = [...source.matchAll(/"(?:\.\/)?(media\/[^"]+)"/g)].map(([, file = '']) => file);
     assert.ok(files.length > 0);
     assert.deepEqual(
       files.filter((file) => !existsSync(path.join(projectRoot, file))),

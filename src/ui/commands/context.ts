@@ -1,4 +1,5 @@
 /** What every command receives: the model, and the parts of the UI that commands use. */
+import type { Uri } from 'vscode';
 import type { Accounts } from '../../model/account/accounts.ts';
 import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import type { AccountConnection, OpenClient } from '../../model/account/accountConnection.ts';
@@ -38,6 +39,7 @@ export interface ComputesView {
 }
 
 export interface CommandContext {
+  readonly extensionUri: Uri;
   readonly accounts: Accounts;
   readonly session: Session;
   readonly openClient: OpenClient;
