@@ -7,6 +7,23 @@ export interface Replacement {
   readonly text: string;
 }
 
+/** The text of a file, with its byte order mark. @returns undefined if it isn't UTF-8 */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a byte order mark. @param change called without it */
+export function changeText(file: string, change: (text: string) => Replacement): string {
+  const mark = file.startsWith('\ufeff') ? '\ufeff' : '';
+  const text = file.slice(mark.length);
+  const { start, end, text: inserted } = change(text);
+  return `${mark}${text.slice(0, start)}${inserted}${text.slice(end)}`;
+}
+
 /**
  * Changes the last assignment, which is the effective one, or adds a line at the end. Keeps an `export` before it and a
  * comment after it.

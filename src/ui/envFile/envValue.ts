@@ -1,11 +1,12 @@
 /** Reads and replaces the value of a variable without questions, for a file that follows git. */
 import { readFile } from 'node:fs/promises';
 import { Uri, workspace } from 'vscode';
+import { ignoreMissing } from '../../base/files.ts';
 import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
 import type { EnvValue } from '../../model/workBranch/workFolder.ts';
 import type { EnvVariable } from './envFile.ts';
 import { changeFile, unsaved, type WrittenFile } from './fileChange.ts';
-import { ignoreMissing, realFile } from './realFile.ts';
+import { realFile } from './realFile.ts';
 
 /** A file that can't be read, or that is a link out of the workspace, has no value. */
 export async function readEnv({ uri, name }: EnvVariable): Promise<EnvValue> {

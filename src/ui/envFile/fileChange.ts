@@ -4,7 +4,7 @@
  */
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
 import { replaceFile } from '../../base/replaceFile.ts';
-import type { Replacement } from '../../model/connection/dotEnv.ts';
+import { changeText, decodeText, type Replacement } from '../../model/connection/dotEnv.ts';
 import { requireTrust } from '../state/trust.ts';
 
 /** A change of a file that can be undone. */
@@ -50,19 +50,9 @@ export const unsaved = (uris: readonly Uri[]) => {
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
 function changed(uri: Uri, before: Uint8Array | undefined, change: (text: string) => Replacement): string {
-  const all = before === undefined ? '' : decode(uri, before);
-  const mark = all.startsWith('\ufeff') ? '\ufeff' : '';
-  const text = all.slice(mark.length);
-  const { start, end, text: inserted } = change(text);
-  return `${mark}${text.slice(0, start)}${inserted}${text.slice(end)}`;
-}
-
-function decode(uri: Uri, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
-  }
+  const text = before === undefined ? '' : decodeText(before);
+  if (text === undefined) throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
+  return changeText(text, change);
 }
 
 async function readText(uri: Uri): Promise<Uint8Array | undefined> {

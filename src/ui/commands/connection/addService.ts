@@ -23,7 +23,7 @@ import { askText } from '../input/quickInput.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
-import { ignoreMissing } from '../../envFile/realFile.ts';
+import { ignoreMissing } from '../../../base/files.ts';
 
 /** Postgres truncates longer names. */
 const MAX_NAME_BYTES = 63;
