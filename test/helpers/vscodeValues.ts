@@ -159,6 +159,7 @@ const window = {
   createOutputChannel: () => channel,
   registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
+  showInformationMessage: (message: string) => ask(message),
   showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
   showWarningMessage: async (
     message: string,

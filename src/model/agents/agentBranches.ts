@@ -1,0 +1,152 @@
+/**
+ * The branches that agents have created, and the last calls of agents. All windows share both. They contain no secret.
+ */
+import { isBranchId, isId } from '../../api/records/ids.ts';
+import type { Branch } from '../../api/records/records.ts';
+import { isEqual } from '../../base/equal.ts';
+import { Emitter } from '../../base/event.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { isWithin } from '../../base/files.ts';
+import type { Memory } from '../memory.ts';
+import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
+
+export interface Caller {
+  /** The name that the agent gives itself. */
+  readonly agent: string;
+  /** The folder that the agent runs in, if it is known. */
+  readonly folder?: string | undefined;
+}
+
+export interface AgentBranch extends BranchRef, Caller {
+  readonly name: string;
+  /** Times as in the service's records. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** The path of the file with its URL. */
+  readonly envFile?: string | undefined;
+}
+
+/** A call of a tool. */
+export interface AgentCall {
+  readonly time: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** What was done, or why not. */
+  readonly text: string;
+  /** The branch that the call was about. */
+  readonly branchId?: string | undefined;
+}
+
+const BRANCHES = 'hostedPostgres.agentBranches';
+const CALLS = 'hostedPostgres.agentCalls';
+
+/** The oldest ones are dropped. Those dropped too early only need an approval. */
+const MAX_BRANCHES = 200;
+const MAX_CALLS = 50;
+
+export class AgentBranches {
+  readonly #memory: Memory;
+  readonly #now: () => number;
+  readonly #changed = new Emitter<void>();
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(memory: Memory, now: () => number = Date.now) {
+    this.#memory = memory;
+    this.#now = now;
+  }
+
+  /** Those that haven't expired, the newest last. */
+  get all(): readonly AgentBranch[] {
+    return this.#entries.filter(
+      (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
+    );
+  }
+
+  /** The last calls, the newest last. */
+  get calls(): readonly AgentCall[] {
+    const stored = this.#memory.get(CALLS);
+    return Array.isArray(stored) ? stored.filter(isCall) : [];
+  }
+
+  find(ref: BranchRef): AgentBranch | undefined {
+    return this.all.find((branch) => isSameBranch(ref, branch));
+  }
+
+  /** Whether this agent has created the branch. Agents in different worktrees don't own each other's branches. */
+  isMadeBy(ref: BranchRef, { agent, folder }: Caller): boolean {
+    const made = this.find(ref);
+    if (made?.agent !== agent) return false;
+    const { folder: other } = made;
+    return folder === undefined || other === undefined || isWithin(folder, other) || isWithin(other, folder);
+  }
+
+  /** Whether any agent has created the branch, which may be gone. */
+  wasMade(ref: BranchRef): boolean {
+    return this.#entries.some((entry) => isSameBranch(ref, entry));
+  }
+
+  async add(branch: AgentBranch): Promise<void> {
+    const others = this.#entries.filter((entry) => !isSameBranch(branch, entry));
+    await this.#set([...others, branch]);
+  }
+
+  async remove(ref: BranchRef): Promise<void> {
+    await this.#set(this.#entries.map((entry) => (isSameBranch(ref, entry) ? refOf(entry) : entry)));
+  }
+
+  /**
+   * Compares the branches with a fresh list of a project. One that is gone is removed, and so is one that no longer expires,
+   * because the user has decided to keep it.
+   */
+  async update(account: string, projectId: string, list: ReadonlyMap<string, Branch>): Promise<void> {
+    const updated = this.#entries.map((entry) => {
+      const isListed = entry.account === account && entry.projectId === projectId && isAgentBranch(entry);
+      if (!isListed) return entry;
+      const { name, expires_at: expiresAt } = list.get(entry.branchId) ?? {};
+      return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
+    });
+    if (!isEqual(updated, this.#entries)) await this.#set(updated);
+  }
+
+  /** @param call without secrets */
+  async addCall(call: Omit<AgentCall, 'time'>): Promise<void> {
+    const time = new Date(this.#now()).toISOString();
+    await this.#memory.update(CALLS, [...this.calls, { time, ...call }].slice(-MAX_CALLS));
+    this.#changed.fire();
+  }
+
+  /** Of those that are gone, only the ids are kept: their hosts may still be in env files. */
+  get #entries(): readonly (AgentBranch | BranchRef)[] {
+    const stored = this.#memory.get(BRANCHES);
+    return Array.isArray(stored) ? stored.filter(isRef) : [];
+  }
+
+  async #set(entries: readonly (AgentBranch | BranchRef)[]): Promise<void> {
+    const current = entries.map((entry) =>
+      isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
+    );
+    await this.#memory.update(BRANCHES, current.slice(-MAX_BRANCHES));
+    this.#changed.fire();
+  }
+}
+
+const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
+
+const areTexts = (...values: readonly unknown[]): boolean =>
+  values.every((value) => typeof value === 'string');
+
+function isRef(value: unknown): value is BranchRef {
+  const { account, projectId, branchId } = fieldsOf(value);
+  return typeof account === 'string' && isId(projectId) && isBranchId(branchId);
+}
+
+function isAgentBranch(ref: BranchRef): ref is AgentBranch {
+  const { name, agent, createdAt, expiresAt } = fieldsOf(ref);
+  return areTexts(name, agent, createdAt, expiresAt);
+}
+
+function isCall(value: unknown): value is AgentCall {
+  const { time, agent, tool, text } = fieldsOf(value);
+  return areTexts(time, agent, tool, text);
+}

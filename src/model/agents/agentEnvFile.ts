@@ -1,0 +1,98 @@
+/**
+ * Writes the URL of an agent's branch to an env file, without questions. So the file must be in the folder that the agent
+ * runs in, git must ignore it, and a value of the user's is never replaced. The errors are for the agent.
+ */
+import { readFile, realpath } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { ignoreMissing, resolveFile } from '../../base/files.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import type { RunGit } from '../../base/runGit.ts';
+import { changeText, decodeText, getVariable, setVariable } from '../connection/dotEnv.ts';
+import { parseDatabaseUrl } from '../workBranch/databaseUrl.ts';
+import { gitIgnored } from '../workBranch/gitIgnored.ts';
+
+interface AgentEnvRequest {
+  /** The folder that the agent runs in. */
+  readonly folder: string;
+  /** Relative to the folder. */
+  readonly file: string;
+  readonly variable: string;
+  readonly runGit: RunGit;
+  /** Whether a URL with this host is one that was written for an agent. */
+  readonly isReplaceable: (host: string) => Promise<boolean>;
+}
+
+export interface AgentEnvFile {
+  /** With links resolved. */
+  readonly path: string;
+  /** Checks everything again first. @param url a secret. @throws {Error} for the agent */
+  readonly write: (url: string) => Promise<void>;
+}
+
+/** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
+export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
+  const { path: file } = await check(request);
+  return {
+    path: file,
+    write: async (url) => {
+      const { path: current, text } = await check(request);
+      if (current !== file) throw new Error(`${request.file} was changed in the meantime.`);
+      const change = (before: string) => setVariable(before, request.variable, url);
+      await replaceFile(file, changeText(text, change), { mode: 0o600 });
+    },
+  };
+}
+
+/** Names of files that programs read variables from, so that no other file gets a line at its end. */
+const ENV_FILE = /^(?:\.env(?:rc|[.-].+)?|.+\.env|\.dev\.vars)$/i;
+const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
+
+async function check(request: AgentEnvRequest): Promise<{ readonly path: string; readonly text: string }> {
+  const { file, variable, runGit } = request;
+  if (!ENV_FILE.test(path.basename(file)))
+    throw new Error(`${file} isn't the name of an env file, such as .env.`);
+  if (!VARIABLE.test(variable))
+    throw new Error(`${variable} isn't the name of a variable, such as DATABASE_URL.`);
+  const real = await realPath(request);
+  const ignored = await gitIgnored(runGit, real);
+  if (ignored === 'tracked')
+    throw new Error(`${file} is part of the Git repository, so no password is written to it.`);
+  if (ignored === 'notIgnored') throw new Error(`Git doesn't ignore ${file}. Add it to .gitignore first.`);
+  if (ignored === 'unknown') throw new Error(`Couldn't check whether Git ignores ${file}.`);
+  const bytes = await readFile(real).catch(ignoreMissing);
+  const text = bytes === undefined ? '' : decodeText(bytes);
+  if (text === undefined) throw new Error(`${file} isn't UTF-8 text.`);
+  await requireReplaceable(request, text);
+  return { path: real, text };
+}
+
+/** @throws {Error} if the file isn't in the folder, perhaps because of a link */
+async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {
+  const root = await realpath(folder);
+  if (root === path.parse(root).root || root === (await realpath(os.homedir()).catch(ignoreMissing)))
+    throw new Error(`The agent runs in ${root}, which isn't the folder of a project.`);
+  const resolved = await resolveFile(path.resolve(root, file), [root]).catch(ignoreMissing);
+  switch (resolved?.problem) {
+    case 'brokenLink':
+      throw new Error(`${file} is a link to a file that doesn't exist.`);
+    case 'outside':
+      throw new Error(`${file} isn't in the folder of the agent, ${root}.`);
+    case 'noFile':
+      throw new Error(`${file} isn't a file.`);
+    default:
+  }
+  if (resolved === undefined) throw new Error(`The folder of ${file} doesn't exist.`);
+  return resolved.path;
+}
+
+/** An empty value counts as none. */
+async function requireReplaceable(request: AgentEnvRequest, text: string): Promise<void> {
+  const { file, variable, isReplaceable } = request;
+  const value = getVariable(text.replace(/^\ufeff/, ''), variable) ?? '';
+  const host = parseDatabaseUrl(value)?.host;
+  if (value === '' || (host !== undefined && (await isReplaceable(host)))) return;
+  throw new Error(
+    `${variable} in ${file} has a value of the user, which is not replaced. Name another file or variable.`,
+  );
+}

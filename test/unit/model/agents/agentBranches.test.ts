@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import type { Branch } from '../../../../src/api/records/records.ts';
+import { AgentBranches, type AgentBranch } from '../../../../src/model/agents/agentBranches.ts';
+import { MemoryMap } from '../../../helpers/connectedModel.ts';
+
+const folder = (name: string) => path.resolve('/work', name);
+const branch: AgentBranch = {
+  account: 'local',
+  projectId: 'shop',
+  branchId: 'br-agent',
+  name: 'agent/claude-1a2b',
+  agent: 'claude',
+  createdAt: '2030-01-01T00:00:00Z',
+  expiresAt: '2030-01-02T00:00:00Z',
+  folder: folder('one'),
+};
+const record = (fields: Partial<Branch>): Branch => ({ id: 'br-agent', name: branch.name, ...fields });
+
+describe('AgentBranches', () => {
+  let now: number;
+  let memory: MemoryMap;
+  let branches: AgentBranches;
+  const listed = (...list: readonly Branch[]) =>
+    branches.update('local', 'shop', new Map(list.map((each) => [each.id, each])));
+
+  beforeEach(async () => {
+    now = Date.parse(branch.createdAt);
+    memory = new MemoryMap();
+    branches = new AgentBranches(memory, () => now);
+    await branches.add(branch);
+  });
+
+  it('belong to the agent that created them, in its folder and below', () => {
+    const caller = { agent: 'claude', folder: folder('one') };
+    assert.equal(branches.isMadeBy(branch, caller), true);
+    assert.equal(branches.isMadeBy(branch, { ...caller, folder: folder('one/packages/api') }), true);
+    assert.equal(branches.isMadeBy(branch, { agent: 'claude' }), true);
+    assert.equal(branches.isMadeBy(branch, { ...caller, folder: folder('two') }), false);
+    assert.equal(branches.isMadeBy(branch, { ...caller, folder: folder('one-more') }), false);
+    assert.equal(branches.isMadeBy(branch, { ...caller, agent: 'codex' }), false);
+  });
+
+  it('are known by account, project and branch', () => {
+    for (const other of [{ account: 'other' }, { projectId: 'blog' }, { branchId: 'br-other' }]) {
+      assert.equal(branches.find({ ...branch, ...other }), undefined);
+      assert.equal(branches.wasMade({ ...branch, ...other }), false);
+    }
+  });
+
+  it('are gone when they expire, and only their ids are kept', async () => {
+    now = Date.parse(branch.expiresAt);
+    assert.deepEqual(branches.all, []);
+    assert.equal(branches.isMadeBy(branch, branch), false);
+    assert.equal(branches.wasMade(branch), true);
+    await branches.add({ ...branch, branchId: 'br-new', expiresAt: '2030-02-01T00:00:00Z' });
+    assert.deepEqual(
+      branches.all.map(({ branchId }) => branchId),
+      ['br-new'],
+    );
+    assert.doesNotMatch(JSON.stringify([...memory.entries][0]), /1a2b.*br-new/);
+    assert.equal(branches.wasMade(branch), true);
+  });
+
+  it('follow the list of the service', async () => {
+    let changes = 0;
+    branches.onDidChange(() => (changes += 1));
+    await listed(record({ expires_at: branch.expiresAt }));
+    assert.equal(changes, 0);
+    await listed(record({ name: 'renamed', expires_at: '2030-01-03T00:00:00Z' }));
+    assert.deepEqual(branches.find(branch), {
+      ...branch,
+      name: 'renamed',
+      expiresAt: '2030-01-03T00:00:00Z',
+    });
+    await branches.update('other', 'shop', new Map());
+    await branches.update('local', 'blog', new Map());
+    assert.equal(changes, 1);
+    await listed();
+    assert.deepEqual(branches.all, []);
+    assert.equal(branches.wasMade(branch), true);
+  });
+
+  it('become the user’s when they no longer expire', async () => {
+    await listed(record({ expires_at: null }));
+    await listed(record({ expires_at: branch.expiresAt }));
+    assert.equal(branches.find(branch), undefined);
+  });
+
+  it('leave out what is damaged', () => {
+    const damaged = [
+      undefined,
+      1,
+      'x',
+      {},
+      { ...branch, projectId: '../x' },
+      { ...branch, branchId: 'ep-x' },
+    ];
+    memory.entries.set('hostedPostgres.agentBranches', [...damaged, { ...branch, expiresAt: 1 }]);
+    assert.deepEqual(branches.all, []);
+    assert.equal(branches.wasMade(branch), true);
+    memory.entries.set('hostedPostgres.agentBranches', 'x');
+    assert.equal(branches.wasMade(branch), false);
+  });
+
+  it('remember the last 50 calls', async () => {
+    const call = { agent: 'claude', tool: 'resetBranch', branchId: 'br-agent' };
+    for (let count = 1; count <= 52; count += 1) await branches.addCall({ ...call, text: `${count}` });
+    assert.equal(branches.calls.length, 50);
+    assert.deepEqual(branches.calls.at(-1), { ...call, time: '2030-01-01T00:00:00.000Z', text: '52' });
+  });
+
+  it('remember at most 200 branches', async () => {
+    for (let count = 0; count < 205; count += 1) await branches.add({ ...branch, branchId: `br-${count}` });
+    assert.equal(branches.all.length, 200);
+    assert.equal(branches.find(branch), undefined);
+  });
+});
