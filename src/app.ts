@@ -19,7 +19,7 @@ import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Schemas } from './model/schema/schemas.ts';
 import { Session } from './model/account/session.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
-import { languageModelTool } from './ui/languageModel/tools.ts';
+
 import { KnownHosts } from './model/workBranch/knownHosts.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';
@@ -125,7 +125,8 @@ function createViews(
     schemaDocuments: disposables.add(new SchemaDocuments(model.schemas, schemasChanged)),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
-    languageModelTool: (name: string) => languageModelTool(model, name),
+    languageModelTool: async (name: string) =>
+      (await import('./ui/agents/languageModelTools.ts')).languageModelTool(model, name),
   };
 }
 

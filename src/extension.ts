@@ -10,7 +10,7 @@ import { hasPending } from './model/operations/pendingChange.ts';
 import { hasKnownHosts } from './model/workBranch/hasKnownHosts.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
-import { registerTools } from './ui/languageModel/register.ts';
+import { registerTools } from './ui/agents/register.ts';
 import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
 import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
 import { registerSettingsFiles } from './ui/settings/settingsFileSystem.ts';

@@ -4,6 +4,7 @@ export const bundleOptions = {
   platform: 'node',
   target: 'node22',
   format: 'esm',
+  charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
   // `pg` is CommonJS and requires modules of Node.

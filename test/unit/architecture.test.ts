@@ -32,7 +32,7 @@ const HTTP_AND_BELOW = ['src/service/http/', ...CONTROL_PLANE_AND_BELOW];
 /** What every folder of `ui/` may use. */
 const UI_SHARED = ['src/ui/', 'src/ui/text/', 'src/ui/state/', 'src/ui/notifications/', 'src/ui/log/'];
 /** These must not import one another; what they share is in `UI_SHARED` or below. */
-const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'languageModel'].map(
+const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'agents'].map(
   (name) => `src/ui/${name}/`,
 );
 const UI = [...UI_SHARED, ...UI_FEATURES, ...MODEL_AND_BELOW];

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import '../helpers/vscodeValues.ts';
+import { TOOL_SCHEMAS } from '../../src/model/agents/toolSchemas.ts';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
+import { describedTools } from '../helpers/toolManifest.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import lock from '../../package-lock.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
@@ -100,10 +102,10 @@ describe('The manifest', () => {
     }
   });
 
-  it('describes every required input of a tool', () => {
-    for (const { inputSchema } of languageModelTools)
-      for (const field of inputSchema.required)
-        assert.ok(Object.hasOwn(inputSchema.properties, field), field);
+  it('describes each tool as the table of tools does', () => {
+    assert.deepEqual(languageModelTools, describedTools(languageModelTools), 'run `npm run l10n`');
+    const names = languageModelTools.map(({ name }) => name.replace('hostedPostgres_', ''));
+    assert.deepEqual(names.toSorted(), Object.keys(TOOL_SCHEMAS).toSorted());
   });
 
   it('describes each skill where agents look for it', () => {

@@ -110,9 +110,7 @@ describe('the tools for language models', () => {
     });
 
     it('restart a compute', async () => {
-      const { changed, compute } = await invoke<Fields>('restartCompute', playground);
-      assert.equal(changed, true);
-      assert.ok(JSON.stringify(compute).includes(playground.computeId));
+      assert.equal((await invoke<Fields>('restartCompute', playground))['changed'], true);
       await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-missing-000000' }));
     });
 

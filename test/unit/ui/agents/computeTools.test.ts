@@ -1,18 +1,13 @@
-import { answers } from '../../../helpers/vscodeValues.ts';
+import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import type { ToolDependencies } from '../../../../src/ui/languageModel/toolInput.ts';
+import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
-const { TOOLS } = await import('../../../../src/ui/languageModel/tools.ts');
+const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
+const { languageModelTool } = await import('../../../../src/ui/agents/languageModelTools.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
-
-interface Manifest {
-  readonly contributes: { readonly languageModelTools: readonly { readonly name: string }[] };
-}
 
 interface Listed {
   readonly projects: readonly { readonly computes: readonly object[]; readonly problem?: string }[];
@@ -38,33 +33,37 @@ describe('Tools for language models', () => {
     ];
     service = await scriptService(lists);
     store = await connectModel(service);
-    deps = { ...store, log: { clean: (text) => text, error: () => undefined } };
+    deps = {
+      ...store,
+      log: {
+        clean: (text) => text.replaceAll('napi_1', '‹redacted›'),
+        info: () => undefined,
+        error: () => undefined,
+      },
+    };
   });
   afterEach(async () => {
     store.dispose();
     await service.close();
   });
 
-  const invoke = <T>(name: string, input: unknown) => TOOLS[name]?.invoke(deps, input, token) as Promise<T>;
-  const prepare = (name: string, input: unknown) => TOOLS[name]?.prepare(deps, input);
+  const caller = {
+    agent: 'Test',
+    folder: undefined,
+    signal: new AbortController().signal,
+    isConfirmed: true,
+  };
+  const invoke = <T>(name: string, input: unknown) => runTool(deps, name, input, caller) as Promise<T>;
+  const prepare = async (name: string, input: unknown) =>
+    await languageModelTool(deps, `hostedPostgres_${name}`).prepareInvocation?.({ input }, token);
   const target = { projectId: 'shop', computeId: 'ep-main' };
 
-  it('are those of package.json', () => {
-    const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-    const names = manifest.contributes.languageModelTools.map(({ name }) => name);
-    assert.deepEqual(Object.keys(TOOLS), names);
-  });
-
   it('confirm changes with the escaped name of the compute and the consequence', async () => {
-    await invoke('hostedPostgres_listComputes', {});
+    await invoke('listComputes', {});
     for (const [name, input, title] of [
-      ['hostedPostgres_restartCompute', target, /^Restart <b>main<\/b>\?$/],
-      ['hostedPostgres_suspendCompute', target, /^Suspend <b>main<\/b>\?$/],
-      [
-        'hostedPostgres_resizeCompute',
-        { ...target, minCu: 1, maxCu: 2 },
-        /^Change the size of .* to 1–2 CU\?$/,
-      ],
+      ['restartCompute', target, /^Restart <b>main<\/b>\?$/],
+      ['suspendCompute', target, /^Suspend <b>main<\/b>\?$/],
+      ['resizeCompute', { ...target, minCu: 1, maxCu: 2 }, /^Change the size of .* to 1–2 CU\?$/],
     ] as const) {
       const confirmation = (await prepare(name, input))?.confirmationMessages;
       assert.match(confirmation?.title ?? '', title);
@@ -82,34 +81,31 @@ describe('Tools for language models', () => {
       [undefined, /Its connections are dropped/],
     ] as const) {
       service.script = () => ({ endpoint: computeRecord('ep-main', { connections }) });
-      const message = (await prepare('hostedPostgres_suspendCompute', target))?.confirmationMessages?.message;
+      const message = (await prepare('suspendCompute', target))?.confirmationMessages?.message;
       assert.match(typeof message === 'object' ? message.value : '', text);
     }
   });
 
   it('ask for no confirmation for invalid input', async () => {
     for (const input of [undefined, {}, { ...target, computeId: 'br-x' }, { ...target, projectId: '../x' }])
-      assert.equal(await prepare('hostedPostgres_restartCompute', input), undefined);
+      assert.equal(await prepare('restartCompute', input), undefined);
     for (const minCu of [undefined, 'x', 0.3, 11])
-      assert.equal(await prepare('hostedPostgres_resizeCompute', { ...target, minCu }), undefined);
+      assert.equal(await prepare('resizeCompute', { ...target, minCu }), undefined);
   });
 
   it('say that the service cannot start computes', async () => {
     service.script = (call) => (call.startsWith('GET') ? lists(call) : 405);
-    await assert.rejects(invoke('hostedPostgres_startCompute', target), (error) => {
-      assert.match(explainError(error).message, /can.t start or suspend computes on request/);
-      return true;
-    });
+    await assert.rejects(invoke('startCompute', target), /can.t start or suspend computes on request/);
   });
 
   it('change nothing that is marked as read-only, and nothing in production without its name', async () => {
     service.script = (call) =>
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
     const changes = [
-      ['hostedPostgres_restartCompute', target],
-      ['hostedPostgres_startCompute', target],
-      ['hostedPostgres_suspendCompute', target],
-      ['hostedPostgres_resizeCompute', { ...target, minCu: 2 }],
+      ['restartCompute', target],
+      ['startCompute', target],
+      ['suspendCompute', target],
+      ['resizeCompute', { ...target, minCu: 2 }],
     ] as const;
     store.marks['shop'] = 'readOnly';
     for (const [name, input] of changes) await assert.rejects(invoke(name, input), /marked the project shop/);
@@ -117,7 +113,7 @@ describe('Tools for language models', () => {
     for (const [name, input] of changes) await assert.rejects(invoke(name, input), /Canceled/);
     assert.ok(service.requests.every((call) => call.startsWith('GET')));
     answers.push('<b>main</b>');
-    await invoke('hostedPostgres_restartCompute', target);
+    await invoke('restartCompute', target);
     assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
   });
 
@@ -126,21 +122,43 @@ describe('Tools for language models', () => {
     computes = Array.from({ length: 30 }, (_, index) =>
       computeRecord(`ep-${index}`, { name: 'x'.repeat(4000), settings: { pg_settings: {} } }),
     );
-    const listed = await invoke<Listed>('hostedPostgres_listComputes', {});
+    const listed = await invoke<Listed>('listComputes', {});
     assert.equal(listed.projects.length, 20);
     assert.equal(listed.projectsLeftOut, 40);
     assert.equal(listed.projects.flatMap((project) => project.computes).length, 100);
     assert.ok(JSON.stringify(listed).length < 100_000);
   });
 
-  it('return only chosen fields of a record', async () => {
-    const secrets = { connection_uri: 'postgresql://a:hunter2@x', api_key: 'hunter2' };
+  it('ask the user themselves if the client may have asked nothing', async () => {
+    service.script = (call) =>
+      call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
+    const restart = () => runTool(deps, 'restartCompute', target, { ...caller, isConfirmed: false });
+    await assert.rejects(restart(), /Canceled/);
+    assert.match(questions.splice(0).at(-1) ?? '', /^Restart <b>main<\/b>\? .*connections are dropped/);
+    answers.push('Restart');
+    await restart();
+    assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
+  });
+
+  it('say what is wrong with an input', async () => {
+    for (const [name, input, message] of [
+      ['dropEverything', {}, /^Unknown tool dropEverything\.$/],
+      ['toString', {}, /^Unknown tool toString\.$/],
+      ['getCompute', {}, /^projectId must be of type string\.$/],
+      ['getCompute', { ...target, computeId: 'br-x' }, /^computeId must be the id of a compute/],
+      ['getCompute', { ...target, confirm: true }, /^Unknown input confirm\.$/],
+      ['getCompute', 'x', /^The input must be of type object\.$/],
+      ['resizeCompute', { ...target, minCu: 0.3 }, /^The input must have sizes that exist/],
+    ] as const)
+      await assert.rejects(invoke(name, input), { message });
+    assert.deepEqual(service.requests, []);
+  });
+
+  it('return only chosen fields of a record, redacted', async () => {
+    const secrets = { connection_uri: 'postgresql://a:hunter2@x', api_key: 'hunter2', name: 'napi_1' };
     computes = [{ ...computeRecord('ep-main'), ...secrets }];
-    const results = JSON.stringify([
-      await invoke('hostedPostgres_listComputes', {}),
-      await invoke('hostedPostgres_getCompute', target),
-    ]);
-    assert.doesNotMatch(results, /hunter2/);
+    const results = JSON.stringify([await invoke('listComputes', {}), await invoke('getCompute', target)]);
+    assert.doesNotMatch(results, /hunter2|napi_1/);
     assert.match(results, /ep-main/);
   });
 });

@@ -1,7 +1,7 @@
 /** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
-import { computeSize, maxConnections } from '../../api/records/sizes.ts';
+import { maxConnections } from '../../api/records/sizes.ts';
 import { isPrimary, sizeOf, computeStatus } from '../../model/inventory/computeStatus.ts';
 import { pooledHost } from '../../model/connection/connectionStrings.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
@@ -40,15 +40,12 @@ export function computeOutput(compute: Compute) {
 /** The fields of a single compute. */
 export function computeDetails(inventory: Inventory, compute: Compute) {
   const size = sizeOf(compute);
-  const row = size && computeSize(size.min);
   const settings = Object.entries(compute.settings?.pg_settings ?? {}).slice(0, MAX_SETTINGS);
   return {
     ...computeOutput(compute),
     project: projectOutput(inventory, compute.project_id),
     host: sanitize(compute.host),
     pooledHost: line(pooledHost(compute)),
-    vcpuAtMinimum: row?.vcpu,
-    ramGbAtMinimum: row?.ramGb,
     maxConnections: size && maxConnections(size.min),
     autosuspend: autosuspendOutput(compute),
     postgresSettings: Object.fromEntries(

@@ -1,0 +1,56 @@
+/** Runs a tool for VS Code's chat and for MCP clients: the one way to the functions, and the only one back. */
+import type * as z from 'zod/mini';
+import { isToolName, TOOL_SCHEMAS, type ToolName, type ToolOutput } from '../../model/agents/toolSchemas.ts';
+import { explainError } from '../text/errorMessage.ts';
+import { computeTools } from './computeTools.ts';
+import type { Caller, ToolDependencies, ToolFunction } from './toolCall.ts';
+
+const TOOL_FUNCTIONS: { readonly [N in ToolName]: ToolFunction<N> } = { ...computeTools };
+
+/** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
+export async function runTool(
+  deps: ToolDependencies,
+  name: string,
+  input: unknown,
+  caller: Caller,
+): Promise<object> {
+  try {
+    if (!isToolName(name)) throw new Error(`Unknown tool ${name}.`);
+    const output = await run(deps, name, input, caller);
+    deps.log.info(`${caller.agent}: ${name}`);
+    return output;
+  } catch (error) {
+    deps.log.error(`${caller.agent}: ${name}`, error);
+    throw new Error(deps.log.clean(explainError(error).message));
+  }
+}
+
+async function run<N extends ToolName>(deps: ToolDependencies, name: N, input: unknown, caller: Caller) {
+  const { input: inputSchema, output: outputSchema, secretFields = [] } = TOOL_SCHEMAS[name];
+  const parsed = inputSchema.safeParse(input ?? {});
+  if (parsed.error !== undefined) throw new Error(inputProblem(parsed.error));
+  const result = await TOOL_FUNCTIONS[name]({ ...caller, deps, input: parsed.data });
+  // Only what the table describes leaves the window.
+  const output: ToolOutput<N> = outputSchema.parse(result);
+  const fields = Object.entries(output).map(([field, value]) => [
+    field,
+    secretFields.some((secret) => secret === field) ? value : clean(value, deps.log),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+/** Redacts each text by itself, in case a record contains a key. */
+function clean(value: unknown, log: ToolDependencies['log']): unknown {
+  if (typeof value === 'string') return log.clean(value);
+  if (Array.isArray(value)) return value.map((member) => clean(member, log));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clean(member, log)]));
+}
+
+/** What is wrong with an input, such as `computeId must be the id of a compute (ep-…).` */
+function inputProblem({ issues: [issue] }: z.core.$ZodError): string {
+  const field = issue?.path.join('.') || 'The input';
+  if (issue?.code === 'unrecognized_keys') return `Unknown input ${issue.keys.join(', ')}.`;
+  if (issue?.code === 'invalid_type') return `${field} must be of type ${issue.expected}.`;
+  return `${field} ${issue?.message}.`;
+}
