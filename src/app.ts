@@ -2,6 +2,7 @@
 import { Uri, type EventEmitter, type ExtensionContext, type FileChangeEvent, type TreeView } from 'vscode';
 import type { DisposableStore } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
+import { AgentBranches } from './model/agents/agentBranches.ts';
 import { ApiKeyList } from './model/account/apiKeyList.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import { BranchActions } from './model/operations/branchActions.ts';
@@ -106,6 +107,7 @@ function createModel(context: ExtensionContext, disposables: DisposableStore) {
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationRecords: rotationRecords(context.globalStorageUri),
     nameOrder: new NameOrder(context.globalState),
+    agentBranches: new AgentBranches(context.globalState),
     knownHosts: new KnownHosts(context.globalState),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };

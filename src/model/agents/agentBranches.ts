@@ -7,6 +7,8 @@ import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isWithin } from '../../base/files.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { accountId } from '../account/accounts.ts';
 import type { Memory } from '../memory.ts';
 import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
 
@@ -61,6 +63,12 @@ export class AgentBranches {
     return this.#entries.filter(
       (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
     );
+  }
+
+  /** Those of the connected account. */
+  of(connection: AccountConnection | undefined): readonly AgentBranch[] {
+    const account = connection && accountId(connection.account);
+    return this.all.filter((branch) => branch.account === account);
   }
 
   /** The last calls, the newest last. */

@@ -5,6 +5,7 @@ import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './localService/localService.ts';
 import { setUpPostgres } from './localService/localService.ts';
+import { deleteAgentBranches } from './agents/agents.ts';
 import { copyInstructions } from './agents/copyInstructions.ts';
 import { markAccount, markProject } from './account/mark.ts';
 import { chooseOrganization } from './account/organization.ts';
@@ -43,6 +44,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.mark': markAccount,
   'hostedPostgres.project.mark': markProject,
   'hostedPostgres.agents.copyInstructions': copyInstructions,
+  'hostedPostgres.agents.deleteBranches': deleteAgentBranches,
   'hostedPostgres.apiKey.create': apiKey.create,
   'hostedPostgres.apiKey.revoke': apiKey.revoke,
   'hostedPostgres.apiKey.rotate': rotate,

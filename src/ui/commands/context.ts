@@ -6,6 +6,7 @@ import type { AccountConnection, OpenClient } from '../../model/account/accountC
 import type { RotationRecord } from '../../model/account/keyRotation.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
+import type { AgentBranches } from '../../model/agents/agentBranches.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { LastCompute } from '../../model/inventory/lastCompute.ts';
@@ -58,6 +59,7 @@ export interface CommandContext {
   readonly nameOrder: NameOrder;
   readonly passFiles: PassFiles;
   readonly localService: LocalService;
+  readonly agentBranches: AgentBranches;
   readonly knownHosts: KnownHosts;
   readonly workFolders: WorkFolders;
   readonly computesView: ComputesView;

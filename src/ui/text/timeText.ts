@@ -49,14 +49,20 @@ const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNIT
 
 /** Returns text such as `3 hours ago`; text that isn't a timestamp is returned sanitized. */
 export function ago(timestamp: string, now: number = Date.now()): string {
-  const time = Date.parse(timestamp);
-  if (Number.isNaN(time)) return sanitize(timestamp, 40);
-  const seconds = Math.round((now - time) / 1000);
+  const seconds = Math.round((now - Date.parse(timestamp)) / 1000);
   // The service's clock may be slightly ahead of ours.
-  if (seconds < 45) return l10n.t('just now');
-  const [unit, length] = AGO.find(([, each]) => seconds >= each) ?? ['second', 1];
+  return seconds < 45 ? l10n.t('just now') : relativeTime(timestamp, -seconds);
+}
+
+/** Returns text such as `in 3 hours`. */
+export const ahead = (timestamp: string, now: number = Date.now()): string =>
+  relativeTime(timestamp, Math.max(0, Math.round((Date.parse(timestamp) - now) / 1000)));
+
+function relativeTime(timestamp: string, seconds: number): string {
+  if (Number.isNaN(seconds)) return sanitize(timestamp, 40);
+  const [unit, length] = AGO.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   const format = new Intl.RelativeTimeFormat(env.language, { numeric: 'auto' });
-  return format.format(-Math.floor(seconds / length), unit);
+  return format.format(Math.trunc(seconds / length), unit);
 }
 
 /** @param delay as in the compute's record: see `autosuspend.ts` */

@@ -4,10 +4,13 @@ import { l10n, type MarkdownString, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { isPrimary, labelOf } from '../../model/inventory/computeStatus.ts';
+import type { AgentBranch, AgentBranches } from '../../model/agents/agentBranches.ts';
+import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { isExpired, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
 import type { Config } from '../state/config.ts';
 import { setFollowsGit } from '../state/contextKey.ts';
+import { agentBranchName, agentBranchText } from '../text/agentText.ts';
 import { statusText } from '../text/computeText.ts';
 import { formatDate } from '../text/timeText.ts';
 import { markdown, markdownList, markdownTable } from '../text/markdown.ts';
@@ -17,6 +20,8 @@ import { window, type StatusBarItem } from '../window.ts';
 import type { WorkFolders } from './workFolders.ts';
 
 interface StatusItemDependencies {
+  readonly agentBranches: AgentBranches;
+  readonly session: Session;
   readonly workFolders: WorkFolders;
   readonly inventory: Inventory;
   readonly config: Config;
@@ -34,6 +39,7 @@ export class WorkBranchItem implements Disposable {
   constructor(deps: StatusItemDependencies) {
     this.#deps = deps;
     this.#disposables.add(deps.workFolders.onDidChange(() => this.#update()));
+    this.#disposables.add(deps.agentBranches.onDidChange(() => this.#update()));
     this.#update();
   }
 
@@ -53,7 +59,7 @@ export class WorkBranchItem implements Disposable {
   #update(): void {
     const { shown } = this.#deps.workFolders;
     this.#setFollowed(shown?.work.state.map.isFollowed === true);
-    if (shown === undefined) return this.#created?.hide();
+    if (shown === undefined) return this.#showAgents();
     const { folder, work } = shown;
     const { state } = work;
     const name = state.current === undefined ? l10n.t('unknown database') : knownBranchName(state.current);
@@ -67,6 +73,23 @@ export class WorkBranchItem implements Disposable {
       tooltip: markdown`${this.#table(name, folder, state)}\n\n${markdownList(notes)}`,
       isWarning: warnings.length > 0 || state.decision.kind === 'stopped',
     });
+  }
+
+  /** Without a database branch in an env file, the menu is still needed for the branches of agents. */
+  #showAgents(): void {
+    const branches = this.#agentBranches;
+    if (branches.length === 0) return this.#created?.hide();
+    const label = l10n.t('Agent branches: {0}', branches.length);
+    this.#item.show({
+      icon: 'database',
+      text: label,
+      spoken: { label },
+      tooltip: markdownList(branches.map((each) => `${agentBranchName(each)} ${agentBranchText(each)}`)),
+    });
+  }
+
+  get #agentBranches(): readonly AgentBranch[] {
+    return this.#deps.agentBranches.of(this.#deps.session.connection);
   }
 
   #setFollowed(isFollowed: boolean): void {
@@ -102,6 +125,7 @@ export class WorkBranchItem implements Disposable {
       [l10n.t('File'), `${folder.name}/${file} (${variable})`],
       [l10n.t('Git branch'), git?.branch],
       [l10n.t('Follows the Git branch'), map.isFollowed ? l10n.t('yes') : undefined],
+      [l10n.t('Agent branches'), this.#agentBranches.map(agentBranchName).join(', ')],
     ]);
   }
 }

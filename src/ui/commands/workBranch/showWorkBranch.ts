@@ -1,11 +1,12 @@
 /** The menu of the status bar item: actions for the database branch of a folder. */
-import { commands, l10n, ThemeIcon, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
+import { commands, l10n, ThemeIcon, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
 import { envVariable } from '../../envFile/envFile.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import { decisionText, knownBranchName } from '../../text/workBranchText.ts';
+import { showAgents } from '../agents/agents.ts';
 import { revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
@@ -17,6 +18,7 @@ type Action = Choice<() => unknown>;
 export const showWorkBranch: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't show the database branch");
   const title = l10n.t('Database Branch');
+  if (workspace.workspaceFolders === undefined) return await showAgents(context);
   const folder = context.workFolders.shown?.folder ?? (await pickFolder(title));
   if (folder === undefined) return;
   const work = context.workFolders.of(folder);
@@ -31,6 +33,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const items: Action[] = [
     ...followActions(context, folder),
     ...actionsOfBranch(context),
+    action(l10n.t('Agents…'), 'hubot', () => showAgents(context)),
     action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri)),
   ];
   const act = await singleStep(title, (page) => pickOne(page, { placeholder, items }));

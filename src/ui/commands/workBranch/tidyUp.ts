@@ -2,13 +2,7 @@
 import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
-import type { BranchList } from '../../../model/inventory/branchLists.ts';
-import {
-  BranchMapWriter,
-  isSameBranch,
-  readBranchMap,
-  type BranchRef,
-} from '../../../model/workBranch/branchMap.ts';
+import { BranchMapWriter, readBranchMap, type BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../model/workBranch/databaseUrl.ts';
 import { readGitBranches } from '../../../model/workBranch/gitState.ts';
 import { findUnused, type Cleanup, type UnusedBranch } from '../../../model/workBranch/unusedBranches.ts';
@@ -21,9 +15,8 @@ import { branchTitle, sizeText } from '../../text/branchText.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import { ago } from '../../text/timeText.ts';
 import { window } from '../../window.ts';
-import { makeChange } from '../change.ts';
-import type { Command, CommandContext, Run } from '../context.ts';
-import { requireBranches } from '../input/branchPicker.ts';
+import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch/deleteBranches.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { pickMany, type Choice } from '../input/quickInput.ts';
@@ -45,46 +38,14 @@ export const tidyUp: Command = async (context, argument, run) => {
   const placeholder = l10n.t('Select the branches to delete. Their Git branches are gone.');
   const chosen = await singleStep(title, (page) => pickMany(page, placeholder, unused.map(itemOf)));
   if (chosen === undefined || chosen.length === 0) return;
-  await deleteBranches(context, run, folder, chosen);
-};
-
-/** Asks for approval once for all branches. */
-async function deleteBranches(
-  context: CommandContext,
-  run: Run,
-  folder: WorkspaceFolder,
-  chosen: readonly UnusedBranch[],
-): Promise<void> {
-  const names = chosen.map(titleOf);
-  const [first = ''] = names;
-  const detail = l10n.t(
-    "This can't be undone. Their data and computes are deleted, and connections are dropped.",
-  );
-  await makeChange(context, run, {
-    name: names.join(', '),
-    question:
-      names.length === 1 ? l10n.t('Delete {0}?', first) : l10n.t('Delete {0} branches?', names.length),
-    detail: [...names, detail].join('\n'),
-    button: l10n.t('Delete'),
-    progress: l10n.t('Deleting branches'),
-    send: async (options) => {
-      // Some may be in use again since the user was asked.
-      const { unused } = await loadCleanup(context, folder);
-      const still = unused.filter(({ created }) =>
-        chosen.some((each) => isSameBranch(created, each.created)),
-      );
-      let isPending = false;
-      for (const each of still) {
-        run.failureMessage = l10n.t("Couldn't delete {0}", titleOf(each));
-        const result = await context.branchActions.delete(each.created, { unprotect: false }, options);
-        isPending ||= result.isPending;
-        await writerOf(folder).removeCreated(each.created);
-      }
-      return { deleted: still.map(titleOf), isPending };
-    },
-    done: ({ deleted }) => (deleted.length === 0 ? undefined : l10n.t('Deleted {0}', deleted.join(', '))),
+  const deletable = (each: UnusedBranch): DeletableBranch => ({
+    ref: each.created,
+    title: titleOf(each),
+    forget: () => writerOf(folder).removeCreated(each.created),
   });
-}
+  const reload = async () => (await loadCleanup(context, folder)).unused.map(deletable);
+  await deleteBranches(context, run, chosen.map(deletable), reload);
+};
 
 const writerOf = ({ uri }: WorkspaceFolder) => new BranchMapWriter(runGit, uri.fsPath);
 
@@ -101,21 +62,15 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
   return { label: titleOf(value), description: parts.join(' · '), value };
 }
 
-/** Checks git, the env files and the service. @throws {ApiError} because an old list may lack a child or a new branch */
+/** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
 async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<Cleanup> {
   const { inventory, guards } = context;
   const account = accountId(requireConnection(context).account);
   const gitBranches = await readGitBranches(runGit, folder.uri.fsPath);
   const map = await readBranchMap(runGit, folder.uri.fsPath);
-  await inventory.projects?.load();
-  const lists = new Map<string, BranchList>();
-  for (const { projectId } of map.created) {
-    if (lists.has(projectId) || inventory.projects?.entries.has(projectId) !== true) continue;
-    const list = await requireBranches(context, projectId);
-    if (list.failure !== undefined) throw list.failure;
-    lists.set(projectId, list);
-    await inventory.loadComputes(projectId);
-  }
+  const projectIds = map.created.map(({ projectId }) => projectId);
+  const lists = await loadBranchLists(context, projectIds);
+  for (const projectId of lists.keys()) await inventory.loadComputes(projectId);
   const inFiles = await branchesInFiles(context, folder, account);
   const isMarked = (ref: BranchRef) => guards.cachedMark(ref) !== undefined;
   return findUnused({ map, gitBranches, inFiles, account, lists, isMarked });

@@ -2,7 +2,8 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { usageOf, usageStep } from '../../../../src/model/inventory/usage.ts';
 
-const { ago, autosuspendText, duration, usageText } = await import('../../../../src/ui/text/timeText.ts');
+const { ago, ahead, autosuspendText, duration, usageText } =
+  await import('../../../../src/ui/text/timeText.ts');
 
 describe('duration', () => {
   it('uses the largest units', () => {
@@ -52,6 +53,21 @@ describe('ago', () => {
 
   it('is never in the future, even if the clocks differ', () => {
     assert.deepEqual([before(-30), before(0), before(44)], ['just now', 'just now', 'just now']);
+  });
+});
+
+describe('ahead', () => {
+  it('uses the largest unit, and is never in the past', () => {
+    const now = Date.parse('2026-11-21T12:00:00Z');
+    const after = (seconds: number) => ahead(new Date(now + seconds * 1000).toISOString(), now);
+    assert.deepEqual([-60, 59, 3 * 3600 - 1, 86_400, 3 * 86_400].map(after), [
+      'now',
+      'in 59 seconds',
+      'in 2 hours',
+      'tomorrow',
+      'in 3 days',
+    ]);
+    assert.equal(ahead('soon', now), 'soon');
   });
 });
 

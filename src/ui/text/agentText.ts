@@ -1,0 +1,24 @@
+/** Texts about what agents have created and called. */
+import path from 'node:path';
+import { l10n } from 'vscode';
+import type { AgentBranch, AgentCall } from '../../model/agents/agentBranches.ts';
+import { nameOrId, sanitize } from './sanitize.ts';
+import { ago, ahead } from './timeText.ts';
+
+export const agentBranchName = ({ name, branchId }: AgentBranch): string => nameOrId(name, branchId);
+
+/** Returns text such as `by claude-code in task-1 · expires in 23 hours`. */
+export function agentBranchText({ agent, folder, expiresAt }: AgentBranch): string {
+  const by =
+    folder === undefined
+      ? l10n.t('by {0}', sanitize(agent))
+      : l10n.t('by {0} in {1}', sanitize(agent), sanitize(path.basename(folder)));
+  return `${by} · ${l10n.t('expires {0}', ahead(expiresAt))}`;
+}
+
+/** Returns text such as `runSql: SELECT 1`. */
+export const callText = ({ tool, text }: AgentCall): string =>
+  sanitize(text === '' ? tool : `${tool}: ${text}`, 120);
+
+/** Returns text such as `runSql: SELECT 1 · 3 minutes ago`. */
+export const lastCallText = (call: AgentCall): string => `${callText(call)} · ${ago(call.time)}`;
