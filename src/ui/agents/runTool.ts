@@ -1,8 +1,11 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the functions, and the only one back. */
 import type * as z from 'zod/mini';
 import { isToolName, TOOL_SCHEMAS, type ToolName, type ToolOutput } from '../../model/agents/toolSchemas.ts';
+import type { AgentCall } from '../../model/agents/agentBranches.ts';
 import { explainError } from '../text/errorMessage.ts';
+import { sanitize } from '../text/sanitize.ts';
 import { computeTools } from './computeTools.ts';
+import { describeCall } from './describeCall.ts';
 import type { Caller, ToolDependencies, ToolFunction } from './toolCall.ts';
 
 const TOOL_FUNCTIONS: { readonly [N in ToolName]: ToolFunction<N> } = { ...computeTools };
@@ -17,12 +20,42 @@ export async function runTool(
   try {
     if (!isToolName(name)) throw new Error(`Unknown tool ${name}.`);
     const output = await run(deps, name, input, caller);
-    deps.log.info(`${caller.agent}: ${name}`);
+    const call = callOf(deps, name, caller, input, output);
+    deps.log.info(logLine(call));
+    remember(deps, call);
     return output;
   } catch (error) {
-    deps.log.error(`${caller.agent}: ${name}`, error);
-    throw new Error(deps.log.clean(explainError(error).message));
+    const message = deps.log.clean(explainError(error).message);
+    const call = callOf(deps, name, caller, input, undefined);
+    deps.log.error(logLine(call), error);
+    remember(deps, { ...call, text: deps.log.clean(`${call.text} (${message})`.trim()) });
+    throw new Error(message);
   }
+}
+
+type Call = Omit<AgentCall, 'time'>;
+
+/** Agents choose their names, and those of unknown tools. */
+const callOf = (
+  deps: ToolDependencies,
+  tool: string,
+  { agent }: Caller,
+  input: unknown,
+  output: unknown,
+): Call => ({
+  agent: sanitize(deps.log.clean(agent), 40),
+  tool: sanitize(deps.log.clean(tool), 40),
+  ...describeCall(deps.inventory, input, output),
+});
+
+const logLine = ({ agent, tool, text, branchId = '' }: Call): string =>
+  [`${agent}: ${tool}`, text, text === branchId ? '' : branchId].filter((part) => part !== '').join(' ');
+
+/** For the menu of agents, if the call was about a branch. The reply doesn't wait for it. */
+function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
+  if (call.branchId === undefined) return;
+  const remembered = agentBranches.addCall({ ...call, text: log.clean(call.text) });
+  remembered.catch((error: unknown) => log.error('Remembering a call', error));
 }
 
 async function run<N extends ToolName>(deps: ToolDependencies, name: N, input: unknown, caller: Caller) {

@@ -4,6 +4,7 @@ import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
+import type { AgentBranches } from '../../model/agents/agentBranches.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../model/agents/toolSchemas.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
@@ -15,6 +16,7 @@ export interface ToolDependencies {
   readonly inventory: Inventory;
   readonly guards: Guards;
   readonly computeActions: ComputeActions;
+  readonly agentBranches: AgentBranches;
   readonly log: Pick<Log, 'clean' | 'info' | 'error'>;
 }
 

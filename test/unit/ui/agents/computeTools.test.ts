@@ -1,7 +1,8 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
 import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
@@ -18,6 +19,8 @@ describe('Tools for language models', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
   let deps: ToolDependencies;
+  let agentBranches: AgentBranches;
+  let logged: string[];
   let projects: unknown[];
   let computes: unknown[];
 
@@ -33,12 +36,16 @@ describe('Tools for language models', () => {
     ];
     service = await scriptService(lists);
     store = await connectModel(service);
+    agentBranches = new AgentBranches(new MemoryMap());
+    logged = [];
+    const clean = (text: string) => text.replaceAll('napi_1', '‹redacted›');
     deps = {
       ...store,
+      agentBranches,
       log: {
-        clean: (text) => text.replaceAll('napi_1', '‹redacted›'),
-        info: () => undefined,
-        error: () => undefined,
+        clean,
+        info: (text) => void logged.push(clean(text)),
+        error: (text) => void logged.push(clean(text)),
       },
     };
   });
@@ -152,6 +159,28 @@ describe('Tools for language models', () => {
     ] as const)
       await assert.rejects(invoke(name, input), { message });
     assert.deepEqual(service.requests, []);
+  });
+
+  it('are logged, and remembered if they are about a branch', async () => {
+    service.script = (call) =>
+      call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
+    answers.push('Restart');
+    await runTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError', isConfirmed: false });
+    await invoke('listComputes', { project: 'shop' });
+    await assert.rejects(
+      invoke('drop\nnapi_1', { branchId: 'br-x', sql: "SELECT 'napi_1'" }),
+      /Unknown tool/,
+    );
+    assert.deepEqual(logged, [
+      '‹redacted› Error: restartCompute ep-main br-main',
+      'Test: listComputes',
+      'Test: drop ‹redacted› SELECT … br-x',
+    ]);
+    const calls = agentBranches.calls.map(({ agent, tool, text }) => [agent, tool, text].join(' | '));
+    assert.deepEqual(calls, [
+      '‹redacted› Error | restartCompute | ep-main',
+      'Test | drop ‹redacted› | SELECT … (Unknown tool drop ‹redacted›.)',
+    ]);
   });
 
   it('return only chosen fields of a record, redacted', async () => {
