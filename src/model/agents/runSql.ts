@@ -1,0 +1,169 @@
+/**
+ * Runs one SQL statement for an agent. A statement that may not write runs in a read-only transaction that is never committed.
+ * It can't leave the transaction: it is alone in it, and must return rows, which none does that begins, ends or configures
+ * transactions. There is no `SET ROLE pg_read_all_data`: the login could leave the role, and it would hide constraints, view
+ * definitions and rows with row-level security, which agents would take for missing.
+ */
+import net from 'node:net';
+import Client from 'pg/lib/client.js';
+import { splitHost, sslModeOf, type ConnectionStringParts } from '../connection/connectionStrings.ts';
+import { Statement, type StatementResult } from './sqlStatement.ts';
+
+declare module 'pg' {
+  interface Client {
+    readonly processID: number | null;
+    readonly secretKey: number | null;
+  }
+}
+
+export type SqlLogin = ConnectionStringParts & { readonly password: string };
+
+export interface SqlRequest {
+  readonly sql: string;
+  readonly write: boolean;
+  readonly maxRows: number;
+}
+
+export interface SqlResult extends Omit<StatementResult, 'fields'> {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+}
+
+const READ_SECONDS = 15;
+const WRITE_SECONDS = 60;
+/** Includes the start of a suspended compute. */
+const CONNECT_SECONDS = 30;
+const MAX_ERROR_TEXT = 2000;
+
+/**
+ * Functions with effects that no rollback undoes, and functions that run SQL from a text, which could call those. A name
+ * can't be written differently, except with Unicode escapes. A text or comment that contains one is rejected as well.
+ */
+const OUTSIDE_TRANSACTION =
+  /U&"|\b(?:set_config|pg_(?:cancel|terminate)_backend|pg_(?:create|copy)_\w+_replication_slot|pg_drop_replication_slot|pg_replication_slot_advance|pg_replication_origin_(?:create|drop|advance|session|xact)\w*|pg_sync_replication_slots|pg_logical_\w+|pg_stat\w*_reset\w*|dblink\w*|lo_(?:import|export)|query_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\b/i;
+
+/** @throws {Error} with a message for the model. @param signal cancels the statement */
+export async function runSql(login: SqlLogin, request: SqlRequest, signal: AbortSignal): Promise<SqlResult> {
+  rejectText(request);
+  const client = createClient(login);
+  const seconds = request.write ? WRITE_SECONDS : READ_SECONDS;
+  const deadline = AbortSignal.timeout((CONNECT_SECONDS + 2 * seconds) * 1000);
+  const stop = AbortSignal.any([signal, deadline]);
+  const onAbort = () => void cancel(client);
+  stop.addEventListener('abort', onAbort);
+  try {
+    stop.throwIfAborted();
+    await client.connect();
+    await client.query(
+      request.write ? settings(seconds, false) : `BEGIN READ ONLY; ${settings(seconds, true)}`,
+    );
+    const statement = new Statement({ ...request, onlyReads: !request.write });
+    client.query(statement);
+    const { fields, ...result } = await statement.result;
+    const types = await typeNames(client, fields);
+    return { ...result, columns: fields.map(({ name }, index) => ({ name, type: types[index] ?? '' })) };
+  } catch (error) {
+    if (signal.aborted) throw new Error('Canceled.', { cause: error });
+    if (deadline.aborted) throw new Error('The database did not answer in time.', { cause: error });
+    throw new Error(errorText(error), { cause: error });
+  } finally {
+    await client.end().catch(() => undefined);
+    stop.removeEventListener('abort', onAbort);
+  }
+}
+
+function rejectText({ sql, write }: SqlRequest): void {
+  // It would end the text in the protocol.
+  if (sql.includes('\0')) throw new Error('The statement contains a NUL character.');
+  const [found] = write ? [] : (OUTSIDE_TRANSACTION.exec(sql) ?? []);
+  if (found !== undefined)
+    throw new Error(`${found} is not allowed in a read-only statement, because a rollback may not undo it.`);
+}
+
+function createClient(login: SqlLogin): Client {
+  const { name: host, port } = splitHost(login.host);
+  const client = new Client({
+    host,
+    port,
+    user: login.role,
+    password: login.password,
+    database: login.database,
+    // With a certificate that the system trusts.
+    ssl: sslModeOf(login) !== undefined,
+    enableChannelBinding: true,
+    application_name: 'Hosted Postgres agent',
+    client_encoding: 'UTF8',
+    connectionTimeoutMillis: CONNECT_SECONDS * 1000,
+  });
+  // The statement gets the error.
+  client.on('error', () => undefined);
+  // Postgres with SCRAM never asks for them. A program that took the port of a local compute might.
+  for (const plain of ['authenticationCleartextPassword', 'authenticationMD5Password'])
+    client.connection.on(plain, () => {
+      client.connection.stream.destroy(new Error('The server asked for the password without SCRAM.'));
+    });
+  return client;
+}
+
+/**
+ * The first query of the transaction: from then on, Postgres doesn't let it become read-write.
+ * @param isLocal whether the settings end with the transaction
+ */
+function settings(seconds: number, isLocal: boolean): string {
+  const values = {
+    statement_timeout: `${seconds}s`,
+    lock_timeout: '5s',
+    datestyle: 'ISO, YMD',
+    bytea_output: 'hex',
+  };
+  const calls = Object.entries(values).map(
+    ([name, value]) => `pg_catalog.set_config('${name}', '${value}', ${isLocal})`,
+  );
+  return `SELECT ${calls.join(', ')}`;
+}
+
+async function typeNames(client: Client, fields: StatementResult['fields']): Promise<string[]> {
+  if (fields.length === 0) return [];
+  const ids = fields.map(({ dataTypeID }) => dataTypeID);
+  const modifiers = fields.map(({ dataTypeModifier }) => dataTypeModifier);
+  const { rows } = await client.query<[string]>({
+    text: `SELECT pg_catalog.format_type(id, modifier)
+      FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) AS t (id, modifier)`,
+    values: [ids, modifiers],
+    rowMode: 'array',
+  });
+  return rows.map(([name]) => name);
+}
+
+/** Cancels what Postgres runs, by a second connection, as the protocol requires, and closes the first one. */
+async function cancel(client: Client): Promise<void> {
+  const { processID, secretKey, host, port } = client;
+  if (processID !== null && secretKey !== null) {
+    const packet = Buffer.alloc(16);
+    [16, 80_877_102, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
+    await new Promise((resolve) => {
+      const socket = net.connect({ host, port, timeout: 2000 }, () => socket.end(packet));
+      socket
+        .on('timeout', () => socket.destroy())
+        .on('error', () => undefined)
+        .on('close', resolve);
+    });
+  }
+  client.connection.stream.destroy();
+}
+
+/** What Postgres says about an error, or the error of the connection. */
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, detail, hint, position }: Readonly<Record<string, unknown>> = { ...error };
+  const parts = [
+    error.message,
+    typeof code === 'string' &&
+      `(${code}${position === undefined ? '' : `, at character ${String(position)}`})`,
+    typeof detail === 'string' && `Detail: ${detail}`,
+    typeof hint === 'string' && `Hint: ${hint}`,
+  ];
+  return parts
+    .filter((part) => typeof part === 'string')
+    .join(' ')
+    .slice(0, MAX_ERROR_TEXT);
+}

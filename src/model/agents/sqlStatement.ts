@@ -1,0 +1,161 @@
+/**
+ * One statement by the extended protocol, which rejects several in one text. Values arrive as Postgres prints them, so that
+ * numbers, times and bytes are exact. Rows, values and bytes are limited.
+ */
+import type { Connection, FieldDef, Submittable } from 'pg';
+
+/** What the package's own types lack or describe differently. */
+declare module 'pg' {
+  interface Connection {
+    parse(message: { readonly name: ''; readonly text: string; readonly types: readonly [] }): void;
+    describe(message: { readonly type: 'S'; readonly name: '' }): void;
+    bind(message: object): void;
+    execute(message: { readonly portal: ''; readonly rows: number }): void;
+    sendCopyFail(message: string): void;
+  }
+}
+
+interface StatementOptions {
+  readonly sql: string;
+  /** Whether to run only a statement that returns rows, and to stop it after `maxRows`. */
+  readonly onlyReads: boolean;
+  readonly maxRows: number;
+}
+
+export interface StatementResult {
+  readonly fields: readonly FieldDef[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Whether rows or parts of values were left out. */
+  readonly truncated: boolean;
+  /** Such as `INSERT 0 3`; undefined if the statement was stopped. */
+  readonly command: string | undefined;
+}
+
+/** Characters of a value, and of all values, which a model has to read. */
+const MAX_VALUE = 4000;
+const MAX_TEXT = 60_000;
+/** A single value can have 1 GB. The client holds a row until all of it has arrived. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export class Statement implements Submittable {
+  readonly #options: StatementOptions;
+  readonly #result = Promise.withResolvers<StatementResult>();
+  readonly #rows: (readonly (string | null)[])[] = [];
+  #fields: readonly FieldDef[] = [];
+  #command: string | undefined;
+  #connection: Connection | undefined;
+  #textLeft = MAX_TEXT;
+  #bytes = 0;
+  #truncated = false;
+  #isSynced = false;
+  #failure: Error | undefined;
+
+  constructor(options: StatementOptions) {
+    this.#options = options;
+    // A caller may see another error first.
+    this.#result.promise.catch(() => undefined);
+  }
+
+  /** Rejects with the error of Postgres. */
+  get result(): Promise<StatementResult> {
+    return this.#result.promise;
+  }
+
+  /** Only parses the statement. It runs after Postgres has said whether it returns rows. */
+  submit(connection: Connection): void {
+    this.#connection = connection;
+    connection.stream.on('data', this.#count);
+    connection.once('noData', this.#handleNoData);
+    connection.parse({ name: '', text: this.#options.sql, types: [] });
+    connection.describe({ type: 'S', name: '' });
+    connection.flush();
+  }
+
+  readonly #handleNoData = () => {
+    if (!this.#options.onlyReads) return this.#execute();
+    this.#failure = new Error('A read-only statement must return rows. Nothing was run.');
+    this.#sync();
+  };
+
+  handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
+    this.#fields = fields;
+    this.#execute();
+  }
+
+  /** One row more than wanted shows that there are more. A change must not stop in the middle, so it has no limit. */
+  #execute(): void {
+    const { onlyReads, maxRows } = this.#options;
+    this.#connection?.bind({});
+    this.#connection?.execute({ portal: '', rows: onlyReads ? maxRows + 1 : 0 });
+    this.#sync();
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    if (this.#rows.length === this.#options.maxRows || this.#textLeft <= 0) this.#truncated = true;
+    else this.#rows.push(fields.map((value) => (value === null ? null : this.#cut(value))));
+  }
+
+  #cut(value: string): string {
+    const length = Math.max(0, Math.min(MAX_VALUE, this.#textLeft));
+    this.#textLeft -= Math.min(value.length, length);
+    if (value.length <= length) return value;
+    this.#truncated = true;
+    return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
+  }
+
+  handlePortalSuspended(): void {
+    this.#truncated = true;
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#command = text;
+  }
+
+  handleEmptyQuery(): void {
+    this.#failure = new Error('The statement is empty.');
+  }
+
+  /** Postgres ignored the earlier Sync while it waited for the data. */
+  handleCopyInResponse(connection: Connection): void {
+    connection.sendCopyFail('COPY FROM STDIN is not supported');
+    connection.sync();
+  }
+
+  handleCopyData(): void {
+    this.#failure = new Error('COPY TO STDOUT is not supported. Use SELECT.');
+  }
+
+  handleError(error: Error): void {
+    this.#failure ??= error;
+    // After an error, Postgres skips everything until a Sync, and the next statement must wait for its reply.
+    if (!this.#isSynced) this.#sync();
+    this.#end();
+  }
+
+  handleReadyForQuery(): void {
+    this.#end();
+  }
+
+  #sync(): void {
+    this.#isSynced = true;
+    this.#connection?.sync();
+  }
+
+  readonly #count = (chunk: Buffer) => {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= MAX_BYTES) return;
+    const sizes = `The result is larger than ${MAX_BYTES / 1024 / 1024} MB.`;
+    // Without a connection, Postgres rolls back what it hasn't committed.
+    const effect = this.#options.onlyReads ? '' : ' Check whether the change was made.';
+    this.#failure ??= new Error(`${sizes}${effect} Select fewer rows, or parts of values with left().`);
+    this.#connection?.stream.destroy();
+  };
+
+  #end(): void {
+    this.#connection?.stream.off('data', this.#count);
+    this.#connection?.off('noData', this.#handleNoData);
+    if (this.#failure !== undefined) return this.#result.reject(this.#failure);
+    const [fields, rows] = [this.#fields, this.#rows];
+    this.#result.resolve({ fields, rows, truncated: this.#truncated, command: this.#command });
+  }
+}

@@ -1,0 +1,156 @@
+/** SQL that agents must not get through. */
+
+/** Everything that a statement could change and that would outlive it. */
+export const STATE = `select pg_catalog.json_build_array(
+  (select json_agg(p order by id) from shop.products p), (select last_value from shop.products_id_seq),
+  (select json_agg(c.relname::text || c.relkind::text order by c.oid) from pg_class c where c.oid > 16384),
+  (select json_agg(r order by r.oid) from pg_roles r), (select json_agg(s) from pg_db_role_setting s),
+  (select json_agg(m order by oid) from pg_auth_members m), (select json_agg(datname order by oid) from pg_database),
+  (select count(*) from pg_largeobject_metadata), (select count(*) from pg_replication_slots),
+  (select count(*) from pg_prepared_xacts), (select json_agg(n.nspname order by oid) from pg_namespace n),
+  (select json_agg(e.extname) from pg_extension e), (select count(*) from pg_stat_activity where application_name = 'the user'))::text`;
+
+/** What the statements are about. */
+export const SETUP = `
+  create schema shop;
+  create table shop.products (id serial primary key, name text not null, price numeric(10,2));
+  insert into shop.products (name, price) values ('tea', 2.5), ('cup', 7);
+  create table shop.secured (id int); alter table shop.secured enable row level security;
+  insert into shop.secured values (1);
+  create function shop.add(name text) returns int language sql as
+    $$ insert into shop.products (name) values ($1) returning id $$;
+  create function shop.run(text) returns text language plpgsql as $$ begin execute $1; return 'done'; end $$;
+  create function shop.drop_all() returns int language plpgsql security definer as
+    $$ begin drop schema shop cascade; return 1; end $$;
+  create procedure shop.finish(inout n int) language plpgsql as
+    $$ begin commit; insert into shop.products (name) values ('finished'); commit; end $$;
+  create temporary table ignored (id int)`;
+
+/** By what they try. Each is rejected unless the agent may write. */
+export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
+  'leaving the transaction': [
+    'commit',
+    'commit and chain',
+    'end',
+    'rollback',
+    'abort',
+    'begin',
+    'savepoint a',
+    "prepare transaction 'left'",
+    'set transaction read write',
+    'set session characteristics as transaction read write',
+    'set transaction_read_only = off',
+    'set default_transaction_read_only to off',
+    'reset transaction_read_only',
+    'reset all',
+    'discard all',
+    "select set_config('transaction_read_only', 'off', true), shop.add('x')",
+    `select U&"set\\005fconfig"('transaction_read_only', 'off', false)`,
+    "select pg_catalog . set_config ('role', 'none', true)",
+    "select shop.run('set transaction_read_only = off')",
+    "select shop.run('commit')",
+    "select shop.run('set transaction read write'), shop.add('x')",
+    'call shop.finish(1)',
+    'do $$ begin commit; insert into shop.products (name) values (1); end $$',
+    'do $$ begin set local transaction_read_only = off; drop schema shop cascade; end $$',
+    `do $$ begin begin set transaction read write; exception when others then end; perform shop.add('x'); end $$`,
+  ],
+  'several statements': [
+    'commit; drop schema shop cascade',
+    'select 1; select 2',
+    'select 1;; drop table shop.products',
+    "select '\\'; drop table shop.products; --'; select 1",
+    'rollback; begin; delete from shop.products; commit',
+  ],
+  'statements that write': [
+    "insert into shop.products (name) values ('x') returning id",
+    'update shop.products set price = 0 returning *',
+    'delete from shop.products returning *',
+    'with gone as (delete from shop.products returning *) select * from gone',
+    'merge into shop.products p using (values (1)) v (i) on p.id = v.i when matched then delete returning p.id',
+    'truncate shop.products',
+    'select * into shop.copy from shop.products',
+    'create table shop.copy as select 1',
+    'create temporary table t (id int)',
+    'explain analyze insert into shop.products (name) values (1)',
+    'select * from shop.products for update',
+    "select shop.add('x')",
+    "select * from shop.add('x')",
+    'select shop.drop_all()',
+    "select shop.run('drop schema shop cascade')",
+    "select nextval('shop.products_id_seq')",
+    "select setval('shop.products_id_seq', 100)",
+    "select lo_creat(-1), lo_from_bytea(0, 'x')",
+    'refresh materialized view shop.none',
+    "comment on schema shop is 'x'",
+    'lock table shop.products in access exclusive mode',
+    'cluster shop.products using products_pkey',
+    'reindex table shop.products',
+    'analyze',
+    'vacuum',
+    'checkpoint',
+    "notify shop, 'x'",
+    'listen shop',
+    'declare c cursor for select 1',
+    'prepare p as delete from shop.products',
+    "load 'auto_explain'",
+  ],
+  'roles and rights': [
+    'set role postgres',
+    'set role pg_write_all_data',
+    'reset role',
+    'set session authorization postgres',
+    'reset session authorization',
+    'create role intruder superuser',
+    'alter role app_owner superuser',
+    "alter role app_owner password 'known'",
+    "alter role app_owner set search_path = 'x'",
+    'alter database app owner to pg_monitor',
+    'grant all on all tables in schema shop to public',
+    'drop owned by app_owner cascade',
+    'alter system set work_mem = 1',
+    'create extension hstore',
+    "select set_config('role', 'postgres', false)",
+  ],
+  'files and programs': [
+    "copy shop.products to program 'touch /tmp/touched'",
+    "copy shop.products from program 'id'",
+    "copy (select 1) to '/tmp/written'",
+    'copy shop.products to stdout',
+    'copy shop.products from stdin',
+    "select lo_import('/etc/passwd')",
+    "select lo_export(1, '/tmp/written')",
+    "select pg_read_file('/etc/passwd')",
+    "select pg_ls_dir('/')",
+    'select rolpassword from pg_authid',
+    'select passwd from pg_shadow',
+  ],
+  'effects outside the transaction': [
+    'select pg_terminate_backend(pid) from pg_stat_activity',
+    'select "pg_cancel_backend" (pid) from pg_stat_activity',
+    'select PG_TERMINATE_BACKEND(pid) from pg_stat_activity',
+    `select U&"pg\\005fterminate_backend"(pid) from pg_stat_activity`,
+    `select query_to_xml('select pg_term' || 'inate_backend(pid) from pg_stat_activity', true, false, '')`,
+    "select * from ts_stat('select pg_term' || 'inate_backend(1)')",
+    "select pg_create_logical_replication_slot('s', 'pgoutput')",
+    "select pg_create_physical_replication_slot('s', true)",
+    "select pg_drop_replication_slot('s')",
+    "select pg_logical_emit_message(false, 'a', 'b')",
+    "select dblink_exec('dbname=app', 'drop schema shop cascade')",
+    "select * from dblink('dbname=app', 'select 1') as t (a int)",
+    'select pg_stat_reset()',
+    'select pg_reload_conf()',
+    'select pg_switch_wal()',
+    'select pg_promote()',
+  ],
+};
+
+/** Statements with effects that end with the session. */
+export const ALLOWED = [
+  'explain analyze create table shop.copy as select 1',
+  "select pg_notify('shop', 'x')",
+  'select pg_advisory_lock(1), pg_advisory_xact_lock(2)',
+  'select pg_current_xact_id()',
+  'select pg_export_snapshot()',
+  "select set_byte('ab', 0, 1)",
+];
