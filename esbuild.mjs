@@ -1,5 +1,5 @@
-// Builds what ships into dist/: the extension, with a chunk for what each dynamic `import()` loads on first use, and the
-// local service. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and a check of
+// Builds what ships into dist/: the extension, with a chunk for what each dynamic `import()` loads on first use, the SQL of
+// agents and the local service. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and a check of
 // the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
 import { build, context } from 'esbuild';
 import { rm, writeFile } from 'node:fs/promises';
@@ -15,16 +15,23 @@ const shipped = {
   preserveSymlinks: true,
   outdir: 'dist',
 };
+/** A bundle by itself, because `pg` is CommonJS: in a chunk, activation would load what CommonJS needs. */
+const separateSql = {
+  name: 'runSql',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/agents\/runSql\.ts$/ }, () => ({ path: './runSql.js', external: true })),
+};
 const extension = {
   ...shipped,
   entryPoints: ['src/extension.ts'],
   splitting: true,
   external: ['vscode'],
+  plugins: [separateSql],
   banner: {},
 };
 const service = {
   ...shipped,
-  entryPoints: { service: 'src/service/main.ts' },
+  entryPoints: { service: 'src/service/main.ts', runSql: 'src/model/agents/runSql.ts' },
 };
 const tests = {
   ...bundleOptions,

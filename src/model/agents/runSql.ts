@@ -6,7 +6,9 @@
  */
 import net from 'node:net';
 import Client from 'pg/lib/client.js';
-import { splitHost, sslModeOf, type ConnectionStringParts } from '../connection/connectionStrings.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { splitHost, sslModeOf } from '../connection/connectionStrings.ts';
+import type { BranchLogin } from './branchLogin.ts';
 import { Statement, type StatementResult } from './sqlStatement.ts';
 
 declare module 'pg' {
@@ -15,8 +17,6 @@ declare module 'pg' {
     readonly secretKey: number | null;
   }
 }
-
-export type SqlLogin = ConnectionStringParts & { readonly password: string };
 
 export interface SqlRequest {
   readonly sql: string;
@@ -42,7 +42,11 @@ const OUTSIDE_TRANSACTION =
   /U&"|\b(?:set_config|pg_(?:cancel|terminate)_backend|pg_(?:create|copy)_\w+_replication_slot|pg_drop_replication_slot|pg_replication_slot_advance|pg_replication_origin_(?:create|drop|advance|session|xact)\w*|pg_sync_replication_slots|pg_logical_\w+|pg_stat\w*_reset\w*|dblink\w*|lo_(?:import|export)|query_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\b/i;
 
 /** @throws {Error} with a message for the model. @param signal cancels the statement */
-export async function runSql(login: SqlLogin, request: SqlRequest, signal: AbortSignal): Promise<SqlResult> {
+export async function runSql(
+  login: BranchLogin,
+  request: SqlRequest,
+  signal: AbortSignal,
+): Promise<SqlResult> {
   rejectText(request);
   const client = createClient(login);
   const seconds = request.write ? WRITE_SECONDS : READ_SECONDS;
@@ -79,7 +83,7 @@ function rejectText({ sql, write }: SqlRequest): void {
     throw new Error(`${found} is not allowed in a read-only statement, because a rollback may not undo it.`);
 }
 
-function createClient(login: SqlLogin): Client {
+function createClient(login: BranchLogin): Client {
   const { name: host, port } = splitHost(login.host);
   const client = new Client({
     host,
@@ -154,16 +158,16 @@ async function cancel(client: Client): Promise<void> {
 /** What Postgres says about an error, or the error of the connection. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code, detail, hint, position }: Readonly<Record<string, unknown>> = { ...error };
+  const { code, position, detail, hint } = fieldsOf(error);
+  const place = typeof position === 'string' ? `, at character ${position}` : '';
   const parts = [
     error.message,
-    typeof code === 'string' &&
-      `(${code}${position === undefined ? '' : `, at character ${String(position)}`})`,
-    typeof detail === 'string' && `Detail: ${detail}`,
-    typeof hint === 'string' && `Hint: ${hint}`,
+    typeof code === 'string' ? `(${code}${place})` : '',
+    typeof detail === 'string' ? `Detail: ${detail}` : '',
+    typeof hint === 'string' ? `Hint: ${hint}` : '',
   ];
   return parts
-    .filter((part) => typeof part === 'string')
+    .filter((part) => part !== '')
     .join(' ')
     .slice(0, MAX_ERROR_TEXT);
 }

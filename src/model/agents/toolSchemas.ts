@@ -156,7 +156,7 @@ export const BRANCH_TOOLS = {
   deleteBranch: { input: z.strictObject(onBranch), output: branchChange },
 };
 
-export const SQL_TOOLS = {
+const SQL_TOOLS = {
   runSql: {
     input: z.strictObject({
       ...onBranch,
@@ -167,16 +167,15 @@ export const SQL_TOOLS = {
     }),
     output: z.object({
       columns: z.array(text),
-      rows: z.array(z.array(z.unknown())),
-      rowCount: optionalNumber,
+      rows: z.array(z.array(z.nullable(text))),
       truncated: optionalFlag,
-      note: optionalText,
+      command: optionalText,
     }),
   },
 };
 
 /** Only tools that have a function in `ui/agents/runTool.ts`. */
-const ALL = { ...COMPUTE_TOOLS };
+const ALL = { ...COMPUTE_TOOLS, ...SQL_TOOLS };
 
 type All = typeof ALL;
 export type ToolName = keyof All;

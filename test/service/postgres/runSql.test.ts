@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import type pg from 'pg';
-import { runSql, type SqlLogin, type SqlRequest } from '../../../src/model/agents/runSql.ts';
+import type { BranchLogin } from '../../../src/model/agents/branchLogin.ts';
+import { runSql, type SqlRequest } from '../../../src/model/agents/runSql.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../helpers/hostileSql.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
@@ -12,7 +13,7 @@ const never = new AbortController().signal;
 describe('runSql', () => {
   let service: ControlPlane;
   let uri: string;
-  let login: SqlLogin;
+  let login: BranchLogin;
   let user: pg.Client | undefined;
   before(async () => {
     service = await startControlPlane();

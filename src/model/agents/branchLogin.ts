@@ -1,0 +1,55 @@
+/** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
+import type { Compute } from '../../api/records/records.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { LOCAL_DEFAULTS, loginChoices, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
+import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { BranchRef } from '../workBranch/branchMap.ts';
+import { findPrimary } from '../workBranch/findTarget.ts';
+
+export type BranchLogin = ConnectionStringParts & { readonly password: string };
+
+interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branchId'> {
+  readonly connection: AccountConnection;
+  /** By default, the first one of the branch. */
+  readonly database?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The result contains a secret. @throws {Error} with a sentence for the agent */
+export async function findBranchLogin(
+  inventory: Inventory,
+  request: BranchLoginRequest,
+): Promise<{ readonly compute: Compute; readonly login: BranchLogin }> {
+  const { connection, projectId, branchId } = request;
+  const compute = await findPrimary(inventory, request);
+  if (compute === undefined) throw new Error(`${branchId} has no compute to connect to.`);
+  const { role, database } = await findRole(request);
+  const client = await connection.client();
+  const query = { computeId: compute.id, branchId, role, database, pooled: false, host: compute.host };
+  const credentials = await client.findCredentials(projectId, query, optionsOf(request));
+  if (credentials === undefined) throw new Error(`The service doesn't provide the password of ${role}.`);
+  return { compute, login: { ...credentials, host: compute.host, role, database } };
+}
+
+async function findRole(request: BranchLoginRequest): Promise<RoleAndDatabase> {
+  const { connection, projectId, branchId, database = '' } = request;
+  const client = await connection.client();
+  const [databases, roles] = await Promise.all([
+    client.listDatabases(projectId, branchId, optionsOf(request)),
+    client.listRoles(projectId, branchId, optionsOf(request)),
+  ]);
+  const local = connection.isLocal ? LOCAL_DEFAULTS.database : '';
+  const choices = loginChoices(
+    { databases: databases ?? [], roles: roles ?? [] },
+    { proposed: { role: '', database: database || local }, canBePooled: false, prefersPooled: false },
+  );
+  const found = choices.find((choice) => database === '' || choice.database === database);
+  if (found === undefined)
+    throw new Error(`${branchId} has no ${database === '' ? 'database' : `database ${database}`}.`);
+  return found;
+}
+
+const optionsOf = ({ connection, signal }: BranchLoginRequest) => ({
+  signal: AbortSignal.any([connection.signal, signal]),
+});

@@ -1,0 +1,84 @@
+import '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { accountId } from '../../../../src/model/account/accounts.ts';
+import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
+import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
+import { MemoryMap, connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
+
+const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
+
+const ids = { projectId: 'shop', branchId: 'br-main' };
+const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+
+describe('runSql as a tool', () => {
+  let model: ScriptedModel;
+  let deps: ToolDependencies;
+  let databases: object[];
+  let computes: object[];
+
+  beforeEach(async () => {
+    databases = [{ name: 'app', owner_name: 'app_owner' }];
+    computes = [computeRecord('ep-main', { branch_id: 'br-main', host: '127.0.0.1:1' })];
+    model = await connectScripted((call) => {
+      if (call.endsWith('/branches'))
+        return {
+          branches: [
+            { id: 'br-main', name: 'main', default: true },
+            { id: 'br-agent', name: 'agent', parent_id: 'br-main', expires_at: expiresAt },
+          ],
+        };
+      if (call.endsWith('/databases')) return { databases };
+      if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
+      if (call.endsWith('/connection_uri')) return { uri: 'postgresql://app_owner:s3cret@127.0.0.1:1/app' };
+      return call.endsWith('/endpoints') ? { endpoints: computes } : {};
+    });
+    const agentBranches = new AgentBranches(new MemoryMap());
+    await agentBranches.add({
+      account: accountId(model.account),
+      ...ids,
+      branchId: 'br-agent',
+      agent: 'claude',
+      name: 'agent',
+      createdAt: new Date().toISOString(),
+      expiresAt,
+    });
+    const log = { clean: (text: string) => text, info: () => undefined, error: () => undefined };
+    deps = { ...model, agentBranches, log };
+  });
+
+  const run = (input: object, agent = 'claude') =>
+    runTool(deps, 'runSql', input, {
+      agent,
+      folder: undefined,
+      signal: new AbortController().signal,
+      isConfirmed: true,
+    });
+  const asked = () => model.service.requests.some((call) => call.endsWith('/connection_uri'));
+
+  it('writes only to a branch that the agent has created', async () => {
+    const write = { sql: 'select 1', write: true };
+    await assert.rejects(run({ ...ids, ...write }), /^Error: You may only read br-main, because/);
+    await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }, 'codex'), /You may only read/);
+    assert.equal(asked(), false);
+    await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }), /no compute to connect to/);
+  });
+
+  it('says that it has no database, no such branch and no such input', async () => {
+    await assert.rejects(run({ ...ids, sql: '', database: 'x' }), /br-main has no database x\./);
+    databases = [];
+    await assert.rejects(run({ ...ids, sql: '' }), /br-main has no database\./);
+    await assert.rejects(run({ ...ids, sql: '', branchId: 'br-none' }), /shop has no branch br-none/);
+    await assert.rejects(run({ ...ids, sql: '', maxRows: 1001 }), /maxRows must be a whole number/);
+    await assert.rejects(run({ ...ids, sql: '', role: 'postgres' }), /Unknown input role/);
+    assert.equal(asked(), false);
+  });
+
+  it('says why it could not connect, without the password', async () => {
+    await assert.rejects(run({ ...ids, sql: 'select 1' }), (error: Error) => {
+      assert.match(error.message, /ECONNREFUSED/);
+      return !error.message.includes('s3cret');
+    });
+    assert.equal(asked(), true);
+  });
+});
