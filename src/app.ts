@@ -20,7 +20,6 @@ import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Schemas } from './model/schema/schemas.ts';
 import { Session } from './model/account/session.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
-
 import { KnownHosts } from './model/workBranch/knownHosts.ts';
 import { LocalService } from './ui/localService/localService.ts';
 import { Log } from './ui/log/log.ts';

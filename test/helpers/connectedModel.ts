@@ -7,12 +7,17 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/event.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { Guards, type Mark } from '../../src/model/account/guards.ts';
+import { AgentBranches } from '../../src/model/agents/agentBranches.ts';
+import { BranchActions } from '../../src/model/operations/branchActions.ts';
 import { ChangeSender, type SendOptions } from '../../src/model/operations/changeSender.ts';
 import { ComputeActions } from '../../src/model/operations/computeActions.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import type { RecoveryRecords, Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
+import { UnprotectedBranches } from '../../src/model/operations/unprotectedBranches.ts';
+import { Schemas } from '../../src/model/schema/schemas.ts';
+import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
 import { FakeClock } from './fakeClock.ts';
@@ -60,6 +65,10 @@ export interface ConnectedModel {
   readonly marks: Record<string, Mark>;
   readonly guards: Guards;
   readonly computeActions: ComputeActions;
+  readonly branchActions: BranchActions;
+  readonly agentBranches: AgentBranches;
+  readonly schemas: Schemas;
+  readonly knownHosts: KnownHosts;
   readonly sender: ChangeSender;
   /** Of a change that begins now. */
   readonly options: SendOptions;
@@ -111,6 +120,15 @@ export async function connectModel(
     marks,
     guards,
     computeActions,
+    branchActions: new BranchActions(
+      session,
+      inventory,
+      sender,
+      new UnprotectedBranches(new RecoveryRecordMap()),
+    ),
+    agentBranches: new AgentBranches(memory),
+    schemas: new Schemas(session),
+    knownHosts: new KnownHosts(memory),
     sender,
   };
   return {

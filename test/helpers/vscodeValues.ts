@@ -219,7 +219,7 @@ const values = {
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
-  Uri: { from: (parts: object) => parts },
+  Uri: { from: (parts: object) => parts, file: (fsPath: string) => ({ scheme: 'file', fsPath }) },
   workspace: { getConfiguration, isTrusted: true, fs: { readFile: (uri: Uri) => readFile(uri.fsPath) } },
 };
 

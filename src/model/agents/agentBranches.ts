@@ -24,8 +24,9 @@ export interface AgentBranch extends BranchRef, Caller {
   /** Times as in the service's records. */
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** The path of the file with its URL. */
+  /** The path of the file with its URL, and the variable in it. */
   readonly envFile?: string | undefined;
+  readonly envVariable?: string | undefined;
 }
 
 /** A call of a tool. */

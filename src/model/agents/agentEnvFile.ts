@@ -15,7 +15,7 @@ import { gitIgnored } from '../workBranch/gitIgnored.ts';
 interface AgentEnvRequest {
   /** The folder that the agent runs in. */
   readonly folder: string;
-  /** Relative to the folder. */
+  /** Relative to the folder, or absolute. */
   readonly file: string;
   readonly variable: string;
   readonly runGit: RunGit;
@@ -26,15 +26,18 @@ interface AgentEnvRequest {
 export interface AgentEnvFile {
   /** With links resolved. */
   readonly path: string;
+  /** The variable's value, a secret; empty if it has none. */
+  readonly value: string;
   /** Checks everything again first. @param url a secret. @throws {Error} for the agent */
   readonly write: (url: string) => Promise<void>;
 }
 
 /** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
-  const { path: file } = await check(request);
+  const { path: file, value } = await check(request);
   return {
     path: file,
+    value,
     write: async (url) => {
       const { path: current, text } = await check(request);
       if (current !== file) throw new Error(`${request.file} was changed in the meantime.`);
@@ -48,7 +51,13 @@ export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEn
 const ENV_FILE = /^(?:\.env(?:rc|[.-].+)?|.+\.env|\.dev\.vars)$/i;
 const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
 
-async function check(request: AgentEnvRequest): Promise<{ readonly path: string; readonly text: string }> {
+interface CheckedFile {
+  readonly path: string;
+  readonly text: string;
+  readonly value: string;
+}
+
+async function check(request: AgentEnvRequest): Promise<CheckedFile> {
   const { file, variable, runGit } = request;
   if (!ENV_FILE.test(path.basename(file)))
     throw new Error(`${file} isn't the name of an env file, such as .env.`);
@@ -63,8 +72,9 @@ async function check(request: AgentEnvRequest): Promise<{ readonly path: string;
   const bytes = await readFile(real).catch(ignoreMissing);
   const text = bytes === undefined ? '' : decodeText(bytes);
   if (text === undefined) throw new Error(`${file} isn't UTF-8 text.`);
-  await requireReplaceable(request, text);
-  return { path: real, text };
+  const value = getVariable(text.replace(/^\ufeff/, ''), variable) ?? '';
+  await requireReplaceable(request, value);
+  return { path: real, text, value };
 }
 
 /** @throws {Error} if the file isn't in the folder, perhaps because of a link */
@@ -87,9 +97,8 @@ async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {
 }
 
 /** An empty value counts as none. */
-async function requireReplaceable(request: AgentEnvRequest, text: string): Promise<void> {
+async function requireReplaceable(request: AgentEnvRequest, value: string): Promise<void> {
   const { file, variable, isReplaceable } = request;
-  const value = getVariable(text.replace(/^\ufeff/, ''), variable) ?? '';
   const host = parseDatabaseUrl(value)?.host;
   if (value === '' || (host !== undefined && (await isReplaceable(host)))) return;
   throw new Error(

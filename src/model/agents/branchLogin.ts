@@ -9,7 +9,7 @@ import { findPrimary } from '../workBranch/findTarget.ts';
 
 export type BranchLogin = ConnectionStringParts & { readonly password: string };
 
-interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branchId'> {
+export interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branchId'> {
   readonly connection: AccountConnection;
   /** By default, the first one of the branch. */
   readonly database?: string | undefined;
@@ -32,7 +32,8 @@ export async function findBranchLogin(
   return { compute, login: { ...credentials, host: compute.host, role, database } };
 }
 
-async function findRole(request: BranchLoginRequest): Promise<RoleAndDatabase> {
+/** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
+export async function findRole(request: BranchLoginRequest): Promise<RoleAndDatabase> {
   const { connection, projectId, branchId, database = '' } = request;
   const client = await connection.client();
   const [databases, roles] = await Promise.all([
@@ -45,8 +46,10 @@ async function findRole(request: BranchLoginRequest): Promise<RoleAndDatabase> {
     { proposed: { role: '', database: database || local }, canBePooled: false, prefersPooled: false },
   );
   const found = choices.find((choice) => database === '' || choice.database === database);
-  if (found === undefined)
-    throw new Error(`${branchId} has no ${database === '' ? 'database' : `database ${database}`}.`);
+  if (found === undefined) {
+    const names = (databases ?? []).map(({ name }) => name).join(', ');
+    throw new Error(`${branchId} has no database ${database}. It has: ${names || 'none'}`);
+  }
   return found;
 }
 

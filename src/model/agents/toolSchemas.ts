@@ -58,7 +58,7 @@ const computeChange = z.object({
   minCu: optionalNumber,
   maxCu: optionalNumber,
 });
-const branchChange = z.object({ branchId: text, pending: optionalFlag });
+const branchChange = z.object({ branchId: text, pending: optionalFlag, note: optionalText });
 
 const COMPUTE_TOOLS = {
   listComputes: {
@@ -105,10 +105,11 @@ const COMPUTE_TOOLS = {
   },
 };
 
-export const BRANCH_TOOLS = {
+const BRANCH_TOOLS = {
   listBranches: {
-    input: z.strictObject({ projectId }),
+    input: z.strictObject({ projectId: z.optional(projectId) }),
     output: z.object({
+      projectId: text,
       branches: z.array(
         z.object({
           branchId: text,
@@ -130,27 +131,30 @@ export const BRANCH_TOOLS = {
       parentId: z.optional(branchId),
       name: optionalText,
       hours: z.optional(wholeNumber(1, 720)),
+      database: optionalText,
       envFile: optionalText,
+      envVariable: optionalText,
       includePassword: optionalFlag,
     }),
     output: z.object({
       projectId: text,
       branchId: text,
       name: text,
-      parentId: text,
-      computeId: optionalText,
+      parentId: optionalText,
+      computeId: text,
       host: text,
       database: text,
       role: text,
       expiresAt: text,
       writtenTo: optionalText,
       connectionString: optionalText,
+      note: optionalText,
     }),
     secretFields: ['connectionString'],
   },
   compareSchema: {
     input: z.strictObject({ ...onBranch, otherBranchId: z.optional(branchId), database: optionalText }),
-    output: z.object({ differs: flag, diff: text, truncated: optionalFlag }),
+    output: z.object({ database: text, differs: flag, diff: text, truncated: optionalFlag }),
   },
   resetBranch: { input: z.strictObject(onBranch), output: branchChange },
   deleteBranch: { input: z.strictObject(onBranch), output: branchChange },
@@ -175,7 +179,7 @@ const SQL_TOOLS = {
 };
 
 /** Only tools that have a function in `ui/agents/runTool.ts`. */
-const ALL = { ...COMPUTE_TOOLS, ...SQL_TOOLS };
+const ALL = { ...COMPUTE_TOOLS, ...BRANCH_TOOLS, ...SQL_TOOLS };
 
 type All = typeof ALL;
 export type ToolName = keyof All;

@@ -1,4 +1,4 @@
-/** Counts the differences between two schemas, as written by pg_dump. */
+/** The differences between two schemas, as written by pg_dump. */
 
 export interface SchemaDifference {
   readonly added: number;
@@ -15,6 +15,26 @@ export function compareSchemas(before: string, after: string): SchemaDifference 
     changed: common.filter(([name, text]) => old.get(name) !== text).length,
   };
 }
+
+/** The statements that differ, with `-` before lines of `before` and `+` before those of `after`; empty without differences. */
+export function schemaDiff(before: string, after: string): string {
+  const [old, current] = [statementsOf(before), statementsOf(after)];
+  const changed = [...new Set([...old.keys(), ...current.keys()])].filter(
+    (name) => old.get(name) !== current.get(name),
+  );
+  return changed
+    .map((name) => `-- ${name}\n${lineDiff(old.get(name) ?? '', current.get(name) ?? '')}`)
+    .join('\n\n');
+}
+
+/** Lines that were only moved count as equal, which is enough for one statement. */
+function lineDiff(before: string, after: string): string {
+  const [old, current] = [linesOf(before), linesOf(after)];
+  const removed = [...old].filter((line) => !current.has(line)).map((line) => `-${line}`);
+  return [...removed, ...[...current].map((line) => `${old.has(line) ? ' ' : '+'}${line}`)].join('\n');
+}
+
+const linesOf = (text: string): ReadonlySet<string> => new Set(text === '' ? [] : text.split('\n'));
 
 /** The header of an object. The owner isn't part of its identity. */
 const HEADER = /^--\n-- Name: (.*?)(?:; Owner: .*)?\n--$/m;

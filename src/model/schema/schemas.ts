@@ -65,13 +65,17 @@ export class Schemas {
     const account = this.#session.connection?.account;
     if (owner === undefined || account === undefined || accountId(account) !== uri.query)
       throw new AccountSwitchedError();
-    const { projectId, branchId, database } = owner;
-    const exists = (await this.databases(projectId, branchId, options)).includes(database);
-    const { branches } = await this.#client();
-    const text = exists ? await branches.schema(projectId, branchId, database, options).catch(explain) : '';
+    const text = await this.read(owner, options);
     this.#texts.set(keyOf(uri), text);
     this.#changed.fire(uri);
     return text;
+  }
+
+  /** Loads a schema for a caller that doesn't show it. Empty if the branch has no such database. @throws {NotOfferedError} */
+  async read({ projectId, branchId, database }: SchemaOwner, options: CallOptions): Promise<string> {
+    const exists = (await this.databases(projectId, branchId, options)).includes(database);
+    const { branches } = await this.#client();
+    return exists ? await branches.schema(projectId, branchId, database, options).catch(explain) : '';
   }
 
   forget(uri: SchemaUri): void {

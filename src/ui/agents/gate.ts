@@ -8,6 +8,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/account/guards.ts';
+import type { Session } from '../../model/account/session.ts';
 import type { AgentBranches, Caller } from '../../model/agents/agentBranches.ts';
 import type { BranchList } from '../../model/inventory/branchLists.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
@@ -16,8 +17,10 @@ import { approve, type ApprovalRequest } from '../notifications/approval.ts';
 import { branchTitle } from '../text/branchText.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { window } from '../window.ts';
+import { requireToolConnection } from './toolCall.ts';
 
 export interface GateDependencies {
+  readonly session: Session;
   readonly guards: Guards;
   readonly inventory: Inventory;
   readonly agentBranches: AgentBranches;
@@ -30,23 +33,16 @@ export interface GatedBranch extends BranchRef {
   readonly branch: Branch;
   readonly list: BranchList;
   readonly title: string;
-  /** Whether the agent may reset, delete and write to it without a question. */
+  /** See `isOwnBranch`. */
   readonly isOwn: boolean;
-}
-
-/** @throws {Error} without a connection */
-export function requireAgentConnection({ guards }: Pick<GateDependencies, 'guards'>): AccountConnection {
-  if (guards.connection === undefined)
-    throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
-  return guards.connection;
 }
 
 /** Loads the branches of a project, because an old list may lack a child or a new protection. @throws {Error} for the agent */
 export async function requireFreshBranches(
-  { guards, inventory, agentBranches }: GateDependencies,
+  { session, inventory, agentBranches }: GateDependencies,
   projectId: string,
 ): Promise<BranchList> {
-  const { account } = requireAgentConnection({ guards });
+  const { account } = requireToolConnection({ session });
   const list = await inventory.branches.refresh(projectId);
   if (list === undefined)
     throw new Error(
@@ -65,19 +61,32 @@ export async function findGatedBranch(
   caller: Caller,
   { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
 ): Promise<GatedBranch> {
-  const connection = requireAgentConnection(deps);
+  const connection = requireToolConnection(deps);
   const list = await requireFreshBranches(deps, projectId);
   const branch = list.branches.get(branchId);
   if (branch === undefined)
     throw new Error(`${projectId} has no branch ${branchId}. It may have been deleted.`);
   const ref = { account: accountId(connection.account), projectId, branchId };
-  const isOwn =
-    deps.agentBranches.isMadeBy(ref, caller) &&
+  const isOwn = isOwnBranch(deps, caller, list, ref);
+  return { ...ref, connection, branch, list, title: branchTitle(branchId, branch), isOwn };
+}
+
+/** Whether an agent may reset, delete and write to a branch without a question. @param list a fresh one */
+export function isOwnBranch(
+  { agentBranches, guards }: GateDependencies,
+  caller: Caller,
+  list: BranchList,
+  ref: BranchRef,
+): boolean {
+  const branch = list.branches.get(ref.branchId);
+  return (
+    branch !== undefined &&
     branch.default !== true &&
     branch.protected !== true &&
-    list.childrenOf(branchId).length === 0 &&
-    deps.guards.cachedMark(ref) === undefined;
-  return { ...ref, connection, branch, list, title: branchTitle(branchId, branch), isOwn };
+    list.childrenOf(branch.id).length === 0 &&
+    guards.cachedMark(ref) === undefined &&
+    agentBranches.isMadeBy(ref, caller)
+  );
 }
 
 /** The name of an agent as the user sees it. Agents choose it themselves. */

@@ -4,12 +4,17 @@ import { isToolName, TOOL_SCHEMAS, type ToolName, type ToolOutput } from '../../
 import type { AgentCall } from '../../model/agents/agentBranches.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
+import { branchTools } from './branchTools.ts';
 import { computeTools } from './computeTools.ts';
 import { describeCall } from './describeCall.ts';
 import { sqlTools } from './sqlTool.ts';
 import type { Caller, ToolDependencies, ToolFunction } from './toolCall.ts';
 
-const TOOL_FUNCTIONS: { readonly [N in ToolName]: ToolFunction<N> } = { ...computeTools, ...sqlTools };
+const TOOL_FUNCTIONS: { readonly [N in ToolName]: ToolFunction<N> } = {
+  ...computeTools,
+  ...branchTools,
+  ...sqlTools,
+};
 
 /** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
 export async function runTool(

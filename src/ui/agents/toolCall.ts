@@ -7,7 +7,11 @@ import type { Session } from '../../model/account/session.ts';
 import type { AgentBranches } from '../../model/agents/agentBranches.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../model/agents/toolSchemas.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
+import type { OperationTracker } from '../../model/operations/operationTracker.ts';
+import type { Schemas } from '../../model/schema/schemas.ts';
+import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
 import type { Log } from '../log/log.ts';
 
 /** Tools have no access to accounts and API keys. */
@@ -16,7 +20,11 @@ export interface ToolDependencies {
   readonly inventory: Inventory;
   readonly guards: Guards;
   readonly computeActions: ComputeActions;
+  readonly branchActions: BranchActions;
   readonly agentBranches: AgentBranches;
+  readonly tracker: OperationTracker;
+  readonly schemas: Schemas;
+  readonly knownHosts: KnownHosts;
   readonly log: Pick<Log, 'clean' | 'info' | 'error'>;
 }
 

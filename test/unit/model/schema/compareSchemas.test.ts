@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { compareSchemas } from '../../../../src/model/schema/compareSchemas.ts';
+import { compareSchemas, schemaDiff } from '../../../../src/model/schema/compareSchemas.ts';
 
 const HEAD =
   '--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 18.4\n\nSET statement_timeout = 0;\n\n';
@@ -35,4 +35,30 @@ describe('compareSchemas', () => {
       const { added, removed, changed } = compareSchemas(before, after);
       assert.deepEqual([added, removed, changed], expected);
     });
+});
+
+describe('schemaDiff', () => {
+  it('is empty for equal schemas', () => {
+    assert.equal(schemaDiff(dump(users, index), dump(index, users)), '');
+  });
+
+  it('shows the lines of each object that was added, removed or changed', () => {
+    assert.equal(
+      schemaDiff(dump(users, index), dump(named)),
+      [
+        '-- users; Type: TABLE; Schema: public',
+        '-    id integer',
+        ' CREATE TABLE public.users (',
+        '+    name text',
+        ' );',
+        '',
+        '-- users_id; Type: INDEX; Schema: public',
+        '-CREATE INDEX users_id ON public.users (id);',
+      ].join('\n'),
+    );
+    assert.equal(
+      schemaDiff('', dump(index)),
+      '-- users_id; Type: INDEX; Schema: public\n+CREATE INDEX users_id ON public.users (id);',
+    );
+  });
 });

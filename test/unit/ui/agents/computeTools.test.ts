@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
 import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
@@ -40,7 +41,7 @@ describe('Tools for language models', () => {
     logged = [];
     const clean = (text: string) => text.replaceAll('napi_1', '‹redacted›');
     deps = {
-      ...store,
+      ...toolDependencies(store),
       agentBranches,
       log: {
         clean,

@@ -1,0 +1,58 @@
+/** The env files of agents. */
+import path from 'node:path';
+import { prepareAgentEnv, type AgentEnvFile } from '../../model/agents/agentEnvFile.ts';
+import { isSameBranch, type BranchRef } from '../../model/workBranch/branchMap.ts';
+import { parseDatabaseUrl } from '../../model/workBranch/databaseUrl.ts';
+import { findTarget } from '../../model/workBranch/findTarget.ts';
+import { runGit } from '../envFile/git.ts';
+import { requireTrust } from '../state/trust.ts';
+import { explainError } from '../text/errorMessage.ts';
+import type { ToolCall } from './toolCall.ts';
+
+export interface NamedEnv {
+  /** The path of a file. */
+  readonly envFile?: string | undefined;
+  readonly envVariable?: string | undefined;
+}
+
+export interface PreparedEnv extends AgentEnvFile {
+  readonly variable: string;
+}
+
+/** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
+export async function prepareEnv(
+  { deps, folder }: ToolCall<unknown>,
+  account: string,
+  { envFile, envVariable: variable = 'DATABASE_URL' }: NamedEnv,
+): Promise<PreparedEnv | undefined> {
+  if (envFile === undefined) return undefined;
+  requireTrust();
+  if (folder === undefined) throw new Error("The agent's folder isn't known, so no env file is written.");
+  const { inventory, knownHosts, agentBranches } = deps;
+  const isReplaceable = async (host: string) => {
+    // Another branch may have the host by now.
+    await knownHosts.refresh(inventory, account, [host]);
+    const known = knownHosts.get(host);
+    return known !== undefined && agentBranches.wasMade(known);
+  };
+  const prepared = await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
+  return { ...prepared, variable };
+}
+
+/** After a reset, the passwords are those of the parent. @returns a note for the agent if the env file couldn't be updated */
+export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
+  const { deps } = call;
+  const { folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
+  if (folder === undefined || envFile === undefined) return undefined;
+  try {
+    const env = await prepareEnv({ ...call, folder }, ref.account, { envFile, envVariable });
+    const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
+    // The file may have another branch by now.
+    if (env === undefined || known === undefined || !isSameBranch(known, ref)) return undefined;
+    const target = await findTarget(deps, ref, env.value);
+    if (target.state === 'live' && target.value !== env.value) await env.write(target.value);
+    return undefined;
+  } catch (error) {
+    return `Couldn't update ${path.basename(envFile)}: ${explainError(error).message}`;
+  }
+}

@@ -1,0 +1,41 @@
+/** Which project an agent means if it names none. */
+import { accountId } from '../../model/account/accounts.ts';
+import { EMPTY_MAP, readBranchMap } from '../../model/workBranch/branchMap.ts';
+import { runGit } from '../envFile/git.ts';
+import { nameOrId } from '../text/sanitize.ts';
+import { requireToolConnection, type ToolCall } from './toolCall.ts';
+
+interface AgentProject {
+  readonly account: string;
+  readonly projectId: string;
+  /** The parent of new branches that the user has chosen for the agent's repository. */
+  readonly parentId: string | undefined;
+}
+
+/** An error names at most this many projects. */
+const MAX_NAMED = 20;
+
+/** The project that the agent names, that of its git repository, or the only one. @throws {Error} for the agent */
+export async function findAgentProject({
+  deps,
+  input,
+  folder,
+}: ToolCall<{ readonly projectId?: string | undefined }>): Promise<AgentProject> {
+  const account = accountId(requireToolConnection(deps).account);
+  const { parent, branches } = folder === undefined ? EMPTY_MAP : await readBranchMap(runGit, folder);
+  const mapped = [parent, ...branches.values()].filter((ref) => ref !== undefined && ref !== 'none');
+  const ofRepository = mapped.find((ref) => ref.account === account)?.projectId;
+  const projectId = input.projectId ?? ofRepository ?? (await requireOnlyProject(deps));
+  const isHere = parent?.account === account && parent.projectId === projectId;
+  return { account, projectId, parentId: isHere ? parent.branchId : undefined };
+}
+
+async function requireOnlyProject({ inventory }: ToolCall<unknown>['deps']): Promise<string> {
+  await inventory.projects?.load();
+  const ids = [...(inventory.projects?.entries.keys() ?? [])];
+  const [only, another] = ids;
+  if (only === undefined) throw new Error('The account has no project.');
+  if (another === undefined) return only;
+  const names = ids.slice(0, MAX_NAMED).map((id) => `${id} (${nameOrId(inventory.project(id)?.name, id)})`);
+  throw new Error(`Name a projectId: ${names.join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`);
+}
