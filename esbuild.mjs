@@ -1,5 +1,5 @@
 // Builds what ships into dist/: the extension, with a chunk for what each dynamic `import()` loads on first use, the SQL of
-// agents and the local service. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and a check of
+// agents, the local service, and the MCP server. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and a check of
 // the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
 import { build, context } from 'esbuild';
 import { rm, writeFile } from 'node:fs/promises';
@@ -33,6 +33,12 @@ const service = {
   ...shipped,
   entryPoints: { service: 'src/service/main.ts', runSql: 'src/model/agents/runSql.ts' },
 };
+const mcp = {
+  ...shipped,
+  entryPoints: { mcp: 'src/mcp/main.ts' },
+  banner: {},
+  alias: { '@modelcontextprotocol/server/_shims': './src/mcp/sdkShims.ts' },
+};
 const tests = {
   ...bundleOptions,
   sourcemap: 'inline',
@@ -46,14 +52,14 @@ if (process.argv.includes('--watch')) await watchAll();
 else await buildAll();
 
 async function watchAll() {
-  for (const options of [service, extension]) {
+  for (const options of [service, mcp, extension]) {
     const watched = await context({ ...options, logLevel: 'info' });
     await watched.watch();
   }
 }
 
 async function buildAll() {
-  const results = await Promise.all([build(extension), build(service)]);
+  const results = await Promise.all([service, mcp, extension].map((options) => build(options)));
   const outputs = Object.assign({}, ...results.map(({ metafile }) => metafile.outputs));
   await writeFile('dist/meta.json', JSON.stringify({ outputs }));
   if (process.argv.includes('--tests')) await build(tests);

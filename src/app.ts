@@ -19,6 +19,7 @@ import type { PendingChange } from './model/operations/pendingChange.ts';
 import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
 import { Schemas } from './model/schema/schemas.ts';
 import { Session } from './model/account/session.ts';
+import type { AgentBridge } from './ui/agents/mcp/bridge.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
 import { KnownHosts } from './model/workBranch/knownHosts.ts';
 import { LocalService } from './ui/localService/localService.ts';
@@ -32,6 +33,7 @@ import { secretStore } from './ui/state/secrets.ts';
 import { SchemaDocuments } from './ui/schema/schemaDocuments.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { Config } from './ui/state/config.ts';
+import { usesAgents } from './ui/state/usesAgents.ts';
 import { PassFiles } from './ui/state/passFiles.ts';
 import { hideNotOffered } from './ui/state/contextKey.ts';
 import { updateContextKeys } from './ui/state/updateContextKeys.ts';
@@ -51,6 +53,8 @@ export interface ActiveViews {
   /** Changes of settings documents. */
   readonly filesChanged: EventEmitter<FileChangeEvent[]>;
   readonly schemasChanged: EventEmitter<Uri>;
+  /** Whether there is an account. */
+  readonly accountChanged: EventEmitter<void>;
 }
 
 export type App = ReturnType<typeof createApp>;
@@ -60,8 +64,18 @@ type Views = ReturnType<typeof createViews>;
 /** Uses neither the secret store nor the network: see `Session.start`. */
 export function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
   const model = createModel(context, disposables);
-  const app = { ...model, ...createViews(model, active, disposables) };
+  let bridge: Promise<AgentBridge> | undefined;
+  const createBridge = async () => {
+    const { AgentBridge } = await import('./ui/agents/mcp/bridge.ts');
+    return disposables.add(new AgentBridge(context, model));
+  };
+  const agentBridge = () => (bridge ??= createBridge());
+  const app = { ...model, ...createViews(model, active, disposables), agentBridge };
   registerListeners(context, app, active, disposables);
+  if (usesAgents(context.globalState))
+    agentBridge()
+      .then((agents) => agents.listen())
+      .catch((error: unknown) => model.log.error('Listening for agents', error));
   for (const record of app.rotationRecords.all()) void showRotationNotice(app.rotationRecords, record);
   return app;
 }
@@ -134,7 +148,7 @@ function createViews(
 function registerListeners(
   context: ExtensionContext,
   deps: Model & Views,
-  { computesView: view }: ActiveViews,
+  { computesView: view, accountChanged }: ActiveViews,
   disposables: DisposableStore,
 ): void {
   const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
@@ -159,7 +173,7 @@ function registerListeners(
     protectAbandoned(deps),
     deps.sender.onNotOffered(hideNotOffered),
     updateContextKeys(session, inventory),
-    rememberAccount(session, context.globalState),
+    rememberAccount(session, context.globalState, accountChanged),
     refresh,
     refreshWhenVisible(refresh, view, config),
     deps.localService.follow(session),

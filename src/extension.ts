@@ -10,18 +10,18 @@ import { hasPending } from './model/operations/pendingChange.ts';
 import { hasKnownHosts } from './model/workBranch/hasKnownHosts.ts';
 import { registerCommands } from './ui/commands/register.ts';
 import { registerProviders } from './ui/editor/providers.ts';
-import { registerTools } from './ui/agents/register.ts';
+import { registerAgents } from './ui/agents/register.ts';
 import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
 import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
 import { registerSettingsFiles } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
+import { usesAgents } from './ui/state/usesAgents.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
 import { createLazyTreeView } from './ui/tree/lazyTreeView.ts';
 
 interface Manifest {
   readonly contributes: {
     readonly commands: readonly { readonly command: string }[];
-    readonly languageModelTools: readonly { readonly name: string }[];
   };
 }
 
@@ -32,7 +32,7 @@ export function activate(context: ExtensionContext): void {
     const { createApp } = await import('./app.ts');
     const opened = createApp(
       context,
-      { computesView, apiKeysView, filesChanged, schemasChanged },
+      { computesView, apiKeysView, filesChanged, schemasChanged, accountChanged },
       disposables,
     );
     await opened.session.start();
@@ -50,6 +50,7 @@ export function activate(context: ExtensionContext): void {
   const filesChanged = disposables.add(new EventEmitter<FileChangeEvent[]>());
   disposables.add(registerSettingsFiles(app, filesChanged));
   const schemasChanged = disposables.add(new EventEmitter<Uri>());
+  const accountChanged = disposables.add(new EventEmitter<void>());
   const schemas = {
     onDidChange: schemasChanged.event,
     provideTextDocumentContent: async (uri: Uri) => (await app()).schemaDocuments.text(uri),
@@ -58,12 +59,11 @@ export function activate(context: ExtensionContext): void {
   const { contributes }: Manifest = context.extension.packageJSON;
   disposables.add(registerCommands(contributes.commands, app));
   const account = () => lastAccount(context.globalState);
-  disposables.add(registerProviders(app, () => account() !== 'none'));
-  disposables.add(
-    registerTools(contributes.languageModelTools, async (name) => (await app()).languageModelTool(name)),
-  );
+  const hasAccount = () => account() !== 'none';
+  disposables.add(registerProviders(app, hasAccount));
+  disposables.add(registerAgents(context, app, { exists: hasAccount, onDidChange: accountChanged.event }));
 
-  setViewState(account() === 'none' ? 'signedOut' : 'loading');
+  setViewState(hasAccount() ? 'loading' : 'signedOut');
   disposables.add(context.secrets.onDidChange(() => void app()));
   // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
@@ -71,7 +71,7 @@ export function activate(context: ExtensionContext): void {
     rotationRecords(context.globalStorageUri).all().length > 0 ||
     unprotectedRecords(context.globalStorageUri).all().length > 0;
   const showsBranch = hasKnownHosts(context.globalState) && workspace.workspaceFolders !== undefined;
-  if (account() === 'local' || isPending || showsBranch) void app();
+  if (account() === 'local' || isPending || showsBranch || usesAgents(context.globalState)) void app();
   // On failure, for example on a read-only disk, the next window tries again.
   removeAbandonedPassFiles(context.globalStorageUri).catch(() => undefined);
 }

@@ -52,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/service/state/': STATE_AND_BELOW,
   'src/service/postgres/': ['src/service/postgres/', ...SERVICE_SHARED],
   'src/service/privileges/': ['src/service/privileges/', 'src/service/postgres/', ...STATE_AND_BELOW],
+  'src/mcp/': ['src/mcp/', ...MODEL_AND_BELOW],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
 };
@@ -139,7 +140,7 @@ describe('The local service of root', () => {
 });
 
 describe('The extension', () => {
-  const extension = sources.filter(({ file }) => !file.startsWith('src/service/'));
+  const extension = sources.filter(({ file }) => !/^src\/(?:service|mcp)\//.test(file));
   const filesWith = (pattern: RegExp) =>
     extension.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 

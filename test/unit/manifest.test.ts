@@ -84,6 +84,7 @@ describe('The manifest', () => {
       'hostedPostgres.account.connect',
       'hostedPostgres.account.remove',
       'hostedPostgres.account.switch',
+      'hostedPostgres.agents.copyConfiguration',
       'hostedPostgres.agents.copyInstructions',
       'hostedPostgres.localService.start',
       'hostedPostgres.localService.stop',
@@ -146,7 +147,7 @@ describe('The manifest', () => {
     );
     assert.deepEqual(
       [...new Set(keys)],
-      ['state', 'namesFirst', 'startNotOffered', 'branchesNotOffered', 'followsGit'],
+      ['state', 'namesFirst', 'startNotOffered', 'branchesNotOffered', 'followsGit', 'mcpInUse'],
     );
   });
 

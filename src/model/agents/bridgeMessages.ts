@@ -1,7 +1,9 @@
 /**
- * What the MCP program (`src/mcp`) and a window say to each other: JSON, one line each way, then the connection ends. So
- * a client that goes away cancels its call, and no call can be taken for another.
+ * What the MCP program (`src/mcp`) and a window say to each other over a socket, in lines of JSON: the window greets, the
+ * program asks one thing, and the window answers. So a client that goes away cancels its call, and no answer can be taken for
+ * another.
  */
+import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
 
 /** In bytes, with its end. */
@@ -9,33 +11,49 @@ export const MAX_LINE = 1024 * 1024;
 
 const text = z.string();
 
-/** A call of a tool. */
-export const BridgeCall = z.strictObject({
-  /** Of the window's record. */
-  token: text,
+const BridgeCall = z.strictObject({
   tool: text,
-  /** Checked by the table of tools. */
+  /** Checked by the tool's schema. */
   input: z.unknown(),
   /** As the MCP client calls itself. */
-  agent: z.strictObject({ name: text, version: text }),
+  agent: text,
   /** The folder that the MCP program was started in. */
   folder: text,
 });
 export type BridgeCall = z.infer<typeof BridgeCall>;
 
-export const BridgeReply = z.union([
-  z.strictObject({ result: z.record(z.string(), z.unknown()) }),
-  /** A sentence for the model. */
-  z.strictObject({ error: z.string() }),
-]);
-export type BridgeReply = z.infer<typeof BridgeReply>;
-
-/** How to reach a window: a file that only the user can read. */
-export const WindowRecord = z.object({
-  socket: z.string(),
-  token: z.string(),
-  /** Of the workspace. */
-  folders: z.array(z.string()),
-  version: z.string(),
+export const BridgeRequest = z.strictObject({
+  /** Of the window's record. */
+  token: text,
+  /** Without one, the connection says that VS Code has started the MCP program for this window, while it lasts. */
+  call: z.optional(BridgeCall),
 });
-export type WindowRecord = z.infer<typeof WindowRecord>;
+export type BridgeRequest = z.infer<typeof BridgeRequest>;
+
+/** @property error a sentence for the model */
+export type BridgeReply = { readonly result: object } | { readonly error: string };
+
+/** Calls back for each line. A line that is too long ends the connection. */
+export function readLines(socket: Socket, onLine: (line: string) => void): void {
+  let parts: Buffer[] = [];
+  let size = 0;
+  socket.on('data', (chunk: Buffer) => {
+    for (let rest = chunk; rest.length > 0 && !socket.destroyed;) {
+      const end = rest.indexOf('\n') + 1;
+      const part = end === 0 ? rest : rest.subarray(0, end);
+      rest = rest.subarray(part.length);
+      parts.push(part);
+      size += part.length;
+      if (size > MAX_LINE) socket.destroy();
+      else if (end > 0) {
+        const line = Buffer.concat(parts).toString();
+        parts = [];
+        size = 0;
+        onLine(line);
+      }
+    }
+  });
+}
+
+export const lineOf = (message: BridgeRequest | BridgeReply | { readonly version: string }): string =>
+  `${JSON.stringify(message)}\n`;

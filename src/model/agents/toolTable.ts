@@ -104,7 +104,10 @@ const TOOL_WORDS: { readonly [N in ToolName]: ToolWords<ToolInput<N>> } = {
   },
 };
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+interface JsonSchema {
+  readonly type: 'object';
+  readonly [keyword: string]: unknown;
+}
 
 /** As in MCP's `tools/list`. */
 export interface ToolListing {
@@ -129,7 +132,7 @@ function jsonSchema(
       description === undefined || typeof property === 'boolean' ? property : { ...property, description },
     ];
   });
-  return { ...rest, properties: Object.fromEntries(described) };
+  return { ...rest, type: 'object', properties: Object.fromEntries(described) };
 }
 
 const listing = <N extends ToolName>(name: N): ToolListing => {

@@ -6,6 +6,7 @@ import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { accountId, type Account } from '../account/accounts.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
+import { SETTINGS_SCHEME } from './settingsScheme.ts';
 
 export type SettingsText = Readonly<Record<string, string>>;
 
@@ -66,8 +67,6 @@ export function settingNamedIn(message: string, keys: Iterable<string>): string 
   const terms = new Set(message.toLowerCase().match(/[a-z_][a-z0-9_$.]*/g));
   return known.find((key) => terms.has(key.toLowerCase()));
 }
-
-export const SETTINGS_SCHEME = 'hosted-postgres-settings';
 
 /** `contributes.jsonValidation` in the manifest matches the end of the path. */
 const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;

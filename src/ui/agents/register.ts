@@ -1,20 +1,51 @@
-/** Tools for agents in the editor, with the data of the sidebar. package.json describes them to the model. */
-import { lm, type LanguageModelTool } from 'vscode';
+/** What agents in the editor are offered, with the data of the sidebar. package.json describes the tools to the model. */
+import {
+  lm,
+  type Event,
+  type ExtensionContext,
+  type LanguageModelTool,
+  type McpStdioServerDefinition,
+} from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 
-type LoadTool = (name: string) => Promise<LanguageModelTool<unknown>>;
+interface AgentApp {
+  readonly languageModelTool: (name: string) => Promise<LanguageModelTool<unknown>>;
+  readonly agentBridge: () => Promise<{
+    resolve(server: McpStdioServerDefinition): Promise<McpStdioServerDefinition>;
+  }>;
+}
 
-/** @param tools `languageModelTools` of package.json. @param load called on first use */
-export function registerTools(tools: readonly { readonly name: string }[], load: LoadTool): Disposable {
+interface Manifest {
+  readonly version: string;
+  readonly contributes: { readonly languageModelTools: readonly { readonly name: string }[] };
+}
+
+/** @param load called on first use. @param account whether there is one, and its changes */
+export function registerAgents(
+  { extension }: Pick<ExtensionContext, 'extension'>,
+  load: () => Promise<AgentApp>,
+  account: { readonly exists: () => boolean; readonly onDidChange: Event<void> },
+): Disposable {
   const disposables = new DisposableStore();
-  // Some editors based on VS Code have no language models.
+  const { version, contributes }: Manifest = extension.packageJSON;
+  // Some editors based on VS Code have no language models, or no MCP servers.
   const languageModels: Partial<typeof lm> | undefined = lm;
+  const provider = languageModels?.registerMcpServerDefinitionProvider?.('hostedPostgres', {
+    onDidChangeMcpServerDefinitions: account.onDidChange,
+    provideMcpServerDefinitions: async () =>
+      account.exists() ? (await import('./mcp/mcpServers.ts')).mcpServers(version) : [],
+    resolveMcpServerDefinition: async (server: McpStdioServerDefinition) =>
+      (await (await load()).agentBridge()).resolve(server),
+  });
+  if (provider !== undefined) disposables.add(provider);
   if (languageModels?.registerTool === undefined) return disposables;
-  for (const { name } of tools)
+  const loadTool = async (name: string) => (await load()).languageModelTool(name);
+  for (const { name } of contributes.languageModelTools)
     disposables.add(
       languageModels.registerTool<unknown>(name, {
-        prepareInvocation: async (options, token) => (await load(name)).prepareInvocation?.(options, token),
-        invoke: async (options, token) => (await load(name)).invoke(options, token),
+        prepareInvocation: async (options, token) =>
+          (await loadTool(name)).prepareInvocation?.(options, token),
+        invoke: async (options, token) => (await loadTool(name)).invoke(options, token),
       }),
     );
   return disposables;

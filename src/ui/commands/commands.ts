@@ -6,6 +6,7 @@ import * as account from './account/account.ts';
 import * as localService from './localService/localService.ts';
 import { setUpPostgres } from './localService/localService.ts';
 import { deleteAgentBranches } from './agents/agents.ts';
+import { copyConfiguration } from './agents/copyConfiguration.ts';
 import { copyInstructions } from './agents/copyInstructions.ts';
 import { markAccount, markProject } from './account/mark.ts';
 import { chooseOrganization } from './account/organization.ts';
@@ -43,6 +44,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.organization': chooseOrganization,
   'hostedPostgres.account.mark': markAccount,
   'hostedPostgres.project.mark': markProject,
+  'hostedPostgres.agents.copyConfiguration': copyConfiguration,
   'hostedPostgres.agents.copyInstructions': copyInstructions,
   'hostedPostgres.agents.deleteBranches': deleteAgentBranches,
   'hostedPostgres.apiKey.create': apiKey.create,

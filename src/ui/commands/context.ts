@@ -62,6 +62,8 @@ export interface CommandContext {
   readonly agentBranches: AgentBranches;
   readonly knownHosts: KnownHosts;
   readonly workFolders: WorkFolders;
+  /** `enable` returns the path of the program that agents start. */
+  readonly agentBridge: () => Promise<{ enable(): Promise<string> }>;
   readonly computesView: ComputesView;
   readonly apiKeysView: { readonly view: Selection };
 }

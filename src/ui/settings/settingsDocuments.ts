@@ -32,11 +32,11 @@ import {
   belongsToAccount,
   formatSettings,
   parseSettings,
-  SETTINGS_SCHEME,
   settingsOn,
   settingsOwner,
   type SettingsText,
 } from '../../model/settings/pgSettings.ts';
+import { SETTINGS_SCHEME } from '../../model/settings/settingsScheme.ts';
 import { announce } from '../notifications/announce.ts';
 import { approve, requireWritable } from '../notifications/approval.ts';
 import { endText, effectText } from '../text/changeText.ts';

@@ -1,7 +1,7 @@
 /** The file system of settings documents: the Postgres settings of a compute as a JSON file. */
 import { FileSystemError, workspace, type EventEmitter, type FileChangeEvent, type Uri } from 'vscode';
 import { toDisposable, type Disposable } from '../../base/disposable.ts';
-import { SETTINGS_SCHEME } from '../../model/settings/pgSettings.ts';
+import { SETTINGS_SCHEME } from '../../model/settings/settingsScheme.ts';
 import type { SettingsDocuments } from './settingsDocuments.ts';
 
 const readOnlyFolder = (): never => {

@@ -1,5 +1,5 @@
 /** Remembers the kind of account, so that activation needs no access to the secret store. */
-import type { Memento } from 'vscode';
+import type { EventEmitter, Memento } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../model/account/session.ts';
 
@@ -13,12 +13,18 @@ export function lastAccount(memory: Pick<Memento, 'get'>): LastAccount {
   return stored === 'local' || stored === 'remote' ? stored : 'none';
 }
 
-export function rememberAccount(session: Session, memory: Pick<Memento, 'get' | 'update'>): Disposable {
+export function rememberAccount(
+  session: Session,
+  memory: Pick<Memento, 'get' | 'update'>,
+  changed: Pick<EventEmitter<void>, 'fire'>,
+): Disposable {
   return session.onDidChange(({ kind, connection }) => {
     // The secret store is still being read, or couldn't be read.
     if (connection === undefined && kind !== 'signedOut') return;
     const account = connection?.account;
     const last: LastAccount = account === undefined ? 'none' : account.local === true ? 'local' : 'remote';
-    if (last !== lastAccount(memory)) void memory.update(ENTRY, last);
+    if (last === lastAccount(memory)) return;
+    void memory.update(ENTRY, last);
+    changed.fire();
   });
 }

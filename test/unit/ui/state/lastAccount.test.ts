@@ -10,6 +10,7 @@ describe('rememberAccount', () => {
     const store = await connectModel(service);
     const memory = new MemoryMap();
     const written: unknown[] = [];
+    const fired: unknown[] = [];
     const memento = {
       get: (entry: string) => memory.get(entry) as never,
       update: async (entry: string, value: unknown) => {
@@ -18,7 +19,9 @@ describe('rememberAccount', () => {
       },
     };
     assert.equal(lastAccount(memento), 'none');
-    const listening = rememberAccount(store.session, memento);
+    const listening = rememberAccount(store.session, memento, {
+      fire: () => fired.push(lastAccount(memento)),
+    });
     const becomes = (account: string) => until(account, async () => lastAccount(memento) === account);
 
     await store.accounts.add({ ...store.account, name: 'work' }, 'key-1');
@@ -30,6 +33,7 @@ describe('rememberAccount', () => {
     await store.accounts.choose(undefined);
     await becomes('none');
     assert.deepEqual(written, ['remote', 'local', 'none']);
+    assert.deepEqual(fired, written);
 
     listening.dispose();
     store.dispose();

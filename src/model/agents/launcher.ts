@@ -1,0 +1,63 @@
+/**
+ * A script that starts the MCP program, for the configuration of agents: its path stays the same, while that of the
+ * extension has its version.
+ */
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { replaceFile } from '../../base/replaceFile.ts';
+
+interface LauncherOptions {
+  /** For the script, and for the records of windows. */
+  readonly folder: string;
+  /** Node, or VS Code, which can run as Node. */
+  readonly program: string;
+  readonly script: string;
+}
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** What a configuration names. Windows starts batch files only by its shell. */
+export const launchCommand = (launcher: string, platform: NodeJS.Platform = process.platform): Launch =>
+  platform === 'win32' ? { command: 'cmd', args: ['/c', launcher] } : { command: launcher, args: [] };
+
+/** Writes it if it isn't up to date. @returns its path @throws {Error} if it can't be written */
+export async function writeLauncher(
+  options: LauncherOptions,
+  platform: NodeJS.Platform = process.platform,
+): Promise<string> {
+  const isWindows = platform === 'win32';
+  const file = path.join(options.folder, isWindows ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp');
+  const text = isWindows ? windowsScript(options) : shellScript(options);
+  if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+    await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    await replaceFile(file, text, { mode: 0o700 });
+    await chmod(file, 0o700);
+  }
+  return file;
+}
+
+/** The editor's server on another machine is deleted with each update, so another Node may have to do. */
+const shellScript = ({ folder, program, script }: LauncherOptions): string => `#!/bin/sh
+# Written by the Hosted Postgres extension, and again with each of its updates.
+export ELECTRON_RUN_AS_NODE=1 HOSTED_POSTGRES_AGENTS=${shellQuote(folder)}
+[ -x ${shellQuote(program)} ] && exec ${shellQuote(program)} ${shellQuote(script)}
+exec node ${shellQuote(script)}
+`;
+
+const shellQuote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+const windowsScript = ({ folder, program, script }: LauncherOptions): string =>
+  [
+    '@echo off',
+    'rem Written by the Hosted Postgres extension, and again with each of its updates.',
+    'set "ELECTRON_RUN_AS_NODE=1"',
+    `set "HOSTED_POSTGRES_AGENTS=${batchText(folder)}"`,
+    `"${batchText(program)}" "${batchText(script)}"`,
+    '',
+  ].join('\r\n');
+
+/** A path can't contain quotes on Windows. */
+const batchText = (text: string): string => text.replaceAll('%', '%%');

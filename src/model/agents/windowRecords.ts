@@ -1,0 +1,80 @@
+/** How the MCP program finds the windows that listen: a file for each, which only the user can read. */
+import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { isWithin } from '../../base/files.ts';
+
+const WindowRecord = z.object({
+  socket: z.string(),
+  token: z.string(),
+  /** Of the workspace. */
+  folders: z.array(z.string()),
+});
+export type WindowRecord = z.infer<typeof WindowRecord>;
+
+export const recordFile = (folder: string, pid: number): string => path.join(folder, `${pid}.json`);
+
+interface FoundWindow extends WindowRecord {
+  readonly pid: number;
+  /** When the window had the focus. */
+  readonly usedAt: number;
+}
+
+/** Skips files that can't be read. */
+async function readWindows(folder: string): Promise<FoundWindow[]> {
+  const names = await readdir(folder).catch(() => []);
+  const found = await Promise.all(
+    names
+      .filter((name) => /^\d+\.json$/.test(name))
+      .map(async (name) => {
+        try {
+          const file = path.join(folder, name);
+          const record = WindowRecord.parse(JSON.parse(await readFile(file, 'utf8')));
+          return [{ ...record, pid: Number.parseInt(name, 10), usedAt: (await stat(file)).mtimeMs }];
+        } catch {
+          return [];
+        }
+      }),
+  );
+  return found.flat();
+}
+
+/**
+ * The windows, the best first: the one that started the program, then those that have its folder open, the innermost
+ * first, then the one that the user used last.
+ */
+export async function windowsFor(
+  folder: string,
+  { pid, workingFolder }: { readonly pid: number; readonly workingFolder: string },
+): Promise<FoundWindow[]> {
+  const real = (entry: string) => realpath(entry).catch(() => entry);
+  const current = await real(workingFolder);
+  const ranked = await Promise.all(
+    (await readWindows(folder)).map(async (found) => {
+      const folders = await Promise.all(found.folders.map(real));
+      const lengths = folders.filter((open) => isWithin(open, current)).map(({ length }) => length);
+      return { found, rank: found.pid === pid ? Infinity : Math.max(0, ...lengths) };
+    }),
+  );
+  // Not by subtraction: infinity less infinity is not a number.
+  return ranked
+    .toSorted((a, b) => (a.rank === b.rank ? b.found.usedAt - a.found.usedAt : a.rank < b.rank ? 1 : -1))
+    .map(({ found }) => found);
+}
+
+/** Removes what windows have left that ended without cleaning up. */
+export async function removeStaleRecords(folder: string): Promise<void> {
+  for (const { pid, socket } of await readWindows(folder)) {
+    if (isRunning(pid)) continue;
+    await rm(recordFile(folder, pid), { force: true });
+    if (process.platform !== 'win32') await rm(socket, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,108 @@
+/** Lets agents outside of this window call the tools. Nothing listens before the user, or VS Code, has asked for it. */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import type { BridgeCall } from '../../../model/agents/bridgeMessages.ts';
+import { BridgeServer } from '../../../model/agents/bridgeServer.ts';
+import { launchCommand, writeLauncher } from '../../../model/agents/launcher.ts';
+import { setMcpInUse } from '../../state/contextKey.ts';
+import { rememberAgents } from '../../state/usesAgents.ts';
+import { agentName } from '../gate.ts';
+import { runTool } from '../runTool.ts';
+import type { ToolDependencies } from '../toolCall.ts';
+
+type Context = Pick<
+  vscode.ExtensionContext,
+  'globalState' | 'globalStorageUri' | 'extensionUri' | 'extension'
+>;
+
+export class AgentBridge implements Disposable {
+  readonly #context: Context;
+  readonly #deps: ToolDependencies;
+  readonly #disposables = new DisposableStore();
+  #listening: Promise<string> | undefined;
+
+  constructor(context: Context, deps: ToolDependencies) {
+    this.#context = context;
+    this.#deps = deps;
+  }
+
+  /** From now on, in each window. @returns the path of the launcher @throws {Error} if this window can't listen */
+  async enable(): Promise<string> {
+    const launcher = await this.listen();
+    await rememberAgents(this.#context.globalState);
+    return launcher;
+  }
+
+  /** @returns the path of the launcher @throws {Error} */
+  async listen(): Promise<string> {
+    this.#listening ??= this.#listen();
+    try {
+      return await this.#listening;
+    } catch (error) {
+      this.#listening = undefined;
+      throw error;
+    }
+  }
+
+  /** For VS Code, which starts the program. */
+  async resolve(definition: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition> {
+    await this.enable();
+    definition.args = [this.#script];
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    if (folder !== undefined) definition.cwd = folder.uri;
+    definition.env = {
+      ELECTRON_RUN_AS_NODE: '1',
+      HOSTED_POSTGRES_AGENTS: this.#folder,
+      HOSTED_POSTGRES_WINDOW: String(process.pid),
+    };
+    return definition;
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  get #folder(): string {
+    return vscode.Uri.joinPath(this.#context.globalStorageUri, 'agents').fsPath;
+  }
+
+  get #script(): string {
+    return vscode.Uri.joinPath(this.#context.extensionUri, 'dist', 'mcp.js').fsPath;
+  }
+
+  async #listen(): Promise<string> {
+    const options = {
+      folder: this.#folder,
+      version: String(this.#context.extension.packageJSON.version),
+      call: this.#call,
+      onPresence: setMcpInUse,
+    };
+    const folders = () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const server = this.#disposables.add(await BridgeServer.listen(options, folders()));
+    const publish = () =>
+      void server.publish(folders()).catch((error: unknown) => this.#deps.log.error('Agents', error));
+    this.#disposables.add(vscode.workspace.onDidChangeWorkspaceFolders(publish));
+    this.#disposables.add(
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) publish();
+      }),
+    );
+    const { folder } = options;
+    const launcher = await writeLauncher({ folder, program: process.execPath, script: this.#script });
+    registerWithCursor(launcher);
+    return launcher;
+  }
+
+  readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
+    // The client may have asked the user nothing.
+    runTool(this.#deps, tool, input, { agent: agentName(agent), folder, signal, isConfirmed: false });
+}
+
+/** Cursor has an API of its own for MCP servers. */
+function registerWithCursor(launcher: string): void {
+  const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
+  const { registerServer } = fieldsOf(mcp);
+  if (typeof registerServer === 'function')
+    registerServer.call(mcp, { name: 'hosted-postgres', server: { ...launchCommand(launcher), env: {} } });
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import { BridgeServer } from '../../../../src/model/agents/bridgeServer.ts';
+import { lineOf, MAX_LINE, readLines, type BridgeCall } from '../../../../src/model/agents/bridgeMessages.ts';
+import { recordFile, windowsFor } from '../../../../src/model/agents/windowRecords.ts';
+import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const call = { tool: 'listComputes', input: {}, agent: 'Test', folder: '/work' };
+
+describe('The bridge', () => {
+  let folder: string;
+  let calls: BridgeCall[];
+  let signals: AbortSignal[];
+  let presence: boolean[];
+  let answer: () => Promise<object>;
+
+  const listen = async (...folders: readonly string[]) => {
+    const options = {
+      folder,
+      version: '1',
+      call: (received: BridgeCall, signal: AbortSignal) => {
+        calls.push(received);
+        signals.push(signal);
+        return answer();
+      },
+      onPresence: (isPresent: boolean) => void presence.push(isPresent),
+    };
+    const server = await BridgeServer.listen(options, folders);
+    atEndOfTest(() => server.dispose());
+    return server;
+  };
+  const record = (): { readonly socket: string; readonly token: string } =>
+    JSON.parse(readFileSync(recordFile(folder, process.pid), 'utf8'));
+  const open = (): { readonly socket: Socket; readonly lines: string[] } => {
+    const socket = connect(record().socket);
+    socket.on('error', () => undefined);
+    atEndOfTest(() => socket.destroy());
+    const lines: string[] = [];
+    readLines(socket, (line) => lines.push(line));
+    return { socket, lines };
+  };
+  /** Sends it after the greeting. @returns the reply, or undefined if the window ends the connection without one */
+  const send = async (...chunks: readonly (string | Buffer)[]): Promise<unknown> => {
+    const { socket, lines } = open();
+    for (const chunk of chunks) socket.write(chunk);
+    await once(socket, 'close');
+    const [greeting = '', reply] = lines;
+    assert.deepEqual(JSON.parse(greeting), { version: '1' });
+    return reply === undefined ? undefined : JSON.parse(reply);
+  };
+
+  beforeEach(() => {
+    folder = path.join(temporaryFolder(), 'agents');
+    calls = [];
+    signals = [];
+    presence = [];
+    answer = async () => ({ computes: [] });
+  });
+
+  it('passes a call on, and its answer or error back', async () => {
+    await listen();
+    const request = lineOf({ token: record().token, call });
+    assert.deepEqual(await send(request), { result: { computes: [] } });
+    assert.deepEqual(calls, [call]);
+    // In small pieces.
+    assert.deepEqual(await send(...Array.from(request)), { result: { computes: [] } });
+    answer = () => Promise.reject(new Error('No such compute.'));
+    assert.deepEqual(await send(request), { error: 'No such compute.' });
+    answer = async () => ({ text: 'x'.repeat(MAX_LINE) });
+    assert.deepEqual(await send(request), { error: 'The result is larger than 1 MB.' });
+  });
+
+  it('ends connections without a call that it understands', async () => {
+    await listen();
+    const { token } = record();
+    const valid = JSON.stringify({ token, call });
+    for (const line of [
+      '{',
+      'null',
+      '[]',
+      'GET / HTTP/1.1',
+      JSON.stringify({ call }),
+      JSON.stringify({ token: '', call }),
+      JSON.stringify({ token: [token], call }),
+      JSON.stringify({ token: token.slice(0, -1), call }),
+      JSON.stringify({ token, call: { ...call, isConfirmed: true } }),
+      JSON.stringify({ token, call: { ...call, tool: 1 } }),
+      JSON.stringify({ token, call, mayAsk: false }),
+    ])
+      assert.equal(await send(`${line}\n`), undefined, line);
+    assert.equal(await send(Buffer.alloc(MAX_LINE + 1, 'x')), undefined);
+    assert.equal(await send(`${valid.slice(0, -1)},"x":"${'x'.repeat(MAX_LINE)}"}\n`), undefined);
+    assert.deepEqual(calls, []);
+    // A second request on one connection.
+    answer = () => new Promise(() => undefined);
+    assert.equal(await send(`${valid}\n${valid}\n`), undefined);
+    assert.equal(calls.length, 1);
+  });
+
+  it('cancels the call of a client that goes away', async () => {
+    await listen();
+    answer = () => new Promise(() => undefined);
+    const { socket } = open();
+    socket.write(lineOf({ token: record().token, call }));
+    await until('the call', async () => signals.length === 1);
+    assert.equal(signals[0]?.aborted, false);
+    socket.end();
+    await until('its end', async () => signals[0]?.aborted === true);
+  });
+
+  it('knows while programs that VS Code has started are connected', async () => {
+    await listen();
+    const first = open();
+    const second = open();
+    for (const { socket } of [first, second]) socket.write(lineOf({ token: record().token }));
+    await until('both', async () => presence.length === 2);
+    first.socket.end();
+    second.socket.destroy();
+    await until('their end', async () => presence.length === 4);
+    assert.deepEqual(presence, [true, true, true, false]);
+  });
+
+  it('lets only the user read its files, and removes them', async function () {
+    const server = await listen('/work');
+    if (process.platform !== 'win32') {
+      assert.equal(statSync(folder).mode & 0o777, 0o700);
+      assert.equal(statSync(record().socket).mode & 0o777, 0o600);
+      assert.equal(statSync(recordFile(folder, process.pid)).mode & 0o777, 0o600);
+    }
+    await server.publish(['/other']);
+    const [found] = await windowsFor(folder, { pid: 0, workingFolder: '/' });
+    assert.deepEqual(found?.folders, ['/other']);
+    server.dispose();
+    await until('the end', async () => readdirSync(folder).length === 0);
+  });
+
+  it('removes what windows have left that were killed, and no more', async () => {
+    mkdirSync(folder, { recursive: true });
+    const left = (pid: number) =>
+      JSON.stringify({ socket: path.join(folder, `${pid}.sock`), token: '', folders: [] });
+    // The highest process id on Linux is below this one.
+    const dead = 2 ** 22 + 1;
+    for (const pid of [dead, process.ppid]) {
+      writeFileSync(recordFile(folder, pid), left(pid));
+      writeFileSync(path.join(folder, `${pid}.sock`), '');
+    }
+    writeFileSync(path.join(folder, 'hosted-postgres-mcp'), '');
+    await listen();
+    const own = [`${process.pid}.json`, `${process.pid}.sock`];
+    const others = [`${process.ppid}.json`, `${process.ppid}.sock`, 'hosted-postgres-mcp'];
+    assert.deepEqual(readdirSync(folder).toSorted(), [...own, ...others].toSorted());
+  });
+
+  it('listens where the path is short enough for a socket', async () => {
+    folder = path.join(temporaryFolder(), 'x'.repeat(100), 'agents');
+    await listen();
+    assert.deepEqual(await send(lineOf({ token: record().token, call })), { result: { computes: [] } });
+  });
+});
+
+describe('The windows for an agent', () => {
+  const root = realpathSync(temporaryFolder());
+  const pids = async (workingFolder: string, pid = 0) =>
+    (await windowsFor(path.join(root, 'agents'), { pid, workingFolder })).map((found) => found.pid);
+
+  before(() => {
+    for (const folder of ['agents', 'shop/api/src', 'shop-2'])
+      mkdirSync(path.join(root, folder), { recursive: true });
+    symlinkSync(path.join(root, 'shop'), path.join(root, 'link'), 'junction');
+    for (const [pid, folders, usedAt] of [
+      [1, [], 4],
+      [2, ['shop'], 1],
+      [3, ['shop/api'], 2],
+      [4, ['other', 'link'], 3],
+    ] as const) {
+      const file = recordFile(path.join(root, 'agents'), pid);
+      const absolute = folders.map((folder) => path.join(root, folder));
+      writeFileSync(file, JSON.stringify({ socket: '', token: '', folders: absolute }));
+      utimesSync(file, usedAt, usedAt);
+    }
+    writeFileSync(path.join(root, 'agents', '5.json'), '{');
+    writeFileSync(path.join(root, 'agents', '6.json'), '{}');
+  });
+
+  it('are those with its folder first, then the one that was used last', async () => {
+    assert.deepEqual(await pids(path.join(root, 'shop', 'api', 'src')), [3, 4, 2, 1]);
+    assert.deepEqual(await pids(path.join(root, 'link')), [4, 2, 1, 3]);
+    assert.deepEqual(await pids(path.join(root, 'shop-2')), [1, 4, 3, 2]);
+  });
+
+  it('begin with the one that started the program', async () => {
+    assert.deepEqual(await pids(path.join(root, 'shop', 'api'), 2), [2, 3, 4, 1]);
+  });
+
+  it('are none without a folder of records', async () => {
+    assert.deepEqual(await windowsFor('', { pid: 0, workingFolder: root }), []);
+  });
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { launchCommand, writeLauncher } from '../../../../src/model/agents/launcher.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+
+describe('The launcher', () => {
+  let folder: string;
+  let script: string;
+
+  beforeEach(() => {
+    folder = path.join(temporaryFolder(), `it's 100 % "$HOME"`);
+    script = path.join(temporaryFolder(), `a 'b'.cjs`);
+    writeFileSync(
+      script,
+      'console.log(JSON.stringify([process.execPath, process.env.HOSTED_POSTGRES_AGENTS, process.env.ELECTRON_RUN_AS_NODE]))',
+    );
+  });
+
+  const run = (launcher: string): unknown => {
+    const { command, args } = launchCommand(launcher);
+    return JSON.parse(execFileSync(command, args, { encoding: 'utf8' }));
+  };
+
+  it('starts the script with this Node and the folder of records', async function () {
+    if (process.platform === 'win32') this.skip();
+    const launcher = await writeLauncher({ folder, program: process.execPath, script });
+    assert.equal(statSync(launcher).mode & 0o777, 0o700);
+    assert.deepEqual(run(launcher), [process.execPath, folder, '1']);
+  });
+
+  it('starts the script with another Node if that one is gone', async function () {
+    if (process.platform === 'win32') this.skip();
+    const launcher = await writeLauncher({ folder, program: path.join(folder, 'gone'), script });
+    assert.deepEqual(run(launcher), [realNode(), folder, '1']);
+  });
+
+  it('is written again only after a change, under the same path', async () => {
+    const options = { folder, program: process.execPath, script };
+    const launcher = await writeLauncher(options);
+    const before = statSync(launcher).ino;
+    assert.equal(await writeLauncher(options), launcher);
+    assert.equal(statSync(launcher).ino, before);
+    assert.equal(await writeLauncher({ ...options, script: path.join(folder, 'new.js') }), launcher);
+    assert.match(readFileSync(launcher, 'utf8'), /new\.js/);
+  });
+
+  it('is a batch file on Windows, started by the shell', async () => {
+    const launcher = await writeLauncher(
+      { folder, program: 'C:\\Code 100%\\Code.exe', script: 'C:\\x\\mcp.js' },
+      'win32',
+    );
+    assert.ok(existsSync(launcher) && launcher.endsWith('.cmd'));
+    const text = readFileSync(launcher, 'utf8');
+    assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
+    assert.deepEqual(launchCommand(launcher, 'win32'), { command: 'cmd', args: ['/c', launcher] });
+  });
+});
+
+/** The Node that a shell finds. */
+const realNode = (): string =>
+  execFileSync('node', ['--print', 'process.execPath'], { encoding: 'utf8' }).trim();
