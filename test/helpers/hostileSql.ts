@@ -154,3 +154,28 @@ export const ALLOWED = [
   'select pg_export_snapshot()',
   "select set_byte('ab', 0, 1)",
 ];
+
+/** Statements as they are, and in disguise. */
+export const DIALECTS: readonly ((sql: string) => string)[] = [
+  (sql) => sql,
+  (sql) => sql,
+  (sql) => sql,
+  (sql) => sql.toUpperCase(),
+  (sql) => `${sql};`,
+  (sql) => `${sql}; commit`,
+  (sql) => `commit; ${sql}`,
+  (sql) => `select 1; ${sql}; select 2`,
+  (sql) => sql.replaceAll(' ', '/**/ --\n\t'),
+  (sql) => `/* read-only */ ${sql} -- select 1`,
+  (sql) => `explain analyze ${sql}`,
+  (sql) => `do $do$ begin ${sql}; commit; end $do$`,
+  (sql) => `do $do$ begin execute ${quoted(sql)}; end $do$`,
+  (sql) => `select shop.run(${quoted(sql)})`,
+  (sql) => `select query_to_xml(${quoted(sql)}, true, false, '')`,
+  (sql) => `with a as (${sql}) select * from a`,
+  (sql) => `copy (${sql}) to program 'sh'`,
+  (sql) => `declare c cursor with hold for ${sql}`,
+  (sql) => `create function pg_temp.f() returns void language sql as ${quoted(sql)}`,
+];
+
+const quoted = (sql: string): string => `'${sql.replaceAll("'", "''")}'`;
