@@ -211,8 +211,12 @@ export class OperationTracker implements Disposable {
   #isSettled({ projectId, branchId, computeId }: PendingChange): boolean {
     const { inventory } = this.#deps;
     const compute = computeId === undefined ? undefined : inventory.compute(projectId, computeId);
-    const branch = branchId === undefined ? undefined : inventory.branches.get(projectId, branchId);
-    return (compute === undefined || isSettled(compute)) && (branch === undefined || isReady(branch));
+    if (branchId === undefined) return compute === undefined || isSettled(compute);
+    const branch = inventory.branches.get(projectId, branchId);
+    // A new or reset branch is ready before its computes have started.
+    const computes =
+      compute === undefined ? inventory.computesOf(projectId)?.branches().get(branchId) : [compute];
+    return (branch === undefined || isReady(branch)) && (computes ?? []).every(isSettled);
   }
 
   /** Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */

@@ -78,6 +78,23 @@ describe('BranchActions', () => {
     assert.deepEqual([pending?.verb, pending?.branchId, pending?.name], ['create', 'br-new', 'new']);
   });
 
+  it('asks for the operations of a branch change only when its computes have started', async () => {
+    operations = [operationRecord(1, { status: 'finished' })];
+    computes = [
+      computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'idle', pending_state: 'active' }),
+    ];
+    const running = [operationRecord(1)];
+    change = () => ({ branch: branches[1], operations: running });
+    const ends: EndReport[] = [];
+    store.tracker.onDidEnd((end) => ends.push(end));
+    await changes.reset(dev, 'br-main', store.options);
+    for (let turn = 0; turn < 3; turn += 1) await store.clock.turn();
+    assert.ok(service.requests.every((call) => !call.includes('/operations/')));
+    computes = [computeRecord('ep-dev', { branch_id: 'br-dev' })];
+    store.clock.next();
+    await until('the end', async () => ends.length > 0);
+  });
+
   it('reports the end of a branch change when the branch is ready and its operations have ended', async () => {
     operations = [operationRecord(1, { action: 'create_branch' })];
     change = () => ({ branch: (branches[1] = record('br-dev', { current_state: 'resetting' })), operations });
