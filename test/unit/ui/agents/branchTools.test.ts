@@ -1,0 +1,229 @@
+import { answers, questions } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { gitRunner } from '../../../../src/base/runGit.ts';
+import { accountId } from '../../../../src/model/account/accounts.ts';
+import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/toolSchemas.ts';
+import { BranchMapWriter } from '../../../../src/model/workBranch/branchMap.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { createRepository } from '../../../helpers/gitRepository.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+import { computeRecord, operationRecord } from '../../../helpers/scriptedService.ts';
+import { toolDependencies } from '../../../helpers/toolDependencies.ts';
+import { until } from '../../../workbench/until.ts';
+
+const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
+
+interface Record {
+  readonly id: string;
+  readonly name: string;
+  readonly parent_id?: string;
+  readonly expires_at?: string;
+  readonly [field: string]: unknown;
+}
+
+const HOST = 'ep-new.example.test';
+const later = () => new Date(Date.now() + 3_600_000).toISOString();
+
+describe('Tools for branches', () => {
+  let model: ScriptedModel;
+  let projects: { readonly id: string; readonly name: string }[];
+  let branches: Record[];
+  let operations: unknown[];
+  let password: string | undefined;
+  let folder: string;
+
+  const script = (call: string): unknown => {
+    if (call === 'GET /projects') return { projects };
+    if (call.endsWith('/connection_uri'))
+      return password === undefined ? 404 : { uri: `postgresql://app_owner:${password}@${HOST}/app` };
+    if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'app_owner' }] };
+    if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
+    if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
+    if (call.startsWith('GET') && call.endsWith('/endpoints'))
+      return {
+        endpoints: branches.map(({ id }) => computeRecord(`ep-${id}`, { branch_id: id, host: HOST })),
+      };
+    if (call.includes('/operations/')) return { operation: operations[0] };
+    if (call.startsWith('POST') && call.endsWith('/branches')) {
+      const branch = { id: 'br-new', name: 'agent/new', parent_id: 'br-main', expires_at: later() };
+      branches.push(branch);
+      const endpoints = [computeRecord('ep-new', { branch_id: 'br-new', host: HOST })];
+      return { branch, endpoints, operations };
+    }
+    return { branch: branches.at(-1), operations };
+  };
+
+  const caller = () => ({
+    agent: 'claude',
+    folder,
+    signal: new AbortController().signal,
+    isConfirmed: true,
+  });
+  const call = <N extends ToolName>(name: N, input: ToolInput<N>, by: object = {}) =>
+    runTool(toolDependencies(model), name, input, { ...caller(), ...by }) as Promise<ToolOutput<N>>;
+  const remember = (branchId: string) =>
+    model.agentBranches.add({
+      account: accountId(model.account),
+      projectId: 'shop',
+      branchId,
+      name: branchId,
+      agent: 'claude',
+      createdAt: new Date().toISOString(),
+      expiresAt: later(),
+    });
+  const sent = () => model.service.requests.filter((each) => !each.startsWith('GET'));
+
+  beforeEach(async () => {
+    answers.length = 0;
+    questions.length = 0;
+    projects = [{ id: 'shop', name: 'Shop' }];
+    branches = [{ id: 'br-main', name: 'main', default: true }];
+    operations = [];
+    password = 'first';
+    folder = realpathSync(temporaryFolder());
+    model = await connectScripted(script);
+  });
+
+  it('use the only project, or name all', async () => {
+    assert.equal((await call('listBranches', {})).projectId, 'shop');
+    projects = [...projects, { id: 'blog', name: 'My blog' }];
+    await model.inventory.refreshProjects();
+    await assert.rejects(call('listBranches', {}), /Name a projectId: shop \(Shop\), blog \(My blog\)$/);
+    assert.equal((await call('listBranches', { projectId: 'blog' })).projectId, 'blog');
+    projects = [];
+    await model.inventory.refreshProjects();
+    await assert.rejects(call('listBranches', {}), /The account has no project/);
+  });
+
+  it('use the project and parent that the user has chosen for the repository', async () => {
+    projects = [...projects, { id: 'blog', name: 'My blog' }];
+    branches.push({ id: 'br-staging', name: 'staging', parent_id: 'br-main' });
+    const repository = createRepository(path.join(folder, 'repository'));
+    ({ folder } = repository);
+    const map = new BranchMapWriter(
+      gitRunner(() => 'git'),
+      folder,
+    );
+    await map.setParent({ account: accountId(model.account), projectId: 'blog', branchId: 'br-staging' });
+    assert.equal((await call('listBranches', {})).projectId, 'blog');
+    await call('createBranch', {});
+    assert.deepEqual(sent(), ['POST /projects/blog/branches']);
+    await map.setParent({ account: 'another', projectId: 'blog', branchId: 'br-staging' });
+    await assert.rejects(call('listBranches', {}), /Name a projectId/);
+  });
+
+  it('create no branch of one that expires or does not exist', async () => {
+    branches.push({ id: 'br-short', name: 'short', parent_id: 'br-main', expires_at: later() });
+    await assert.rejects(call('createBranch', { parentId: 'br-short' }), /br-short expires/);
+    await assert.rejects(call('createBranch', { parentId: 'br-other' }), /shop has no branch br-other/);
+    await assert.rejects(
+      call('createBranch', { name: 'main' }),
+      /already is a branch with this name: br-main/,
+    );
+    assert.deepEqual(sent(), []);
+  });
+
+  it('ask the user for more than ten branches in a project', async () => {
+    for (let count = 0; count < 10; count += 1) {
+      const id = `br-own-${count}`;
+      branches.push({ id, name: id, parent_id: 'br-main', expires_at: later() });
+      await remember(id);
+    }
+    await assert.rejects(call('createBranch', {}), /did not approve/);
+    assert.match(questions.join(), /Let claude create a branch in Shop\? Agents already have 10 branches/);
+    answers.push('Create');
+    await call('createBranch', {});
+  });
+
+  it('own a branch before it is ready, and return it when it is', async () => {
+    operations = [operationRecord(1)];
+    const controller = new AbortController();
+    const first = call('createBranch', { name: 'agent/new' }, { signal: controller.signal });
+    await until('the branch is known', async () => model.agentBranches.all.length === 1);
+    controller.abort();
+    await assert.rejects(first, /agent\/new \(br-new\) isn't ready yet\. Call createBranch with this name/);
+    const again = await call('createBranch', { name: 'agent/new' });
+    assert.equal(again.branchId, 'br-new');
+    assert.equal(sent().length, 1);
+  });
+
+  it('say why an operation has failed', async () => {
+    operations = [operationRecord(1, { endpoint_id: undefined })];
+    const creating = call('createBranch', {});
+    await until('the branch is known', async () => model.agentBranches.all.length === 1);
+    operations = [operationRecord(1, { status: 'failed', error: 'no space left' })];
+    const failed = assert.rejects(creating, /The service couldn't create the branch\. no space left/);
+    await until('a poll', async () => {
+      if (model.clock.waits.length > 0) model.clock.next();
+      return model.tracker.pending.length === 0;
+    });
+    await failed;
+  });
+
+  it('say that the service does not provide the password', async () => {
+    password = undefined;
+    const created = await call('createBranch', { envFile: '.env', includePassword: true });
+    assert.equal(created.branchId, 'br-new');
+    assert.match(created.note ?? '', /doesn't provide the password of app_owner/);
+    assert.equal(created.writtenTo, undefined);
+  });
+
+  it('write the new password after a reset, if the file still has the branch', async () => {
+    const created = await call('createBranch', { envFile: '.env' });
+    const text = () => readFileSync(created.writtenTo ?? '', 'utf8');
+    assert.match(text(), /:first@/);
+    password = 'second';
+    const ids = { projectId: 'shop', branchId: 'br-new' };
+    assert.equal((await call('resetBranch', ids)).note, undefined);
+    assert.match(text(), /:second@/);
+    assert.deepEqual(questions, []);
+  });
+
+  it('need a known folder for an env file', async () => {
+    await assert.rejects(
+      call('createBranch', { envFile: '.env' }, { folder: undefined }),
+      /folder isn't known/,
+    );
+    assert.deepEqual(sent(), []);
+  });
+
+  it('compare with the parent, or a named branch', async () => {
+    branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
+    model.service.script = (each) => {
+      if (!each.endsWith('/schema')) return script(each);
+      const name = each.includes('br-dev') ? 'items' : 'orders';
+      return { sql: `--\n-- Name: ${name}; Type: TABLE; Owner: a\n--\n\n${'CREATE TABLE a;\n'.repeat(2)}` };
+    };
+    const ids = { projectId: 'shop', branchId: 'br-dev' };
+    const compared = await call('compareSchema', ids);
+    assert.deepEqual([compared.database, compared.differs, compared.truncated], ['app', true, undefined]);
+    assert.match(compared.diff, /^-- orders; Type: TABLE\n-CREATE TABLE a;/);
+    assert.equal((await call('compareSchema', { ...ids, otherBranchId: 'br-dev' })).differs, false);
+    await assert.rejects(call('compareSchema', { ...ids, branchId: 'br-main' }), /main has no parent/);
+    await assert.rejects(call('compareSchema', { ...ids, otherBranchId: 'br-x' }), /shop has no branch br-x/);
+    await assert.rejects(call('compareSchema', { ...ids, database: 'x' }), /no database x/);
+  });
+
+  it('limit a long comparison', async () => {
+    branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
+    const lines = Array.from({ length: 5000 }, (_, index) => `column_${index} text,`).join('\n');
+    model.service.script = (each) =>
+      each.endsWith('br-dev/schema')
+        ? { sql: `--\n-- Name: a; Type: TABLE; Owner: a\n--\n\n${lines}` }
+        : each.endsWith('/schema')
+          ? { sql: '' }
+          : script(each);
+    const compared = await call('compareSchema', { projectId: 'shop', branchId: 'br-dev' });
+    assert.deepEqual([compared.diff.length, compared.truncated], [20_000, true]);
+  });
+
+  it('return no more than 100 branches, without links and control characters', async () => {
+    for (let count = 0; count < 150; count += 1)
+      branches.push({ id: `br-${count}`, name: `[x](command:y)\n${count}`, parent_id: 'br-main' });
+    const { branches: listed, branchesLeftOut } = await call('listBranches', {});
+    assert.deepEqual([listed.length, branchesLeftOut], [100, 51]);
+    assert.equal(listed[1]?.name, '[x] (command:y) 0');
+  });
+});
