@@ -3,6 +3,7 @@
 // the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
 import { build, context } from 'esbuild';
 import { rm, writeFile } from 'node:fs/promises';
+import { mcpOptions } from './src/mcp/bundleOptions.ts';
 import { bundleOptions } from './src/service/bundleOptions.ts';
 
 const isProduction = process.argv.includes('--production');
@@ -35,9 +36,7 @@ const service = {
 };
 const mcp = {
   ...shipped,
-  entryPoints: { mcp: 'src/mcp/main.ts' },
-  banner: {},
-  alias: { '@modelcontextprotocol/server/_shims': './src/mcp/sdkShims.ts' },
+  ...mcpOptions,
 };
 const tests = {
   ...bundleOptions,

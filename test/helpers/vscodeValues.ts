@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
+import path from 'node:path';
 import type { Uri } from 'vscode';
 import { Emitter } from '../../src/base/event.ts';
 
@@ -191,6 +192,26 @@ const getConfiguration = (section: string) => ({
   update: async (name: string, value: unknown) => void settings.set(`${section}.${name}`, value),
 });
 
+const file = (fsPath: string) => ({ scheme: 'file', fsPath });
+
+/** Texts that were copied. */
+export const copied: string[] = [];
+
+/** What was registered for agents, by id. */
+export const forAgents = new Map<string, unknown>();
+const register = (id: string, provider: unknown) => {
+  forAgents.set(id, provider);
+  return { dispose: () => forAgents.delete(id) };
+};
+/** Editors may lack both. */
+export const lm: Partial<Record<'registerTool' | 'registerMcpServerDefinitionProvider', typeof register>> = {
+  registerTool: register,
+  registerMcpServerDefinitionProvider: register,
+};
+
+/** The MCP servers that Cursor knows. */
+export const cursorServers: unknown[] = [];
+
 const values = {
   commands,
   ConfigurationTarget: { Global: 1 },
@@ -199,7 +220,14 @@ const values = {
   Diagnostic: holder('range', 'message', 'severity'),
   DiagnosticSeverity: { Error: 0, Warning: 1 },
   EventEmitter: Emitter,
-  env: { language: 'en', uiKind: 1, uriScheme: 'vscode', openExternal },
+  env: {
+    language: 'en',
+    uiKind: 1,
+    uriScheme: 'vscode',
+    openExternal,
+    clipboard: { writeText: async (text: string) => void copied.push(text) },
+  },
+  lm,
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
   FileDecoration: holder('badge', 'tooltip', 'color'),
@@ -219,8 +247,20 @@ const values = {
   TreeItem,
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   UIKind: { Desktop: 1, Web: 2 },
-  Uri: { from: (parts: object) => parts, file: (fsPath: string) => ({ scheme: 'file', fsPath }) },
-  workspace: { getConfiguration, isTrusted: true, fs: { readFile: (uri: Uri) => readFile(uri.fsPath) } },
+  McpStdioServerDefinition: holder('label', 'command', 'args', 'env', 'version'),
+  // Only Cursor has it.
+  cursor: { mcp: { registerServer: (server: unknown) => cursorServers.push(server) } },
+  Uri: {
+    from: (parts: object) => parts,
+    file,
+    joinPath: ({ fsPath }: Uri, ...parts: string[]) => file(path.join(fsPath, ...parts)),
+  },
+  workspace: {
+    getConfiguration,
+    isTrusted: true,
+    onDidChangeWorkspaceFolders: () => ({ dispose: () => undefined }),
+    fs: { readFile: (uri: Uri) => readFile(uri.fsPath) },
+  },
 };
 
 const KEY = Symbol.for('hosted-postgres.test.vscode');

@@ -2,6 +2,7 @@
 import { l10n } from 'vscode';
 import { changeEffect } from '../../api/records/effects.ts';
 import type { Compute } from '../../api/records/records.ts';
+import { accountId } from '../../model/account/accounts.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { ToolInput } from '../../model/agents/toolSchemas.ts';
 import { byTypeAndLabel } from '../../model/inventory/computeStatus.ts';
@@ -9,7 +10,6 @@ import type { Inventory } from '../../model/inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../model/operations/changeSender.ts';
 import { onlyChanged, type ComputeActions } from '../../model/operations/computeActions.ts';
-import { approve } from '../notifications/approval.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { computeDetails, computeName, computeOutput, projectOutput } from './computeOutput.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type ComputeChangeName,
   type ComputeQuestion,
 } from './computeQuestions.ts';
+import { agentName, approveForAgent, findGatedBranch } from './gate.ts';
 import { findComputeOfTool, requireToolConnection, type ToolCall, type ToolFunction } from './toolCall.ts';
 
 /** Limits what the model has to read. It can name a project to see its computes. */
@@ -100,23 +101,33 @@ export const computeTools = {
   resizeCompute,
 };
 
-/** In production, asks for the name even if VS Code has asked before. @throws {Error} if the change isn't approved */
+/**
+ * Asks for nothing on a branch of the agent, and in production for the name even if VS Code has asked before.
+ * @throws {Error} if the change isn't approved
+ */
 async function approveTool<N extends ComputeChangeName>(
-  { deps, input, isConfirmed }: ToolCall<ToolInput<N>>,
+  call: ToolCall<ToolInput<N>>,
   compute: Compute,
   { title, detail, button }: ComputeQuestion<N>,
-  initialConnection: AccountConnection,
+  connection: AccountConnection,
 ): Promise<void> {
+  const { deps, input, agent, isConfirmed, signal } = call;
   const node = computeNodeOf(compute);
+  const branch = { ...node, account: accountId(connection.account) };
+  const isOwn =
+    deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(deps, call, branch)).isOwn;
+  if (isOwn) return;
   const name = computeName(compute);
   const change = {
     ...node,
     name,
     question: title(name, input),
     button,
-    detail: isConfirmed ? undefined : await detail(deps.computeActions, node),
+    detail: isConfirmed
+      ? undefined
+      : l10n.t('{0} asks for this. {1}', agentName(agent), await detail(deps.computeActions, node)),
   };
-  if (!(await approve(deps.guards, change, initialConnection))) throw new Error(l10n.t('Canceled.'));
+  await approveForAgent(deps, change, connection, signal);
 }
 
 const changeOutput = ({ compute, isPending }: SendResult) => ({

@@ -3,23 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { systemClock } from '../../../src/base/clock.ts';
 import { getVariable } from '../../../src/model/connection/dotEnv.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../src/model/agents/toolSchemas.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { connectModel, type ConnectedModel } from '../../helpers/connectedModel.ts';
-import { FakeClock } from '../../helpers/fakeClock.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { RealClock } from '../../helpers/realClock.ts';
 import { toolDependencies } from '../../helpers/toolDependencies.ts';
 
 const { runTool } = await import('../../../src/ui/agents/runTool.ts');
-
-/** Operations take real time here. */
-class RealClock extends FakeClock {
-  override now = () => systemClock.now();
-  override after = (milliseconds: number, run: () => void) => systemClock.after(milliseconds, run);
-}
 
 const idsOf = ({ projectId, branchId }: ToolOutput<'createBranch'>) => ({ projectId, branchId });
 
@@ -120,12 +113,13 @@ describe('Branches of agents', () => {
 
   it('leave an env file with the user’s value as it is, and create nothing', async () => {
     writeFileSync(env(), `DATABASE_URL=${USERS_URL}\n`);
-    const before = await branchesOf();
+    const ids = async () => (await branchesOf()).map(({ id }) => id);
+    const before = await ids();
     await assert.rejects(call('createBranch', { envFile: '.env' }), /has a value of the user/);
     await assert.rejects(call('createBranch', { envFile: '../.env' }), /isn't in the folder of the agent/);
     await assert.rejects(call('createBranch', { database: 'missing' }), /no database missing\. It has: app/);
     assert.equal(readFileSync(env(), 'utf8'), `DATABASE_URL=${USERS_URL}\n`);
-    assert.deepEqual(await branchesOf(), before);
+    assert.deepEqual(await ids(), before);
   });
 
   it('replace the URL of an agent’s branch, also of a deleted one', async () => {

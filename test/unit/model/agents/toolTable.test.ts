@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { TOOL_LISTINGS } from '../../../../src/model/agents/toolTable.ts';
+
+/** What 2,500 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
+const MAX_CHARACTERS = 10_475;
+
+describe('The table of tools', () => {
+  it('has at most twelve tools, which a model reads in few words', () => {
+    assert.ok(TOOL_LISTINGS.length <= 12);
+    const { length } = JSON.stringify({ tools: TOOL_LISTINGS });
+    assert.ok(length <= MAX_CHARACTERS, `${length} characters`);
+  });
+
+  it('has hints that agree with one another', () => {
+    for (const { name, annotations } of TOOL_LISTINGS) {
+      const { readOnlyHint, destructiveHint, idempotentHint } = annotations;
+      if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
+      assert.equal(readOnlyHint, /^(list|get|compare)/.test(name), name);
+    }
+  });
+
+  it('accepts objects without unknown fields', () => {
+    for (const { name, inputSchema } of TOOL_LISTINGS) {
+      assert.equal(inputSchema.type, 'object', name);
+      assert.equal(inputSchema['additionalProperties'], false, name);
+    }
+  });
+});
