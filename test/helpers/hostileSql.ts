@@ -128,6 +128,8 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'effects outside the transaction': [
     'select pg_terminate_backend(pid) from pg_stat_activity',
     'select "pg_cancel_backend" (pid) from pg_stat_activity',
+    'select pg_cancel_backend/* /* */ */(pid) from pg_stat_activity',
+    'select pg_cancel_backend -- \n (pid) from pg_stat_activity',
     'select PG_TERMINATE_BACKEND(pid) from pg_stat_activity',
     `select U&"pg\\005fterminate_backend"(pid) from pg_stat_activity`,
     `select query_to_xml('select pg_term' || 'inate_backend(pid) from pg_stat_activity', true, false, '')`,

@@ -35,11 +35,11 @@ const CONNECT_SECONDS = 30;
 const MAX_ERROR_TEXT = 2000;
 
 /**
- * Functions with effects that no rollback undoes, and functions that run SQL from a text, which could call those. A name
- * can't be written differently, except with Unicode escapes. A text or comment that contains one is rejected as well.
+ * Calls of functions with effects that no rollback undoes, and of functions that run SQL from a text, which could call those.
+ * A name can't be written differently, except with Unicode escapes. What follows is a comment or the arguments.
  */
 const OUTSIDE_TRANSACTION =
-  /U&"|\b(?:set_config|pg_(?:cancel|terminate)_backend|pg_(?:create|copy)_\w+_replication_slot|pg_drop_replication_slot|pg_replication_slot_advance|pg_replication_origin_(?:create|drop|advance|session|xact)\w*|pg_sync_replication_slots|pg_logical_\w+|pg_stat\w*_reset\w*|dblink\w*|lo_(?:import|export)|query_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\b/i;
+  /U&"|\b(?:set_config|pg_(?:cancel|terminate)_backend|pg_(?:create|copy)_\w+_replication_slot|pg_drop_replication_slot|pg_replication_slot_advance|pg_replication_origin_\w+|pg_sync_replication_slots|pg_logical_\w+|pg_stat\w*_reset\w*|dblink\w*|lo_(?:import|export)|query_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\b(?="?\s*(?:\(|\/\*|--))/i;
 
 /** @throws {Error} with a message for the model. @param signal cancels the statement */
 export async function runSql(
@@ -80,7 +80,9 @@ function rejectText({ sql, write }: SqlRequest): void {
   if (sql.includes('\0')) throw new Error('The statement contains a NUL character.');
   const [found] = write ? [] : (OUTSIDE_TRANSACTION.exec(sql) ?? []);
   if (found !== undefined)
-    throw new Error(`${found} is not allowed in a read-only statement, because a rollback may not undo it.`);
+    throw new Error(
+      `${found} is not allowed in a read-only statement, because its effects could outlast it.`,
+    );
 }
 
 function createClient(login: BranchLogin): Client {

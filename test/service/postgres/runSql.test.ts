@@ -56,6 +56,8 @@ describe('runSql', () => {
       assert.deepEqual(await values('select count(*) from pg_stat_replication, pg_replication_slots'), [
         ['0'],
       ]);
+      const named = "select count(*) from pg_extension where extname in ('dblink', 'set_config')";
+      assert.deepEqual(await values(named), [['0']]);
     });
 
     it('sees constraints and rows of the owner', async () => {
@@ -175,6 +177,11 @@ describe('runSql', () => {
     const sessions =
       "select count(*)::int from pg_stat_activity where application_name like 'Hosted Postgres%'";
     await eventually(async () => (await query(uri, sessions))[0] === 0);
+  });
+
+  it('requires a certificate that the system trusts where the service requires TLS', async () => {
+    const strict = { ...login, sslMode: 'require' } as const;
+    await assert.rejects(runSql(strict, READ_ONE, never), /self-signed certificate/);
   });
 
   it('gives its password to no server that asks for it without SCRAM', async () => {
