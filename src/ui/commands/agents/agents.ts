@@ -50,6 +50,7 @@ function itemsOf(context: CommandContext): readonly Item[] {
     ...branches.map((branch) => branchItem(context, branch, calls)),
     separator(''),
     ...(branches.length === 0 ? [] : [command(l10n.t('Delete Agent Branches…'), 'trash', 'deleteBranches')]),
+    command(l10n.t('Copy MCP Configuration for…'), 'copy', 'copyConfiguration'),
     command(l10n.t('Copy Agent Instructions'), 'copy', 'copyInstructions'),
     ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
     ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
