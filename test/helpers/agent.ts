@@ -1,0 +1,45 @@
+/** An agent as its own editor runs it: the client of the MCP SDK, and the server that a configuration names. */
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { fieldsOf } from '../../src/base/fieldsOf.ts';
+
+export interface Agent {
+  readonly client: Client;
+  /** @returns the structured result @throws {Error} with the text that the model gets if the call fails */
+  call(tool: string, input: object): Promise<Readonly<Record<string, unknown>>>;
+  stop(): Promise<void>;
+}
+
+interface AgentOptions {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd: string;
+  readonly name: string;
+  /** The newer of the two protocols instead of the older one. */
+  readonly isModern?: boolean;
+}
+
+export async function startAgent({
+  command,
+  args = [],
+  cwd,
+  name,
+  isModern = false,
+}: AgentOptions): Promise<Agent> {
+  const versionNegotiation = { mode: isModern ? { pin: '2026-07-28' } : ('legacy' as const) };
+  const client = new Client({ name, version: '1.0.0' }, { versionNegotiation });
+  await client.connect(new StdioClientTransport({ command, args: [...args], cwd }));
+  return {
+    client,
+    async call(tool, input) {
+      const { content, structuredContent, isError } = await client.callTool({
+        name: tool,
+        arguments: { ...input },
+      });
+      const [first] = content;
+      if (isError === true) throw new Error(first?.type === 'text' ? first.text : 'no text');
+      return fieldsOf(structuredContent);
+    },
+    stop: () => client.close(),
+  };
+}

@@ -1,0 +1,178 @@
+/** The story of an agent in a git worktree, which uses nothing but MCP, next to a window of VS Code. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { getVariable } from '../../../src/model/connection/dotEnv.ts';
+import { startAgent, type Agent } from '../../helpers/agent.ts';
+import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
+import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
+import { projectRoot } from '../../workbench/folders.ts';
+import { until } from '../../workbench/until.ts';
+import { connect, useService } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const run = promisify(execFile);
+
+const SHOP = 'shiny-wind-028834';
+const USERS_ENV = '# Mine\nDATABASE_URL=postgresql://me:secret@production.example.com/app\n';
+const MIGRATION = '-- Up Migration\nCREATE TABLE pets (name text);\n-- Down Migration\nDROP TABLE pets;\n';
+
+describe('An agent in a worktree', () => {
+  const ui = useWorkbench();
+  const service = useService({ postgres: true, args: [] });
+  let repository: GitRepository;
+  let worktree: string;
+  let agent: Agent;
+  let api: Api;
+  let branchId: unknown;
+
+  const names = async () => (await api.branches(SHOP)).map(({ name }) => name);
+  const url = async () =>
+    getVariable(await readFile(path.join(worktree, '.env'), 'utf8'), 'DATABASE_URL') ?? '';
+  /** As the agent does in its terminal. @returns what node-pg-migrate prints */
+  const migrate = async () => {
+    const program = path.join(projectRoot, 'node_modules/node-pg-migrate/bin/node-pg-migrate.js');
+    const env = { ...process.env, DATABASE_URL: await url() };
+    const { stdout } = await run(process.execPath, [program, 'up'], { cwd: worktree, env });
+    return stdout;
+  };
+  const sql = (text: string, more = {}) =>
+    agent.call('runSql', { projectId: SHOP, branchId, sql: text, ...more });
+  const openMenu = async () => {
+    const { statusBar, quickInput } = ui();
+    await statusBar.click('Agent branches');
+    await quickInput.choose('.env', 'Agents…');
+    return await quickInput.waitFor('What agents have created and called');
+  };
+
+  before(async () => {
+    repository = createRepository(ui().folder);
+    await writeFile(path.join(repository.folder, '.gitignore'), '.env\n');
+    await mkdir(path.join(repository.folder, 'migrations'));
+    await writeFile(path.join(repository.folder, 'migrations/1700000000000_pets.sql'), MIGRATION);
+    repository.git('add', '.');
+    repository.git('commit', '--quiet', '--message=Pets');
+    await writeFile(path.join(repository.folder, '.env'), USERS_ENV);
+    worktree = path.join(ui().folder, '..', 'task-1');
+    repository.git('worktree', 'add', '--quiet', '-b', 'task-1', worktree);
+    api = branchCalls(service());
+    await connect(ui(), service());
+    await ui().run('Copy MCP Configuration for…');
+    await ui().quickInput.choose('For which agent?', 'Claude Code');
+    const { mcpServers } = JSON.parse(await ui().waitForClipboard(/mcpServers/));
+    agent = await startAgent({ ...mcpServers['hosted-postgres'], cwd: worktree, name: 'claude-code' });
+  });
+  after(async () => {
+    await agent?.stop();
+    await rm(worktree, { recursive: true, force: true });
+  });
+  afterEach(async () => {
+    assert.equal(await readFile(path.join(repository.folder, '.env'), 'utf8'), USERS_ENV);
+    await ui().notifications.clear();
+  });
+
+  it('gets a branch of its own, whose URL only its env file has', async () => {
+    const inSome = agent.call('createBranch', { envFile: '.env' });
+    await assert.rejects(inSome, /Name a projectId: shiny-wind-028834 \(shop\)/);
+    const created = await agent.call('createBranch', { projectId: SHOP, envFile: '.env' });
+    ({ branchId } = created);
+    assert.doesNotMatch(JSON.stringify(created), /postgres(ql)?:\/\//);
+    assert.match(await url(), /^postgresql:\/\/[^:]+:[^@]+@127\.0\.0\.1:/);
+    const { mode } = await stat(path.join(worktree, '.env'));
+    assert.equal(mode & 0o777, 0o600);
+    assert.ok((await names()).includes(String(created['name'])));
+  });
+
+  it('migrates, queries, compares, and starts over', async () => {
+    assert.match(await migrate(), /Migrations complete/);
+    await sql("INSERT INTO pets VALUES ('Ada')", { write: true });
+    assert.deepEqual((await sql('SELECT name FROM pets'))['rows'], [['Ada']]);
+    const { diff } = await agent.call('compareSchema', { projectId: SHOP, branchId });
+    assert.match(String(diff), /^\+CREATE TABLE public\.pets/m);
+    await agent.call('resetBranch', { projectId: SHOP, branchId });
+    await assert.rejects(sql('SELECT name FROM pets'), /relation "pets" does not exist/);
+    assert.match(await migrate(), /Migrations complete/);
+    assert.deepEqual((await sql('SELECT name FROM pets'))['rows'], []);
+  });
+
+  it('is refused what is not its own', async () => {
+    const [main] = (await api.branches(SHOP)).filter((branch) => branch.default);
+    const onMain = { projectId: SHOP, branchId: main?.id };
+    await assert.rejects(agent.call('runSql', { ...onMain, sql: 'CREATE TABLE x ()', write: true }));
+    await assert.rejects(agent.call('deleteBranch', onMain), /default branch/);
+    const other = path.join(repository.folder, '.env');
+    await assert.rejects(
+      agent.call('createBranch', { projectId: SHOP, envFile: other }),
+      /isn't in the folder of the agent/,
+    );
+  });
+
+  it('is shown with its branches and calls, from the status bar', async () => {
+    const { items } = await openMenu();
+    assert.match(
+      items[0] ?? '',
+      /^agent\/claude-code-[0-9a-f]{4} by claude-code in task-1 · expires in 23 hours/,
+    );
+    assert.ok(items.some((item) => item.startsWith('Delete Agent Branches…')));
+    assert.ok(
+      items.some((item) => item.startsWith('runSql: INSERT INTO pets VALUES (… claude-code')),
+      items.join('\n'),
+    );
+    await ui().quickInput.cancel('What agents have created');
+  });
+
+  it('deletes its branch', async () => {
+    const before = await names();
+    await agent.call('deleteBranch', { projectId: SHOP, branchId });
+    assert.equal((await names()).length, before.length - 1);
+    await ui().statusBar.waitUntilGone('Agent branches');
+  });
+
+  it('leaves nothing behind when its branch has expired', async () => {
+    const before = await names();
+    const created = await agent.call('createBranch', { projectId: SHOP, hours: 1, envFile: '.env' });
+    const expires_at = new Date(Date.now() + 1000).toISOString();
+    await api.send('PATCH', `/${SHOP}/branches/${String(created['branchId'])}`, { branch: { expires_at } });
+    await until('the expiry', async () => (await names()).length === before.length);
+    const listed = await agent.call('listBranches', { projectId: SHOP });
+    assert.doesNotMatch(JSON.stringify(listed), /agent\//);
+    await ui().statusBar.waitUntilGone('Agent branches');
+  });
+
+  it('loses all its branches with Delete Agent Branches, after one confirmation', async () => {
+    const before = await names();
+    for (const name of ['one', 'two']) await agent.call('createBranch', { projectId: SHOP, name });
+    await ui().run('Delete Agent Branches…');
+    const items = await ui().quickInput.waitForItems('Agents have created them', 2);
+    assert.match(items[0] ?? '', /^two by claude-code in task-1/);
+    await ui().quickInput.accept('Agents have created them');
+    assert.equal((await ui().dialog.read()).message, 'Delete 2 branches?');
+    await ui().dialog.press('Delete');
+    await until('the deletion', async () => (await names()).length === before.length);
+    await ui().statusBar.waitUntilGone('Agent branches');
+  });
+
+  it('finds instructions in the clipboard', async () => {
+    await ui().run('Copy Agent Instructions');
+    const text = await ui().waitForClipboard(/^## Database\n/);
+    assert.match(text, /createBranch/);
+    assert.ok(text.length < 1000);
+  });
+
+  it('answers fast', async () => {
+    const times = async (tool: string, input: object, count: number) => {
+      const measured: number[] = [];
+      for (let round = 0; round < count; round += 1) {
+        const start = performance.now();
+        await agent.call(tool, input);
+        measured.push(performance.now() - start);
+      }
+      measured.sort((one, other) => one - other);
+      return `${tool}: median ${measured[Math.floor(count / 2)]?.toFixed()} ms, most ${measured.at(-1)?.toFixed()} ms`;
+    };
+    console.log(`      ${await times('listComputes', {}, 20)}`);
+    console.log(`      ${await times('createBranch', { projectId: SHOP }, 3)}`);
+  });
+});
