@@ -6,7 +6,6 @@ import type { Branch } from '../../api/records/records.ts';
 import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { isWithin } from '../../base/files.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { accountId } from '../account/accounts.ts';
 import type { Memory } from '../memory.ts';
@@ -15,8 +14,8 @@ import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
 export interface Caller {
   /** The name that the agent gives itself. */
   readonly agent: string;
-  /** The folder that the agent runs in, if it is known. */
-  readonly folder?: string | undefined;
+  /** The git worktree that the agent runs in, or else its folder: see `worktreeOf`. */
+  readonly worktree?: string | undefined;
 }
 
 export interface AgentBranch extends BranchRef, Caller {
@@ -46,6 +45,9 @@ const CALLS = 'hostedPostgres.agentCalls';
 /** The oldest ones are dropped. Those dropped too early only need an approval. */
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
+
+/** Milliseconds between the creation of a branch and the end of all requests for lists that began before it. */
+const MAX_DELAY = 60_000;
 
 export class AgentBranches {
   readonly #memory: Memory;
@@ -83,11 +85,10 @@ export class AgentBranches {
   }
 
   /** Whether this agent has created the branch. Agents in different worktrees don't own each other's branches. */
-  isMadeBy(ref: BranchRef, { agent, folder }: Caller): boolean {
+  isMadeBy(ref: BranchRef, { agent, worktree }: Caller): boolean {
     const made = this.find(ref);
     if (made?.agent !== agent) return false;
-    const { folder: other } = made;
-    return folder === undefined || other === undefined || isWithin(folder, other) || isWithin(other, folder);
+    return worktree === undefined || made.worktree === undefined || worktree === made.worktree;
   }
 
   /** Whether any agent has created the branch, which may be gone. */
@@ -113,6 +114,8 @@ export class AgentBranches {
       const isListed = entry.account === account && entry.projectId === projectId && isAgentBranch(entry);
       if (!isListed) return entry;
       const { name, expires_at: expiresAt } = list.get(entry.branchId) ?? {};
+      // The list of another window may have been requested before the branch was created.
+      if (name === undefined && this.#now() - Date.parse(entry.createdAt) < MAX_DELAY) return entry;
       return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
     });
     if (!isEqual(updated, this.#entries)) await this.#set(updated);

@@ -48,7 +48,7 @@ export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEn
 }
 
 /** Names of files that programs read variables from, so that no other file gets a line at its end. */
-const ENV_FILE = /^(?:\.env(?:rc|[.-].+)?|.+\.env|\.dev\.vars)$/i;
+const ENV_FILE = /^(?:\.env(?:rc|[.-][\w.-]+)?|[\w.-]+\.env|\.dev\.vars)$/i;
 const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
 
 interface CheckedFile {

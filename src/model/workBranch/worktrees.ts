@@ -1,7 +1,13 @@
-/** The other worktrees of a repository, read from git's files. */
-import { readdir, readFile } from 'node:fs/promises';
+/** The worktrees of a repository, read from git's files. */
+import { readdir, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { Repository } from './gitState.ts';
+import { findRepository, type Repository } from './gitState.ts';
+
+/** The git worktree around a folder, or else the folder, with links resolved. */
+export async function worktreeOf(folder: string): Promise<string> {
+  const real = await realpath(folder).catch(() => path.resolve(folder));
+  return (await findRepository(real))?.worktree ?? real;
+}
 
 /** Whether this is an additional worktree of its repository. A submodule is a separate repository. */
 export const isLinked = ({ gitDir, commonDir }: Repository): boolean => gitDir !== commonDir;

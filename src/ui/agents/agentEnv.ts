@@ -42,7 +42,7 @@ export async function prepareEnv(
 /** After a reset, the passwords are those of the parent. @returns a note for the agent if the env file couldn't be updated */
 export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
   const { deps } = call;
-  const { folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
+  const { worktree: folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
   if (folder === undefined || envFile === undefined) return undefined;
   try {
     const env = await prepareEnv({ ...call, folder }, ref.account, { envFile, envVariable });

@@ -58,16 +58,11 @@ export const createBranch: ToolFunction<'createBranch'> = async (call) => {
   }
 };
 
-async function writeUrl(
-  { deps, folder }: Call,
-  ref: BranchRef,
-  env: PreparedEnv,
-  url: string,
-): Promise<void> {
+async function writeUrl({ deps }: Call, ref: BranchRef, env: PreparedEnv, url: string): Promise<void> {
   await env.write(url);
   const made = deps.agentBranches.find(ref);
   if (made !== undefined)
-    await deps.agentBranches.add({ ...made, folder, envFile: env.path, envVariable: env.variable });
+    await deps.agentBranches.add({ ...made, envFile: env.path, envVariable: env.variable });
 }
 
 const outputOf = (projectId: string, branch: Branch, compute: Compute) => ({
@@ -106,7 +101,7 @@ async function create(
   { account, projectId }: Project,
   parent: Branch,
 ): Promise<Branch> {
-  const { deps, input, agent, folder } = call;
+  const { deps, input, agent, worktree } = call;
   await approveCreation(call, connection, { account, projectId });
   const name = input.name?.trim() || newName(agent);
   const expiresAt = expiryAfter((input.hours ?? DEFAULT_HOURS) * 60 * 60);
@@ -114,7 +109,7 @@ async function create(
     branch: { name, parent_id: parent.id, expires_at: expiresAt },
     endpoints: [{ type: 'read_write' as const }],
   };
-  const made = { account, projectId, name, agent, folder, createdAt: expiryAfter(0), expiresAt };
+  const made = { account, projectId, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
   const { branch, isPending } = await changeBranch(call, connection, async (options) => {
     const result = await deps.branchActions.create(projectId, creation, options);
     const { id: branchId } = result.branch ?? {};

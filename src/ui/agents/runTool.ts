@@ -2,6 +2,7 @@
 import type * as z from 'zod/mini';
 import { isToolName, TOOL_SCHEMAS, type ToolName, type ToolOutput } from '../../model/agents/toolSchemas.ts';
 import type { AgentCall } from '../../model/agents/agentBranches.ts';
+import { worktreeOf } from '../../model/workBranch/worktrees.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { branchTools } from './branchTools.ts';
@@ -68,7 +69,8 @@ async function run<N extends ToolName>(deps: ToolDependencies, name: N, input: u
   const { input: inputSchema, output: outputSchema, secretFields = [] } = TOOL_SCHEMAS[name];
   const parsed = inputSchema.safeParse(input ?? {});
   if (parsed.error !== undefined) throw new Error(inputProblem(parsed.error));
-  const result = await TOOL_FUNCTIONS[name]({ ...caller, deps, input: parsed.data });
+  const worktree = caller.folder && (await worktreeOf(caller.folder));
+  const result = await TOOL_FUNCTIONS[name]({ ...caller, worktree, deps, input: parsed.data });
   // Only what the table describes leaves the window.
   const output: ToolOutput<N> = outputSchema.parse(result);
   const fields = Object.entries(output).map(([field, value]) => [

@@ -44,6 +44,8 @@ export interface Caller {
 
 export interface ToolCall<Input> extends Caller {
   readonly deps: ToolDependencies;
+  /** The git worktree of `folder`, or else `folder`. */
+  readonly worktree: string | undefined;
   /** As the table describes it. */
   readonly input: Input;
 }

@@ -8,11 +8,11 @@ import { ago, ahead } from './timeText.ts';
 export const agentBranchName = ({ name, branchId }: AgentBranch): string => nameOrId(name, branchId);
 
 /** Returns text such as `by claude-code in task-1 · expires in 23 hours`. */
-export function agentBranchText({ agent, folder, expiresAt }: AgentBranch): string {
+export function agentBranchText({ agent, worktree, expiresAt }: AgentBranch): string {
   const by =
-    folder === undefined
+    worktree === undefined
       ? l10n.t('by {0}', sanitize(agent))
-      : l10n.t('by {0} in {1}', sanitize(agent), sanitize(path.basename(folder)));
+      : l10n.t('by {0} in {1}', sanitize(agent), sanitize(path.basename(worktree)));
   return `${by} · ${l10n.t('expires {0}', ahead(expiresAt))}`;
 }
 

@@ -13,7 +13,7 @@ const branch: AgentBranch = {
   agent: 'claude',
   createdAt: '2030-01-01T00:00:00Z',
   expiresAt: '2030-01-02T00:00:00Z',
-  folder: folder('one'),
+  worktree: folder('one'),
 };
 const record = (fields: Partial<Branch>): Branch => ({ id: 'br-agent', name: branch.name, ...fields });
 
@@ -31,13 +31,12 @@ describe('AgentBranches', () => {
     await branches.add(branch);
   });
 
-  it('belong to the agent that created them, in its folder and below', () => {
-    const caller = { agent: 'claude', folder: folder('one') };
+  it('belong to the agent that created them, in its worktree', () => {
+    const caller = { agent: 'claude', worktree: folder('one') };
     assert.equal(branches.isMadeBy(branch, caller), true);
-    assert.equal(branches.isMadeBy(branch, { ...caller, folder: folder('one/packages/api') }), true);
     assert.equal(branches.isMadeBy(branch, { agent: 'claude' }), true);
-    assert.equal(branches.isMadeBy(branch, { ...caller, folder: folder('two') }), false);
-    assert.equal(branches.isMadeBy(branch, { ...caller, folder: folder('one-more') }), false);
+    for (const other of ['two', 'one/.claude/worktrees/two', '..'])
+      assert.equal(branches.isMadeBy(branch, { ...caller, worktree: folder(other) }), false);
     assert.equal(branches.isMadeBy(branch, { ...caller, agent: 'codex' }), false);
   });
 
@@ -76,6 +75,9 @@ describe('AgentBranches', () => {
     await branches.update('other', 'shop', new Map());
     await branches.update('local', 'blog', new Map());
     assert.equal(changes, 1);
+    await listed();
+    assert.equal(branches.all.length, 1, 'an older list');
+    now += 60_000;
     await listed();
     assert.deepEqual(branches.all, []);
     assert.equal(branches.wasMade(branch), true);

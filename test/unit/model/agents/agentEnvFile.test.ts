@@ -147,7 +147,16 @@ describe('prepareAgentEnv', () => {
   });
 
   it('writes only to files and variables for the environment', async () => {
-    for (const name of ['.bashrc', 'src/main.ts', 'package.json', '.git/config', 'environment.ts', '', '.'])
+    for (const name of [
+      '.bashrc',
+      'src/main.ts',
+      'package.json',
+      '.git/config',
+      'environment.ts',
+      '.env.a:b',
+      '',
+      '.',
+    ])
       await assert.rejects(prepare(name), /isn't the name of an env file/, name);
     await assert.rejects(prepare('.env', { variable: 'A=1\nB' }), /isn't the name of a variable/);
     await assert.rejects(prepare('.git/x.env', { folder: repository.folder }), /Couldn't check whether Git/);

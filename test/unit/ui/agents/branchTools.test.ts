@@ -1,6 +1,6 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { readFileSync, realpathSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { accountId } from '../../../../src/model/account/accounts.ts';
@@ -179,6 +179,23 @@ describe('Tools for branches', () => {
     assert.equal((await call('resetBranch', ids)).note, undefined);
     assert.match(text(), /:second@/);
     assert.deepEqual(questions, []);
+  });
+
+  it('belong to a worktree: the file is relative to the folder of the agent', async () => {
+    const repository = createRepository(path.join(folder, 'repository'));
+    const inner = path.join(repository.folder, '.claude', 'worktrees', 'task');
+    repository.git('worktree', 'add', '--quiet', inner);
+    folder = path.join(inner, 'api');
+    mkdirSync(folder);
+    writeFileSync(path.join(inner, '.gitignore'), '.env\n');
+    const created = await call('createBranch', { envFile: '.env' });
+    assert.equal(created.writtenTo, path.join(folder, '.env'));
+    const isYours = async (from: string) =>
+      (await call('listBranches', {}, { folder: from })).branches.some((branch) => branch.isYours);
+    assert.deepEqual(
+      [await isYours(folder), await isYours(inner), await isYours(repository.folder), await isYours('/')],
+      [true, true, false, false],
+    );
   });
 
   it('need a known folder for an env file', async () => {
