@@ -17,7 +17,8 @@ import { SETUP, STATE } from '../helpers/hostileSql.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { toolDependencies } from '../helpers/toolDependencies.ts';
 import { connectTo, query } from '../service/postgres/clients.ts';
-import { AGENT, type HostileCall, type Targets } from './agentCalls.ts';
+import { until } from '../workbench/until.ts';
+import { AGENT, type Targets } from './agentCalls.ts';
 
 const { runTool } = await import('../../src/ui/agents/runTool.ts');
 const { Log } = await import('../../src/ui/log/log.ts');
@@ -191,23 +192,36 @@ class AgentWorld {
 
   /** Calls a tool as an agent does. @throws {Error} with the sentence for the model */
   async tool<N extends ToolName>(name: N, input: ToolInput<N>, as: object = {}): Promise<ToolOutput<N>> {
-    const call = { tool: name, input, agent: AGENT, folder: this.#folders.folder, ...as };
-    const bytes = Buffer.from(`${JSON.stringify({ token: this.#record.token, call })}\n`);
-    const reply = await this.send({ bytes });
+    const reply = await this.send(this.#request(name, input, as));
     const { result, error } = fieldsOf(JSON.parse(reply.split('\n')[1] ?? '{}'));
     if (result === undefined) throw new Error(String(error));
     return result as ToolOutput<N>;
   }
 
-  /** @returns all that the window sends before the connection ends */
-  async send({ bytes, isTorn = false }: Pick<HostileCall, 'bytes'> & Partial<HostileCall>): Promise<string> {
+  #request(tool: string, input: object, as: object = {}): Buffer {
+    const call = { tool, input, agent: AGENT, folder: this.#folders.folder, ...as };
+    return Buffer.from(`${JSON.stringify({ token: this.#record.token, call })}\n`);
+  }
+
+  /** Goes away while Postgres runs a statement for the agent, which the window must cancel. */
+  async abandon(ids: { readonly projectId: string; readonly branchId: string }): Promise<void> {
+    const sessions = (count: number, limit?: number) =>
+      until(`${count} sessions`, async () => (await this.#sessionsOfAgents()) === count, limit);
+    await sessions(0);
+    await this.send(this.#request('runSql', { ...ids, sql: 'select pg_sleep(60)' }), () => sessions(1));
+    // Earlier than a statement that may take 15 s would end by itself.
+    await sessions(0, 10_000);
+  }
+
+  /** @returns all that the window sends before the connection ends. @param hasBegun when to end it */
+  async send(bytes: Buffer, hasBegun?: () => Promise<unknown>): Promise<string> {
     const socket = connect(this.#record.socket);
     const received: Buffer[] = [];
     const closed = Promise.withResolvers<void>();
     socket.on('data', (chunk) => received.push(chunk));
     socket.on('error', () => undefined);
     socket.once('close', closed.resolve);
-    socket.write(bytes, () => isTorn && socket.destroy());
+    socket.write(bytes, () => void hasBegun?.().finally(() => socket.destroy()));
     await closed.promise;
     return Buffer.concat(received).toString();
   }
@@ -252,6 +266,12 @@ class AgentWorld {
       keys: (await client.listApiKeys()).items.map(({ id }) => id),
       files: [this.#folders.user, this.#folders.folder].map(readAll),
     };
+  }
+
+  async #sessionsOfAgents(): Promise<number> {
+    const sql = "select count(*)::int from pg_stat_activity where application_name = 'Hosted Postgres agent'";
+    const counts = await Promise.all(this.#uris.map(async (uri) => query(uri, sql)));
+    return counts.flat().reduce<number>((sum, count) => sum + Number(count), 0);
   }
 
   async close(): Promise<void> {

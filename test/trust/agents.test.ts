@@ -27,7 +27,7 @@ describe('A hostile agent', () => {
       const queue = calls.values();
       const work = async () => {
         for (const call of queue) {
-          const reply = await world.send(call);
+          const reply = await world.send(call.bytes, call.isTorn ? async () => undefined : undefined);
           for (const secret of world.secrets)
             assert.ok(!reply.includes(secret), `${call.kind}: ${call.bytes.toString()} → ${reply}`);
           const outcome = outcomeOf(reply);
@@ -46,6 +46,7 @@ describe('A hostile agent', () => {
       // The window still serves agents, and they may still change what is theirs.
       const read = { sql: 'select count(*) from shop.products' };
       assert.deepEqual((await world.tool('runSql', { ...users, ...read })).rows, [['2']]);
+      await world.abandon(users);
       await world.tool('resetBranch', own);
       await world.tool('runSql', { ...own, sql: 'drop schema shop cascade', write: true });
       await world.tool('deleteBranch', own);
