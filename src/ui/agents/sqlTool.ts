@@ -11,7 +11,7 @@ const runSql: ToolFunction<'runSql'> = async (call) => {
   const { connection, isOwn, ...branch } = await findGatedBranch(deps, call, input);
   if (write && !isOwn)
     throw new Error(
-      `You may only read ${branch.branchId}, because it isn't a branch of yours. Create one to write to.`,
+      `You may only read ${branch.branchId}. Write to a branch that you have created and that the user hasn't marked.`,
     );
   const { login } = await findBranchLogin(deps.inventory, { ...branch, connection, database, signal });
   // Loads `pg`, which most windows never need.

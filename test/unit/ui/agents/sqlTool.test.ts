@@ -58,7 +58,10 @@ describe('runSql as a tool', () => {
 
   it('writes only to a branch that the agent has created', async () => {
     const write = { sql: 'select 1', write: true };
-    await assert.rejects(run({ ...ids, ...write }), /^Error: You may only read br-main, because/);
+    await assert.rejects(
+      run({ ...ids, ...write }),
+      /^Error: You may only read br-main\. Write to a branch that you have created/,
+    );
     await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }, 'codex'), /You may only read/);
     assert.equal(asked(), false);
     await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }), /no compute to connect to/);
