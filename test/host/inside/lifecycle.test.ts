@@ -1,11 +1,20 @@
 // Activates a second copy of the extension in addition to the one that VS Code runs. Its VS Code API records everything
 // that is registered, created or listened to, and its timers are counted.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
+import { until } from '../../workbench/until.ts';
 
 interface Manifest {
   readonly contributes: {
@@ -90,8 +99,18 @@ class RecordedActivation {
     };
   }
 
+  /** What the extension has written for agents. */
+  get agentFiles(): readonly string[] {
+    const folder = path.join(this.#storage, 'agents');
+    return existsSync(folder) ? readdirSync(folder).toSorted() : [];
+  }
+
+  deactivate(): void {
+    for (const each of this.subscriptions.splice(0).toReversed()) each.dispose();
+  }
+
   dispose(): void {
-    for (const each of this.subscriptions.toReversed()) each.dispose();
+    this.deactivate();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -219,4 +238,18 @@ describe('the life cycle of the extension', () => {
       assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
     });
   }
+
+  it('listens for agents only if they were used before, until the end', async () => {
+    const activation = new RecordedActivation({ 'hostedPostgres.usesAgents': true });
+    await activation.activate();
+    const launcher = process.platform === 'win32' ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp';
+    const record = `${process.pid}.json`;
+    await until('the files', async () =>
+      [launcher, record].every((file) => activation.agentFiles.includes(file)),
+    );
+    activation.deactivate();
+    await until('the end', async () => activation.agentFiles.join() === launcher);
+    assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
+    activation.dispose();
+  });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { until } from '../../workbench/until.ts';
 
 interface Fields {
   readonly [field: string]: unknown;
@@ -112,6 +113,24 @@ describe('the tools for language models', () => {
     it('restart a compute', async () => {
       assert.equal((await invoke<Fields>('restartCompute', playground))['changed'], true);
       await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-missing-000000' }));
+    });
+
+    it('are offered by the MCP server as well, which VS Code starts', async () => {
+      const server = 'hosted-postgres.hosted-postgres/Hosted Postgres';
+      await vscode.commands.executeCommand('workbench.mcp.startServer', server);
+      const named = (name: string) => vscode.lm.tools.find((tool) => tool.name === name);
+      // VS Code shortens the name of the server.
+      await until('the tools', async () => named('mcp_hosted_postgr_listComputes') !== undefined);
+      for (const { name } of vscode.lm.tools.filter((tool) => tool.name.startsWith('hostedPostgres_')))
+        assert.ok(named(name.replace('hostedPostgres_', 'mcp_hosted_postgr_')), name);
+      const options = { input: {}, toolInvocationToken: undefined };
+      const { content } = await vscode.lm.invokeTool(
+        'mcp_hosted_postgr_listComputes',
+        options,
+        cancellation.token,
+      );
+      assert.match(JSON.stringify(content), /dashboards/);
+      await vscode.commands.executeCommand('workbench.mcp.stopServer', server);
     });
 
     it('never return a key', async () => {
