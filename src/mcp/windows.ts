@@ -17,13 +17,22 @@ type Reply = { readonly result: Record<string, unknown> } | { readonly error: st
 
 /** @returns the window's answer, or why there is none */
 export async function callWindow(call: Omit<BridgeCall, 'folder'>, signal: AbortSignal): Promise<Reply> {
-  const workingFolder = process.cwd();
+  const workingFolder = currentFolder();
   for (const found of await windowsFor(folder, { pid: Number(windowId), workingFolder })) {
     const connection = await greet(found);
     if (connection !== undefined)
       return await ask(connection, { token: found.token, call: { ...call, folder: workingFolder } }, signal);
   }
   return { error: NO_WINDOW };
+}
+
+/** Empty if it is gone, as that of a removed worktree. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '';
+  }
 }
 
 interface Connection {

@@ -17,7 +17,7 @@ const BridgeCall = z.strictObject({
   input: z.unknown(),
   /** As the MCP client calls itself. */
   agent: text,
-  /** The folder that the MCP program was started in. */
+  /** The folder that the MCP program was started in; empty if it is gone. */
   folder: text,
 });
 export type BridgeCall = z.infer<typeof BridgeCall>;

@@ -70,7 +70,11 @@ export class BridgeServer implements Disposable {
   dispose(): void {
     this.#server.close();
     for (const connection of this.#connections) connection.destroy();
-    rmSync(recordFile(this.#options.folder, process.pid), { force: true });
+    const { folder } = this.#options;
+    rmSync(recordFile(folder, process.pid), { force: true });
+    const socketFolder = path.dirname(this.#socket);
+    const isTemporary = process.platform !== 'win32' && socketFolder !== folder;
+    if (isTemporary) rmSync(socketFolder, { recursive: true, force: true });
   }
 
   async #listen(): Promise<void> {

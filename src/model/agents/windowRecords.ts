@@ -1,5 +1,5 @@
 /** How the MCP program finds the windows that listen: a file for each, which only the user can read. */
-import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { isWithin } from '../../base/files.ts';
@@ -48,11 +48,13 @@ export async function windowsFor(
   { pid, workingFolder }: { readonly pid: number; readonly workingFolder: string },
 ): Promise<FoundWindow[]> {
   const real = (entry: string) => realpath(entry).catch(() => entry);
-  const current = await real(workingFolder);
+  const current = workingFolder && (await real(workingFolder));
   const ranked = await Promise.all(
     (await readWindows(folder)).map(async (found) => {
       const folders = await Promise.all(found.folders.map(real));
-      const lengths = folders.filter((open) => isWithin(open, current)).map(({ length }) => length);
+      const lengths = folders
+        .filter((open) => current !== '' && isWithin(open, current))
+        .map(({ length }) => length);
       return { found, rank: found.pid === pid ? Infinity : Math.max(0, ...lengths) };
     }),
   );
@@ -67,7 +69,10 @@ export async function removeStaleRecords(folder: string): Promise<void> {
   for (const { pid, socket } of await readWindows(folder)) {
     if (isRunning(pid)) continue;
     await rm(recordFile(folder, pid), { force: true });
-    if (process.platform !== 'win32') await rm(socket, { force: true });
+    if (process.platform === 'win32') continue;
+    await rm(socket, { force: true });
+    // It may be in a temporary folder.
+    if (path.dirname(socket) !== folder) await rmdir(path.dirname(socket)).catch(() => undefined);
   }
 }
 

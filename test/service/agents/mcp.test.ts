@@ -1,7 +1,7 @@
 /** The MCP program as it ships, between the SDK's client and a window's bridge with a local service. */
 import { answers, cursorServers, executed, questions } from '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -180,6 +180,14 @@ describe('The MCP server', () => {
     assert.ok(isError);
     assert.match(text, /^No window of VS Code with the Hosted Postgres extension is reachable\./);
     await openBridge().enable();
+    assert.equal((await call(client, 'listComputes')).isError, false);
+  });
+
+  it('works after its folder was removed, as a worktree may be', async function () {
+    if (process.platform === 'win32') this.skip();
+    await openBridge().enable();
+    const client = await connect();
+    rmSync(folder, { recursive: true });
     assert.equal((await call(client, 'listComputes')).isError, false);
   });
 

@@ -95,8 +95,13 @@ export class AgentBridge implements Disposable {
   }
 
   readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
-    // The client may have asked the user nothing.
-    runTool(this.#deps, tool, input, { agent: agentName(agent), folder, signal, isConfirmed: false });
+    runTool(this.#deps, tool, input, {
+      agent: agentName(agent),
+      folder: folder === '' ? undefined : folder,
+      signal,
+      // The client may have asked the user nothing.
+      isConfirmed: false,
+    });
 }
 
 /** Cursor has an API of its own for MCP servers. */

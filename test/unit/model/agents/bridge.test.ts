@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -154,6 +155,11 @@ describe('The bridge', () => {
       JSON.stringify({ socket: path.join(folder, `${pid}.sock`), token: '', folders: [] });
     // The highest process id on Linux is below this one.
     const dead = 2 ** 22 + 1;
+    const temporary = path.join(temporaryFolder(), 'hosted-postgres-left');
+    mkdirSync(temporary);
+    writeFileSync(path.join(temporary, 'agents'), '');
+    const elsewhere = JSON.stringify({ socket: path.join(temporary, 'agents'), token: '', folders: [] });
+    writeFileSync(recordFile(folder, dead + 1), elsewhere);
     for (const pid of [dead, process.ppid]) {
       writeFileSync(recordFile(folder, pid), left(pid));
       writeFileSync(path.join(folder, `${pid}.sock`), '');
@@ -163,12 +169,19 @@ describe('The bridge', () => {
     const own = [`${process.pid}.json`, `${process.pid}.sock`];
     const others = [`${process.ppid}.json`, `${process.ppid}.sock`, 'hosted-postgres-mcp'];
     assert.deepEqual(readdirSync(folder).toSorted(), [...own, ...others].toSorted());
+    assert.equal(existsSync(temporary), false);
   });
 
-  it('listens where the path is short enough for a socket', async () => {
+  it('listens where the path is short enough for a socket', async function () {
+    if (process.platform === 'win32') this.skip();
     folder = path.join(temporaryFolder(), 'x'.repeat(100), 'agents');
-    await listen();
+    const server = await listen();
     assert.deepEqual(await send(lineOf({ token: record().token, call })), { result: { computes: [] } });
+    const socketFolder = path.dirname(record().socket);
+    assert.notEqual(socketFolder, folder);
+    assert.equal(statSync(socketFolder).mode & 0o777, 0o700);
+    server.dispose();
+    assert.equal(existsSync(socketFolder), false);
   });
 });
 
@@ -200,6 +213,8 @@ describe('The windows for an agent', () => {
     assert.deepEqual(await pids(path.join(root, 'shop', 'api', 'src')), [3, 4, 2, 1]);
     assert.deepEqual(await pids(path.join(root, 'link')), [4, 2, 1, 3]);
     assert.deepEqual(await pids(path.join(root, 'shop-2')), [1, 4, 3, 2]);
+    // Its folder is gone.
+    assert.deepEqual(await pids(''), [1, 4, 3, 2]);
   });
 
   it('begin with the one that started the program', async () => {
