@@ -30,11 +30,15 @@ interface StatusItemDependencies {
 /** Next to VS Code's item for the git branch. */
 const PRIORITY = 9_000;
 
+/** Milliseconds until an expired branch is looked for. A timer can't be set for a month. */
+const [MIN_DELAY, MAX_DELAY] = [1000, 60 * 60 * 1000];
+
 export class WorkBranchItem implements Disposable {
   readonly #deps: StatusItemDependencies;
   readonly #disposables = new DisposableStore();
   #created: StatusBarItem | undefined;
   #isFollowed = false;
+  #timer: Disposable | undefined;
 
   constructor(deps: StatusItemDependencies) {
     this.#deps = deps;
@@ -44,6 +48,7 @@ export class WorkBranchItem implements Disposable {
   }
 
   dispose(): void {
+    this.#timer?.dispose();
     this.#disposables.dispose();
   }
 
@@ -57,6 +62,7 @@ export class WorkBranchItem implements Disposable {
   }
 
   #update(): void {
+    this.#timer?.dispose();
     const { shown } = this.#deps.workFolders;
     this.#setFollowed(shown?.work.state.map.isFollowed === true);
     if (shown === undefined) return this.#showAgents();
@@ -79,6 +85,9 @@ export class WorkBranchItem implements Disposable {
   #showAgents(): void {
     const branches = this.#agentBranches;
     if (branches.length === 0) return this.#created?.hide();
+    const firstEnd = Math.min(...branches.map(({ expiresAt }) => Date.parse(expiresAt)));
+    const delay = Math.max(MIN_DELAY, Math.min(firstEnd - Date.now(), MAX_DELAY));
+    this.#timer = systemClock.after(delay, () => this.#update());
     const label = l10n.t('Agent branches: {0}', branches.length);
     this.#item.show({
       icon: 'database',

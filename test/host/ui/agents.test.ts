@@ -1,6 +1,7 @@
 /** The story of an agent in a git worktree, which uses nothing but MCP, next to a window of VS Code. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -133,12 +134,16 @@ describe('An agent in a worktree', () => {
   it('leaves nothing behind when its branch has expired', async () => {
     const before = await names();
     const created = await agent.call('createBranch', { projectId: SHOP, hours: 1, envFile: '.env' });
-    const expires_at = new Date(Date.now() + 1000).toISOString();
+    const expires_at = new Date(Date.now() + 2000).toISOString();
     await api.send('PATCH', `/${SHOP}/branches/${String(created['branchId'])}`, { branch: { expires_at } });
+    await ui().statusBar.waitFor('Agent branches');
+    await agent.call('listBranches', { projectId: SHOP });
     await until('the expiry', async () => (await names()).length === before.length);
+    await ui().statusBar.waitUntilGone('Agent branches');
     const listed = await agent.call('listBranches', { projectId: SHOP });
     assert.doesNotMatch(JSON.stringify(listed), /agent\//);
-    await ui().statusBar.waitUntilGone('Agent branches');
+    const data = path.join(service().dataDir, 'postgres/branches', String(created['branchId']));
+    await until('the removal of its data', async () => !existsSync(data));
   });
 
   it('loses all its branches with Delete Agent Branches, after one confirmation', async () => {
