@@ -24,19 +24,19 @@ describe('An agent in a worktree', () => {
   const ui = useWorkbench();
   const service = useService({ postgres: true, args: [] });
   let repository: GitRepository;
-  let worktree: string;
+  const worktree = () => path.join(ui().folder, '..', 'task-1');
   let agent: Agent;
   let api: Api;
   let branchId: unknown;
 
   const names = async () => (await api.branches(SHOP)).map(({ name }) => name);
   const url = async () =>
-    getVariable(await readFile(path.join(worktree, '.env'), 'utf8'), 'DATABASE_URL') ?? '';
+    getVariable(await readFile(path.join(worktree(), '.env'), 'utf8'), 'DATABASE_URL') ?? '';
   /** As the agent does in its terminal. @returns what node-pg-migrate prints */
   const migrate = async () => {
     const program = path.join(projectRoot, 'node_modules/node-pg-migrate/bin/node-pg-migrate.js');
     const env = { ...process.env, DATABASE_URL: await url() };
-    const { stdout } = await run(process.execPath, [program, 'up'], { cwd: worktree, env });
+    const { stdout } = await run(process.execPath, [program, 'up'], { cwd: worktree(), env });
     return stdout;
   };
   const sql = (text: string, more = {}) =>
@@ -56,18 +56,17 @@ describe('An agent in a worktree', () => {
     repository.git('add', '.');
     repository.git('commit', '--quiet', '--message=Pets');
     await writeFile(path.join(repository.folder, '.env'), USERS_ENV);
-    worktree = path.join(ui().folder, '..', 'task-1');
-    repository.git('worktree', 'add', '--quiet', '-b', 'task-1', worktree);
+    repository.git('worktree', 'add', '--quiet', '-b', 'task-1', worktree());
     api = branchCalls(service());
     await connect(ui(), service());
     await ui().run('Copy MCP Configuration for…');
     await ui().quickInput.choose('For which agent?', 'Claude Code');
     const { mcpServers } = JSON.parse(await ui().waitForClipboard(/mcpServers/));
-    agent = await startAgent({ ...mcpServers['hosted-postgres'], cwd: worktree, name: 'claude-code' });
+    agent = await startAgent({ ...mcpServers['hosted-postgres'], cwd: worktree(), name: 'claude-code' });
   });
   after(async () => {
     await agent?.stop();
-    await rm(worktree, { recursive: true, force: true });
+    await rm(worktree(), { recursive: true, force: true });
   });
   afterEach(async () => {
     assert.equal(await readFile(path.join(repository.folder, '.env'), 'utf8'), USERS_ENV);
@@ -81,7 +80,7 @@ describe('An agent in a worktree', () => {
     ({ branchId } = created);
     assert.doesNotMatch(JSON.stringify(created), /postgres(ql)?:\/\//);
     assert.match(await url(), /^postgresql:\/\/[^:]+:[^@]+@127\.0\.0\.1:/);
-    const { mode } = await stat(path.join(worktree, '.env'));
+    const { mode } = await stat(path.join(worktree(), '.env'));
     assert.equal(mode & 0o777, 0o600);
     assert.ok((await names()).includes(String(created['name'])));
   });

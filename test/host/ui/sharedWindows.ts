@@ -28,6 +28,6 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'marks', 'keySearch', 'tidyUp', 'workBranch', 'writeEnv', 'agents'],
+    suites: ['branches', 'schema', 'marks', 'keySearch', 'tidyUp', 'workBranch', 'agents', 'writeEnv'],
   },
 } satisfies Record<string, SharedWindow>;
