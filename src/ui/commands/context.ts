@@ -8,6 +8,7 @@ import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { AgentBranches } from '../../model/agents/agentBranches.ts';
 import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
+import type { Launch } from '../../model/agents/launcher.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
@@ -62,8 +63,8 @@ export interface CommandContext {
   readonly agentBranches: AgentBranches;
   readonly knownHosts: KnownHosts;
   readonly workFolders: WorkFolders;
-  /** `enable` returns the path of the program that agents start. */
-  readonly agentBridge: () => Promise<{ enable(): Promise<string> }>;
+  /** `enable` returns what agents start. */
+  readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;
   readonly computesView: ComputesView;
   readonly apiKeysView: { readonly view: Selection };
 }

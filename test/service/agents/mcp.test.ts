@@ -229,7 +229,7 @@ describe('The MCP server', () => {
   it('is started by the launcher, of which Cursor knows', async function () {
     if (process.platform === 'win32') this.skip();
     mkdirSync(storage, { recursive: true });
-    const command = await openBridge().enable();
+    const { command } = await openBridge().enable();
     assert.deepEqual(cursorServers, [{ name: 'hosted-postgres', server: { command, args: [], env: {} } }]);
     const client = await connect('auto', { command, args: [] });
     assert.equal((await call(client, 'listComputes')).isError, false);

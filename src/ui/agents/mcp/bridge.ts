@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { BridgeCall } from '../../../model/agents/bridgeMessages.ts';
 import { BridgeServer } from '../../../model/agents/bridgeServer.ts';
-import { launchCommand, writeLauncher } from '../../../model/agents/launcher.ts';
+import { launchCommand, writeLauncher, type Launch } from '../../../model/agents/launcher.ts';
 import { setMcpInUse } from '../../state/contextKey.ts';
 import { rememberAgents } from '../../state/usesAgents.ts';
 import { agentName } from '../gate.ts';
@@ -20,22 +20,22 @@ export class AgentBridge implements Disposable {
   readonly #context: Context;
   readonly #deps: ToolDependencies;
   readonly #disposables = new DisposableStore();
-  #listening: Promise<string> | undefined;
+  #listening: Promise<Launch> | undefined;
 
   constructor(context: Context, deps: ToolDependencies) {
     this.#context = context;
     this.#deps = deps;
   }
 
-  /** From now on, in each window. @returns the path of the launcher @throws {Error} if this window can't listen */
-  async enable(): Promise<string> {
-    const launcher = await this.listen();
+  /** From now on, in each window. @returns what agents start @throws {Error} if this window can't listen */
+  async enable(): Promise<Launch> {
+    const launch = await this.listen();
     await rememberAgents(this.#context.globalState);
-    return launcher;
+    return launch;
   }
 
-  /** @returns the path of the launcher @throws {Error} */
-  async listen(): Promise<string> {
+  /** @returns what agents start @throws {Error} */
+  async listen(): Promise<Launch> {
     this.#listening ??= this.#listen();
     try {
       return await this.#listening;
@@ -71,7 +71,7 @@ export class AgentBridge implements Disposable {
     return vscode.Uri.joinPath(this.#context.extensionUri, 'dist', 'mcp.js').fsPath;
   }
 
-  async #listen(): Promise<string> {
+  async #listen(): Promise<Launch> {
     const options = {
       folder: this.#folder,
       version: String(this.#context.extension.packageJSON.version),
@@ -90,8 +90,9 @@ export class AgentBridge implements Disposable {
     );
     const { folder } = options;
     const launcher = await writeLauncher({ folder, program: process.execPath, script: this.#script });
-    registerWithCursor(launcher);
-    return launcher;
+    const launch = launchCommand(launcher);
+    registerWithCursor(launch);
+    return launch;
   }
 
   readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
@@ -105,9 +106,9 @@ export class AgentBridge implements Disposable {
 }
 
 /** Cursor has an API of its own for MCP servers. */
-function registerWithCursor(launcher: string): void {
+function registerWithCursor(launch: Launch): void {
   const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
   const { registerServer } = fieldsOf(mcp);
   if (typeof registerServer === 'function')
-    registerServer.call(mcp, { name: 'hosted-postgres', server: { ...launchCommand(launcher), env: {} } });
+    registerServer.call(mcp, { name: 'hosted-postgres', server: { ...launch, env: {} } });
 }

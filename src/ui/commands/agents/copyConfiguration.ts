@@ -1,6 +1,6 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server. */
 import { l10n } from 'vscode';
-import { launchCommand, type Launch } from '../../../model/agents/launcher.ts';
+import type { Launch } from '../../../model/agents/launcher.ts';
 import type { Command } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -45,7 +45,7 @@ export const copyConfiguration: Command = async ({ agentBridge }, _argument, run
   );
   if (client === undefined) return;
   // The windows listen from now on.
-  const launcher = await (await agentBridge()).enable();
+  const launch = await (await agentBridge()).enable();
   const { configuration, description } = client;
-  await copyText(configuration(launchCommand(launcher)), l10n.t('Copied. Add it to {0}.', description));
+  await copyText(configuration(launch), l10n.t('Copied. Add it to {0}.', description));
 };

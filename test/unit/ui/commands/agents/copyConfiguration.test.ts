@@ -5,7 +5,7 @@ import { until } from '../../../../workbench/until.ts';
 
 const { copyConfiguration } = await import('../../../../../src/ui/commands/agents/copyConfiguration.ts');
 
-const LAUNCHER = '/home/me/a "b"/hosted-postgres-mcp';
+const server = { command: '/home/me/a "b"/hosted-postgres-mcp', args: [] };
 
 describe('Copy MCP Configuration for…', () => {
   let isEnabled: boolean;
@@ -17,7 +17,7 @@ describe('Copy MCP Configuration for…', () => {
 
   const enable = async () => {
     isEnabled = true;
-    return LAUNCHER;
+    return server;
   };
   const start = async () => {
     const context = { agentBridge: async () => ({ enable }) } as unknown as CommandContext;
@@ -35,9 +35,7 @@ describe('Copy MCP Configuration for…', () => {
     return copied.at(-1) ?? '';
   };
 
-  it('names the launcher, as each agent wants it', async function () {
-    if (process.platform === 'win32') this.skip();
-    const server = { command: LAUNCHER, args: [] };
+  it('names the launcher, as each agent wants it', async () => {
     for (const client of ['Claude Code', 'Cursor', 'Windsurf'])
       assert.deepEqual(JSON.parse(await copyFor(client)), { mcpServers: { 'hosted-postgres': server } });
     assert.deepEqual(JSON.parse(await copyFor('VS Code')), { servers: { 'hosted-postgres': server } });
