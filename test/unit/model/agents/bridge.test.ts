@@ -149,7 +149,9 @@ describe('The bridge', () => {
     await until('the end', async () => readdirSync(folder).length === 0);
   });
 
-  it('removes what windows have left that were killed, and no more', async () => {
+  it('removes what windows have left that were killed, and no more', async function () {
+    // Pipes leave nothing.
+    if (process.platform === 'win32') this.skip();
     mkdirSync(folder, { recursive: true });
     const left = (pid: number) =>
       JSON.stringify({ socket: path.join(folder, `${pid}.sock`), token: '', folders: [] });

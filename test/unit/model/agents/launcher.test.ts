@@ -10,7 +10,9 @@ describe('The launcher', () => {
   let script: string;
 
   beforeEach(() => {
-    folder = path.join(temporaryFolder(), `it's 100 % "$HOME"`);
+    // Quotes can't be in paths on Windows.
+    const name = process.platform === 'win32' ? "it's 100 %" : `it's 100 % "$HOME"`;
+    folder = path.join(temporaryFolder(), name);
     script = path.join(temporaryFolder(), `a 'b'.cjs`);
     writeFileSync(
       script,
