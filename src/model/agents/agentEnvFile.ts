@@ -40,9 +40,8 @@ export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEn
     value,
     write: async (url) => {
       const { path: current, text } = await check(request);
-      if (current !== file) throw new Error(`${request.file} was changed in the meantime.`);
       const change = (before: string) => setVariable(before, request.variable, url);
-      await replaceFile(file, changeText(text, change), { mode: 0o600 });
+      await replaceFile(current, changeText(text, change), { mode: 0o600 });
     },
   };
 }

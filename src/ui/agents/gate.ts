@@ -82,8 +82,8 @@ export function isOwnBranch(
   return (
     branch !== undefined &&
     branch.default !== true &&
-    branch.protected !== true &&
     list.childrenOf(branch.id).length === 0 &&
+    // A protected branch counts as marked.
     guards.cachedMark(ref) === undefined &&
     agentBranches.isMadeBy(ref, caller)
   );

@@ -23,7 +23,9 @@ interface Record {
   readonly [field: string]: unknown;
 }
 
-const HOST = 'ep-new.example.test';
+const hostOf = (branchId: string) => `ep-${branchId}.example.test`;
+const computeOf = (branchId: string) =>
+  computeRecord(`ep-${branchId}`, { branch_id: branchId, host: hostOf(branchId) });
 const later = () => new Date(Date.now() + 3_600_000).toISOString();
 
 describe('Tools for branches', () => {
@@ -37,19 +39,19 @@ describe('Tools for branches', () => {
   const script = (call: string): unknown => {
     if (call === 'GET /projects') return { projects };
     if (call.endsWith('/connection_uri'))
-      return password === undefined ? 404 : { uri: `postgresql://app_owner:${password}@${HOST}/app` };
+      return password === undefined
+        ? 404
+        : { uri: `postgresql://app_owner:${password}@${hostOf('br-new')}/app` };
     if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'app_owner' }] };
     if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
     if (call.startsWith('GET') && call.endsWith('/endpoints'))
-      return {
-        endpoints: branches.map(({ id }) => computeRecord(`ep-${id}`, { branch_id: id, host: HOST })),
-      };
+      return { endpoints: branches.map(({ id }) => computeOf(id)) };
     if (call.includes('/operations/')) return { operation: operations[0] };
     if (call.startsWith('POST') && call.endsWith('/branches')) {
       const branch = { id: 'br-new', name: 'agent/new', parent_id: 'br-main', expires_at: later() };
       branches.push(branch);
-      const endpoints = [computeRecord('ep-new', { branch_id: 'br-new', host: HOST })];
+      const endpoints = [computeOf('br-new')];
       return { branch, endpoints, operations };
     }
     return { branch: branches.at(-1), operations };
@@ -179,6 +181,39 @@ describe('Tools for branches', () => {
     assert.equal((await call('resetBranch', ids)).note, undefined);
     assert.match(text(), /:second@/);
     assert.deepEqual(questions, []);
+    // The agent has created another branch since, for the same file.
+    branches.push({ id: 'br-next', name: 'next', parent_id: 'br-main', expires_at: later() });
+    await remember('br-next');
+    await model.inventory.refreshComputes('shop');
+    const next = `DATABASE_URL=postgresql://app_owner:next@${hostOf('br-next')}/app\n`;
+    writeFileSync(created.writtenTo ?? '', next);
+    assert.equal((await call('resetBranch', ids)).note, undefined);
+    assert.equal(text(), next);
+  });
+
+  it('replace no URL of a branch of the user', async () => {
+    branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
+    await model.inventory.loadComputes('shop');
+    const file = path.join(folder, '.env');
+    const url = (branchId: string) => `DATABASE_URL=postgresql://me:mine@${hostOf(branchId)}/app\n`;
+    for (const text of [url('br-dev'), url('br-unknown')]) {
+      writeFileSync(file, text);
+      await assert.rejects(call('createBranch', { envFile: '.env' }), /a value of the user/);
+    }
+    // The branch of an agent had this host, until it was deleted.
+    await remember('br-dev');
+    writeFileSync(file, url('br-dev'));
+    await model.knownHosts.remember(model.inventory, accountId(model.account), [computeOf('br-dev')]);
+    branches = branches.filter(({ id }) => id !== 'br-dev');
+    branches.push({ id: 'br-later', name: 'later', parent_id: 'br-main' });
+    model.service.script = (each) =>
+      each === 'GET /projects/shop/endpoints'
+        ? { endpoints: [{ ...computeOf('br-later'), host: hostOf('br-dev') }] }
+        : script(each);
+    await model.inventory.refreshComputes('shop');
+    await assert.rejects(call('createBranch', { envFile: '.env' }), /a value of the user/);
+    assert.equal(readFileSync(file, 'utf8'), url('br-dev'));
+    assert.deepEqual(sent(), []);
   });
 
   it('belong to a worktree: the file is relative to the folder of the agent', async () => {
