@@ -71,7 +71,7 @@ async function listen(model: ConnectedModel, key: string): Promise<{ server: Bri
       folder,
       version: '1.0.0',
       call: ({ tool, input, agent, folder: of }, signal) =>
-        runTool(deps, tool, input, { agent, folder: of, signal, isConfirmed: false }),
+        runTool(deps, tool, input, { agent, folder: of, signal }),
       onPresence: () => undefined,
     },
     [],

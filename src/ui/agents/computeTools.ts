@@ -1,26 +1,24 @@
 /** The tools that read and change computes. */
 import { l10n } from 'vscode';
 import { changeEffect } from '../../api/records/effects.ts';
-import type { Compute } from '../../api/records/records.ts';
 import { accountId } from '../../model/account/accounts.ts';
-import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { ToolInput } from '../../model/agents/toolSchemas.ts';
-import { byTypeAndLabel } from '../../model/inventory/computeStatus.ts';
+import type { ToolOutput } from '../../model/agents/toolSchemas.ts';
+import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../model/operations/changeSender.ts';
 import { onlyChanged, type ComputeActions } from '../../model/operations/computeActions.ts';
+import { effectText, suspendText } from '../text/changeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { computeDetails, computeName, computeOutput, projectOutput } from './computeOutput.ts';
-import {
-  computeQuestions,
-  sizeFields,
-  sizeOfInput,
-  type ComputeChangeName,
-  type ComputeQuestion,
-} from './computeQuestions.ts';
 import { agentName, approveForAgent, findGatedBranch } from './gate.ts';
-import { findComputeOfTool, requireToolConnection, type ToolCall, type ToolFunction } from './toolCall.ts';
+import {
+  findComputeOfTool,
+  requireToolConnection,
+  type ComputeIds,
+  type ToolCall,
+  type ToolFunction,
+} from './toolCall.ts';
 
 /** Limits what the model has to read. It can name a project to see its computes. */
 const MAX_PROJECTS = 20;
@@ -65,69 +63,86 @@ function matchingProjects(inventory: Inventory, query = ''): string[] {
 const getCompute: ToolFunction<'getCompute'> = async ({ deps, input }) =>
   computeDetails(deps.inventory, (await findComputeOfTool(deps, input)).compute);
 
-type Send = (actions: ComputeActions, node: ComputeNode, options: SendOptions) => Promise<SendResult>;
-
-/** A change that needs no input but the compute. */
-function changeTool(
-  name: Exclude<ComputeChangeName, 'resizeCompute'>,
-  send: Send,
-): ToolFunction<Exclude<ComputeChangeName, 'resizeCompute'>> {
-  return async (call) => {
-    const { connection, compute } = await findComputeOfTool(call.deps, call.input);
-    await approveTool(call, compute, computeQuestions[name], connection);
-    const options = { signal: call.signal, initialConnection: connection };
-    return changeOutput(await send(call.deps.computeActions, computeNodeOf(compute), options));
-  };
+interface ComputeChange {
+  readonly question: (name: string) => string;
+  /** The consequences. */
+  readonly effect: (actions: ComputeActions, node: ComputeNode) => string | Promise<string>;
+  readonly button: string;
+  readonly send: (actions: ComputeActions, node: ComputeNode, options: SendOptions) => Promise<SendResult>;
 }
 
+const restartEffect = () => effectText('restart') ?? '';
+
+const startCompute: ToolFunction<'startCompute'> = (call) =>
+  changeCompute(call, {
+    question: (name) => l10n.t('Start {0}?', name),
+    effect: () => l10n.t('No connections are interrupted.'),
+    button: l10n.t('Start'),
+    send: (actions, node, options) => actions.start(node, options),
+  });
+
+const suspendCompute: ToolFunction<'suspendCompute'> = (call) =>
+  changeCompute(call, {
+    question: (name) => l10n.t('Suspend {0}?', name),
+    async effect(actions, node) {
+      const connections = await actions.openConnections(node);
+      return connections === 0 ? l10n.t('No connections are interrupted.') : suspendText(connections);
+    },
+    button: l10n.t('Suspend'),
+    send: (actions, node, options) => actions.suspend(node, options),
+  });
+
+const restartCompute: ToolFunction<'restartCompute'> = (call) =>
+  changeCompute(call, {
+    question: (name) => l10n.t('Restart {0}?', name),
+    effect: restartEffect,
+    button: l10n.t('Restart'),
+    send: (actions, node, options) => actions.restart(node, options),
+  });
+
 const resizeCompute: ToolFunction<'resizeCompute'> = async (call) => {
-  const { deps, input, signal } = call;
-  const { connection, compute } = await findComputeOfTool(deps, input);
-  const change = onlyChanged(compute, sizeFields(sizeOfInput(input)));
+  const { minCu, maxCu = minCu } = call.input;
+  const size = { autoscaling_limit_min_cu: minCu, autoscaling_limit_max_cu: maxCu };
+  const { compute } = await findComputeOfTool(call.deps, call.input);
+  const change = onlyChanged(compute, size);
   if (change === undefined) return { changed: false, ...computeOutput(compute) };
-  await approveTool(call, compute, computeQuestions.resizeCompute, connection);
-  const restarts = changeEffect(compute, change) === 'restart';
-  const options = { signal, initialConnection: connection };
-  const result = await deps.computeActions.update(computeNodeOf(compute), change, options);
-  return { ...changeOutput(result), restarts };
+  const result = await changeCompute(call, {
+    question: (name) => l10n.t('Change the size of {0} to {1}?', name, sizeText(size)),
+    effect: restartEffect,
+    button: l10n.t('Change Size'),
+    send: (actions, node, options) => actions.update(node, change, options),
+  });
+  return { ...result, restarts: changeEffect(compute, change) === 'restart' };
 };
 
 export const computeTools = {
   listComputes,
   getCompute,
-  startCompute: changeTool('startCompute', (actions, node, options) => actions.start(node, options)),
-  suspendCompute: changeTool('suspendCompute', (actions, node, options) => actions.suspend(node, options)),
-  restartCompute: changeTool('restartCompute', (actions, node, options) => actions.restart(node, options)),
+  startCompute,
+  suspendCompute,
+  restartCompute,
   resizeCompute,
 };
 
-/**
- * Asks for nothing on a branch of the agent, and in production for the name even if VS Code has asked before.
- * @throws {Error} if the change isn't approved
- */
-async function approveTool<N extends ComputeChangeName>(
-  call: ToolCall<ToolInput<N>>,
-  compute: Compute,
-  { title, detail, button }: ComputeQuestion<N>,
-  connection: AccountConnection,
-): Promise<void> {
-  const { deps, input, agent, isConfirmed, signal } = call;
+/** Asks the user first, unless the branch is the agent's own. @throws {Error} for the agent if the user doesn't approve */
+async function changeCompute(
+  call: ToolCall<ComputeIds>,
+  { question, effect, button, send }: ComputeChange,
+): Promise<ToolOutput<'restartCompute'>> {
+  const { deps, agent, signal } = call;
+  const { connection, compute } = await findComputeOfTool(deps, call.input);
   const node = computeNodeOf(compute);
   const branch = { ...node, account: accountId(connection.account) };
   const isOwn =
     deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(deps, call, branch)).isOwn;
-  if (isOwn) return;
-  const name = computeName(compute);
-  const change = {
-    ...node,
-    name,
-    question: title(name, input),
-    button,
-    detail: isConfirmed
-      ? undefined
-      : l10n.t('{0} asks for this. {1}', agentName(agent), await detail(deps.computeActions, node)),
-  };
-  await approveForAgent(deps, change, connection, signal);
+  if (!isOwn) {
+    const name = computeName(compute);
+    const effects = await effect(deps.computeActions, node);
+    const detail = l10n.t('{0} asks for this. {1}', agentName(agent), effects);
+    const change = { ...node, name, question: question(name), button, detail };
+    await approveForAgent(deps, change, connection, signal);
+  }
+  return changeOutput(await send(deps.computeActions, node, { signal, initialConnection: connection }));
 }
 
 const changeOutput = ({ compute, isPending }: SendResult) => ({

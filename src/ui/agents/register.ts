@@ -39,13 +39,11 @@ export function registerAgents(
   });
   if (provider !== undefined) disposables.add(provider);
   if (languageModels?.registerTool === undefined) return disposables;
-  const loadTool = async (name: string) => (await load()).languageModelTool(name);
   for (const { name } of contributes.languageModelTools)
     disposables.add(
       languageModels.registerTool<unknown>(name, {
-        prepareInvocation: async (options, token) =>
-          (await loadTool(name)).prepareInvocation?.(options, token),
-        invoke: async (options, token) => (await loadTool(name)).invoke(options, token),
+        invoke: async (options, token) =>
+          (await (await load()).languageModelTool(name)).invoke(options, token),
       }),
     );
   return disposables;

@@ -35,11 +35,6 @@ export interface Caller {
   /** The folder that the agent works in, if it is known. An agent in a git worktree is often outside the window's folders. */
   readonly folder: string | undefined;
   readonly signal: AbortSignal;
-  /**
-   * Whether VS Code's chat has shown the user the question of `computeQuestions.ts` for this call. An MCP client may have
-   * asked nothing, so that a tool has to ask itself.
-   */
-  readonly isConfirmed: boolean;
 }
 
 export interface ToolCall<Input> extends Caller {

@@ -81,38 +81,28 @@ describe('the tools for language models', () => {
       });
     });
 
-    it('resize existing computes to valid sizes, and reject everything else', async () => {
-      const { projectId, computeId } = playground;
+    it('create a branch, and change its compute without a question, to valid values', async () => {
+      const { projectId } = playground;
+      const { branchId, computeId } = await invoke<Fields>('createBranch', { projectId, hours: 1 });
+      const own = { projectId, computeId: String(computeId) };
       for (const input of [
-        { ...playground, minCu: 0.3 },
-        { ...playground, minCu: 2, maxCu: 1 },
-        { ...playground, minCu: 'big' },
+        { ...own, minCu: 0.3 },
+        { ...own, minCu: 2, maxCu: 1 },
+        { ...own, minCu: 'big' },
         { projectId, computeId: 'ep-missing-000000', minCu: 1 },
         { projectId: '../api_keys', computeId, minCu: 1 },
         { projectId: 'missing', computeId, minCu: 1 },
-      ]) {
+      ])
         await assert.rejects(invoke('resizeCompute', input), Error, JSON.stringify(input));
-      }
-      assert.equal((await read(playground))['minCu'], 0.25);
-      assert.equal((await invoke<Fields>('resizeCompute', { ...playground, minCu: 0.25 }))['changed'], false);
-      const { changed, restarts } = await invoke<Fields>('resizeCompute', {
-        ...playground,
-        minCu: 0.5,
-        maxCu: 2,
-      });
-      assert.deepEqual([changed, restarts], [true, true]);
-      const { minCu, maxCu } = await read(playground);
-      assert.deepEqual([minCu, maxCu], [0.5, 2]);
-    });
-
-    it('suspend and start a compute', async () => {
-      for (const action of ['suspendCompute', 'startCompute'])
-        assert.equal((await invoke<Fields>(action, playground))['changed'], true);
-    });
-
-    it('restart a compute', async () => {
-      assert.equal((await invoke<Fields>('restartCompute', playground))['changed'], true);
-      await assert.rejects(invoke('restartCompute', { ...playground, computeId: 'ep-missing-000000' }));
+      const { minCu, maxCu } = await read(own);
+      assert.equal((await invoke<Fields>('resizeCompute', { ...own, minCu, maxCu }))['changed'], false);
+      const resized = await invoke<Fields>('resizeCompute', { ...own, minCu: 0.5, maxCu: 2 });
+      assert.deepEqual([resized['changed'], resized['restarts']], [true, true]);
+      const { minCu: min, maxCu: max } = await read(own);
+      assert.deepEqual([min, max], [0.5, 2]);
+      for (const action of ['restartCompute', 'suspendCompute', 'startCompute'])
+        assert.equal((await invoke<Fields>(action, own))['changed'], true);
+      await invoke('deleteBranch', { projectId, branchId });
     });
 
     it('are offered by the MCP server as well, which VS Code starts', async () => {

@@ -38,7 +38,6 @@ describe('Branches of agents', () => {
           agent: 'Claude Code',
           folder,
           signal: new AbortController().signal,
-          isConfirmed: false,
           ...caller,
         }),
       ),

@@ -100,8 +100,6 @@ export class AgentBridge implements Disposable {
       agent: agentName(agent),
       folder: folder === '' ? undefined : folder,
       signal,
-      // The client may have asked the user nothing.
-      isConfirmed: false,
     });
 }
 

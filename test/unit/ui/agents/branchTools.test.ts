@@ -61,7 +61,6 @@ describe('Tools for branches', () => {
     agent: 'claude',
     folder,
     signal: new AbortController().signal,
-    isConfirmed: true,
   });
   const call = <N extends ToolName>(name: N, input: ToolInput<N>, by: object = {}) =>
     runTool(toolDependencies(model), name, input, { ...caller(), ...by }) as Promise<ToolOutput<N>>;

@@ -1,5 +1,6 @@
 import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { accountId } from '../../../../src/model/account/accounts.ts';
 import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
 import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
@@ -31,6 +32,8 @@ describe('Tools for language models', () => {
   };
 
   beforeEach(async () => {
+    answers.length = 0;
+    questions.length = 0;
     projects = [{ id: 'shop', name: '[x](command:y)\n# Now delete' }];
     computes = [
       computeRecord('ep-main', { name: '<b>main</b>', host: 'ep-main.example.test', pooler_enabled: true }),
@@ -59,27 +62,26 @@ describe('Tools for language models', () => {
     agent: 'Test',
     folder: undefined,
     signal: new AbortController().signal,
-    isConfirmed: true,
   };
   const invoke = <T>(name: string, input: unknown) => runTool(deps, name, input, caller) as Promise<T>;
-  const prepare = async (name: string, input: unknown) =>
-    await languageModelTool(deps, `hostedPostgres_${name}`).prepareInvocation?.({ input }, token);
   const target = { projectId: 'shop', computeId: 'ep-main' };
 
-  it('confirm changes with the escaped name of the compute and the consequence', async () => {
-    await invoke('listComputes', {});
-    for (const [name, input, title] of [
-      ['restartCompute', target, /^Restart <b>main<\/b>\?$/],
-      ['suspendCompute', target, /^Suspend <b>main<\/b>\?$/],
-      ['resizeCompute', { ...target, minCu: 1, maxCu: 2 }, /^Change the size of .* to 1–2 CU\?$/],
+  it('ask the user before a change, and say what it does', async () => {
+    service.script = (call) =>
+      call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
+    for (const [name, input, question] of [
+      ['startCompute', target, /^Start <b>main<\/b>\? Test asks for this\. No connections are interrupted/],
+      ['restartCompute', target, /^Restart <b>main<\/b>\? Test asks for this\. .*connections are dropped/],
+      ['suspendCompute', target, /^Suspend <b>main<\/b>\? Test asks for this\. .*connections are dropped/],
+      ['resizeCompute', { ...target, minCu: 1, maxCu: 2 }, /^Change the size of .* to 1–2 CU\? Test asks/],
     ] as const) {
-      const confirmation = (await prepare(name, input))?.confirmationMessages;
-      assert.match(confirmation?.title ?? '', title);
-      const message = typeof confirmation?.message === 'string' ? '' : (confirmation?.message.value ?? '');
-      assert.match(message, /ep\\-main .* \\\[x\\\]\\\(command\\:y\\\) \\# Now delete/);
-      assert.match(message, /connections are dropped/);
-      assert.doesNotMatch(message, /\n#|[^\\]\[/);
+      await assert.rejects(invoke(name, input), /did not approve/);
+      assert.match(questions.splice(0).join('\n'), question);
     }
+    assert.ok(service.requests.every((call) => call.startsWith('GET')));
+    answers.push('Restart');
+    await invoke('restartCompute', target);
+    assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
   });
 
   it('say how many connections a suspend drops', async () => {
@@ -88,21 +90,44 @@ describe('Tools for language models', () => {
       [0, /No connections are interrupted/],
       [undefined, /Its connections are dropped/],
     ] as const) {
-      service.script = () => ({ endpoint: computeRecord('ep-main', { connections }) });
-      const message = (await prepare('suspendCompute', target))?.confirmationMessages?.message;
-      assert.match(typeof message === 'object' ? message.value : '', text);
+      service.script = (call) =>
+        call.endsWith('/ep-main') ? { endpoint: computeRecord('ep-main', { connections }) } : lists(call);
+      await assert.rejects(invoke('suspendCompute', target), /did not approve/);
+      assert.match(questions.splice(0).join('\n'), text);
     }
   });
 
-  it('ask for no confirmation for invalid input', async () => {
-    for (const input of [undefined, {}, { ...target, computeId: 'br-x' }, { ...target, projectId: '../x' }])
-      assert.equal(await prepare('restartCompute', input), undefined);
-    for (const minCu of [undefined, 'x', 0.3, 11])
-      assert.equal(await prepare('resizeCompute', { ...target, minCu }), undefined);
+  it('ask nothing for a compute of the agent’s own branch', async () => {
+    service.script = (call) => {
+      if (!call.startsWith('GET')) return { endpoint: computes[0], operations: [] };
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+      const own = { id: 'br-main', name: 'agent/test', parent_id: 'br-parent', expires_at };
+      return call.endsWith('/branches') ? { branches: [own] } : lists(call);
+    };
+    const branch = { account: accountId(store.account), projectId: 'shop', branchId: 'br-main' };
+    const times = {
+      createdAt: new Date().toISOString(),
+      expiresAt: new Date(Date.now() + 1e6).toISOString(),
+    };
+    await agentBranches.add({ ...branch, ...times, agent: 'Test', name: 'agent/test' });
+    await invoke('restartCompute', target);
+    assert.deepEqual(questions, []);
+    await assert.rejects(
+      runTool(deps, 'restartCompute', target, { ...caller, agent: 'Other' }),
+      /not approve/,
+    );
+  });
+
+  it('return text to the chat', async () => {
+    const tool = languageModelTool(deps, 'hostedPostgres_listComputes');
+    const options = { input: { project: 'shop' }, toolInvocationToken: undefined };
+    const { content } = (await tool.invoke(options, token)) ?? { content: [] };
+    assert.match(JSON.stringify(content), /^\[\{"value":"\{.*ep-main/);
   });
 
   it('say that the service cannot start computes', async () => {
     service.script = (call) => (call.startsWith('GET') ? lists(call) : 405);
+    answers.push('Start');
     await assert.rejects(invoke('startCompute', target), /can.t start or suspend computes on request/);
   });
 
@@ -137,20 +162,6 @@ describe('Tools for language models', () => {
     assert.ok(JSON.stringify(listed).length < 100_000);
   });
 
-  it('ask the user themselves if the client may have asked nothing', async () => {
-    service.script = (call) =>
-      call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
-    const restart = () => runTool(deps, 'restartCompute', target, { ...caller, isConfirmed: false });
-    await assert.rejects(restart(), /did not approve/);
-    assert.match(
-      questions.splice(0).at(-1) ?? '',
-      /^Restart <b>main<\/b>\? Test asks for this\. .*connections are dropped/,
-    );
-    answers.push('Restart');
-    await restart();
-    assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
-  });
-
   it('say what is wrong with an input', async () => {
     for (const [name, input, message] of [
       ['dropEverything', {}, /^Unknown tool dropEverything\.$/],
@@ -169,7 +180,7 @@ describe('Tools for language models', () => {
     service.script = (call) =>
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
     answers.push('Restart');
-    await runTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError', isConfirmed: false });
+    await runTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError' });
     await invoke('listComputes', { project: 'shop' });
     await assert.rejects(
       invoke('drop\nnapi_1', { branchId: 'br-x', sql: "SELECT 'napi_1'" }),

@@ -52,7 +52,6 @@ describe('runSql as a tool', () => {
       agent,
       folder: undefined,
       signal: new AbortController().signal,
-      isConfirmed: true,
     });
   const asked = () => model.service.requests.some((call) => call.endsWith('/connection_uri'));
 
