@@ -88,13 +88,12 @@ export async function connectModel(
   } = {},
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
+  const { budget = new RequestBudget({ clock }) } = options;
   const disposables = new DisposableStore();
   atEndOfTest(() => disposables.dispose());
   const account: Account = { baseUrl, name: '' };
   const accounts = disposables.add(new Accounts(secrets));
   await accounts.add(account, options.key ?? 'key');
-  // By default as for a local service: most tests of the tracker are not about the budget.
-  const budget = options.budget ?? new RequestBudget({ isUnlimited: () => true, clock });
   const open = async ({ baseUrl: address }: Account, key: string) =>
     new Client({ baseUrl: address, key, fetch: globalThis.fetch, retries: 0 });
   const session = disposables.add(new Session(accounts, open));

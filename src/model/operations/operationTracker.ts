@@ -154,8 +154,13 @@ export class OperationTracker implements Disposable {
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;
-    const interval = age < 60_000 ? 1000 : age < 5 * 60_000 ? 2000 : 5000;
+    const interval = age < 60_000 ? this.#shortest : age < 5 * 60_000 ? 2000 : 5000;
     return Math.max(interval, this.#budget.waitFor(1));
+  }
+
+  /** Most changes of a service on this machine take less than a second. */
+  get #shortest(): number {
+    return this.#budget.isUnlimited ? 250 : 1000;
   }
 
   async #tick(): Promise<void> {
@@ -225,7 +230,7 @@ export class OperationTracker implements Disposable {
     const { next, times } = this.#requests.get(change.id) ?? { next: 0, times: 0 };
     const due = settled ? next : Math.max(next, change.since + UNSETTLED_INTERVAL);
     if (now < due) return false;
-    const wait = settled ? Math.min(1000 * 2 ** times, UNSETTLED_INTERVAL) : UNSETTLED_INTERVAL;
+    const wait = settled ? Math.min(this.#shortest * 2 ** times, UNSETTLED_INTERVAL) : UNSETTLED_INTERVAL;
     this.#requests.set(change.id, { next: now + wait, times: times + 1 });
     return true;
   }

@@ -27,20 +27,24 @@ export class RequestBudget {
     this.#refilledAt = clock.now();
   }
 
+  get isUnlimited(): boolean {
+    return this.#isUnlimited();
+  }
+
   /** Requests that may be sent now. */
   get available(): number {
-    return this.#isUnlimited() ? Infinity : Math.max(0, Math.floor(this.#refill()));
+    return this.isUnlimited ? Infinity : Math.max(0, Math.floor(this.#refill()));
   }
 
   /** If more is spent than available, later requests wait. */
   spend(requests: number): void {
-    this.#tokens = this.#refill() - (this.#isUnlimited() ? 0 : requests);
+    this.#tokens = this.#refill() - (this.isUnlimited ? 0 : requests);
   }
 
   /** Milliseconds until this many requests may be sent, at most a whole burst. */
   waitFor(requests: number): number {
     const missing = Math.min(requests, BURST) - this.#refill();
-    return this.#isUnlimited() || missing <= 0 ? 0 : Math.ceil(missing / PER_MILLISECOND);
+    return this.isUnlimited || missing <= 0 ? 0 : Math.ceil(missing / PER_MILLISECOND);
   }
 
   #refill(): number {

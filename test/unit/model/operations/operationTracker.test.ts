@@ -233,6 +233,14 @@ describe('OperationTracker', () => {
     assert.deepEqual(await waitAfter(5 * 60_000), [5000]);
   });
 
+  it('polls a recent change of a service on this machine four times a second', async () => {
+    const budget = new RequestBudget({ isUnlimited: () => true });
+    store = await connectModel(service, { budget });
+    follow();
+    store.clock.next();
+    await until('the next tick', async () => store.clock.waits[0] === 250);
+  });
+
   it('keeps a change that is old because the service cannot be reached', async () => {
     follow();
     await service.close();
