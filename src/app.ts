@@ -1,5 +1,12 @@
 /** The stores and views behind what `extension.ts` registers. One per window. */
-import { Uri, type EventEmitter, type ExtensionContext, type FileChangeEvent, type TreeView } from 'vscode';
+import {
+  env,
+  Uri,
+  type EventEmitter,
+  type ExtensionContext,
+  type FileChangeEvent,
+  type TreeView,
+} from 'vscode';
 import type { DisposableStore } from './base/disposable.ts';
 import { Accounts } from './model/account/accounts.ts';
 import { AgentBranches } from './model/agents/agentBranches.ts';
@@ -37,7 +44,7 @@ import { usesAgents } from './ui/state/usesAgents.ts';
 import { PassFiles } from './ui/state/passFiles.ts';
 import { hideNotOffered } from './ui/state/contextKey.ts';
 import { updateContextKeys } from './ui/state/updateContextKeys.ts';
-import { rememberAccount } from './ui/state/lastAccount.ts';
+import { lastAccount, rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
 import { ApiKeysTree, type KeysNode } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
@@ -72,10 +79,16 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   const agentBridge = () => (bridge ??= createBridge());
   const app = { ...model, ...createViews(model, active, disposables), agentBridge };
   registerListeners(context, app, active, disposables);
-  if (usesAgents(context.globalState))
+  const listenForAgents = () => {
+    // Cursor starts MCP servers without asking the extension, so there the first account enables them.
+    const isCursor = env.appName === 'Cursor' && lastAccount(context.globalState) !== 'none';
+    if (!isCursor && !usesAgents(context.globalState)) return;
     agentBridge()
-      .then((agents) => agents.listen())
+      .then((agents) => (isCursor ? agents.enable() : agents.listen()))
       .catch((error: unknown) => model.log.error('Listening for agents', error));
+  };
+  listenForAgents();
+  disposables.add(active.accountChanged.event(listenForAgents));
   for (const record of app.rotationRecords.all()) void showRotationNotice(app.rotationRecords, record);
   return app;
 }

@@ -35,13 +35,18 @@ class RecordedActivation {
   readonly timers = new Set<unknown>();
   readonly subscriptions: { dispose(): unknown }[] = [];
 
+  readonly #appName: string;
   readonly #storedState: Readonly<Record<string, unknown>>;
   readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
   readonly #storage = path.join(this.#folder, 'storage');
 
   /** @param storedState what earlier windows have kept; `keyRotation` in a file */
-  constructor({ keyRotation, ...storedState }: Readonly<Record<string, unknown>> = {}) {
+  constructor(
+    { keyRotation, ...storedState }: Readonly<Record<string, unknown>> = {},
+    appName = vscode.env.appName,
+  ) {
     this.#storedState = storedState;
+    this.#appName = appName;
     if (keyRotation === undefined) return;
     mkdirSync(path.join(this.#storage, 'keyRotations'), { recursive: true });
     writeFileSync(path.join(this.#storage, 'keyRotations', 'one.json'), JSON.stringify(keyRotation));
@@ -146,6 +151,7 @@ class RecordedActivation {
       {},
       {
         get: (_target, name) => {
+          if (name === 'appName') return this.#appName;
           const value: unknown = Reflect.get(real, name);
           if (typeof value === 'function' && /^(register|create|onDid)/.test(String(name)))
             return this.#recordCall(String(name));
@@ -239,17 +245,21 @@ describe('the life cycle of the extension', () => {
     });
   }
 
-  it('listens for agents only if they were used before, until the end', async () => {
-    const activation = new RecordedActivation({ 'hostedPostgres.usesAgents': true });
-    await activation.activate();
-    const launcher = process.platform === 'win32' ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp';
-    const record = `${process.pid}.json`;
-    await until('the files', async () =>
-      [launcher, record].every((file) => activation.agentFiles.includes(file)),
-    );
-    activation.deactivate();
-    await until('the end', async () => activation.agentFiles.join() === launcher);
-    assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
-    activation.dispose();
-  });
+  for (const { reason, storedState, appName } of [
+    { reason: 'if they were used before', storedState: { 'hostedPostgres.usesAgents': true } },
+    { reason: 'in Cursor', storedState: { 'hostedPostgres.lastAccount': 'local' }, appName: 'Cursor' },
+  ])
+    it(`listens for agents ${reason}, until the end`, async () => {
+      const activation = new RecordedActivation(storedState, appName);
+      await activation.activate();
+      const launcher = process.platform === 'win32' ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp';
+      const record = `${process.pid}.json`;
+      await until('the files', async () =>
+        [launcher, record].every((file) => activation.agentFiles.includes(file)),
+      );
+      activation.deactivate();
+      await until('the end', async () => activation.agentFiles.join() === launcher);
+      assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
+      activation.dispose();
+    });
 });
