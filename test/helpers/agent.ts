@@ -4,7 +4,6 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 
 export interface Agent {
-  readonly client: Client;
   /** @returns the structured result @throws {Error} with the text that the model gets if the call fails */
   call(tool: string, input: object): Promise<Readonly<Record<string, unknown>>>;
   stop(): Promise<void>;
@@ -12,25 +11,16 @@ export interface Agent {
 
 interface AgentOptions {
   readonly command: string;
-  readonly args?: readonly string[];
+  readonly args: string[];
+  /** Where the agent works. */
   readonly cwd: string;
   readonly name: string;
-  /** The newer of the two protocols instead of the older one. */
-  readonly isModern?: boolean;
 }
 
-export async function startAgent({
-  command,
-  args = [],
-  cwd,
-  name,
-  isModern = false,
-}: AgentOptions): Promise<Agent> {
-  const versionNegotiation = { mode: isModern ? { pin: '2026-07-28' } : ('legacy' as const) };
-  const client = new Client({ name, version: '1.0.0' }, { versionNegotiation });
-  await client.connect(new StdioClientTransport({ command, args: [...args], cwd }));
+export async function startAgent({ name, ...server }: AgentOptions): Promise<Agent> {
+  const client = new Client({ name, version: '1.0.0' });
+  await client.connect(new StdioClientTransport(server));
   return {
-    client,
     async call(tool, input) {
       const { content, structuredContent, isError } = await client.callTool({
         name: tool,
