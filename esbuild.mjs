@@ -1,6 +1,6 @@
-// Builds what ships into dist/: the extension, with a chunk for what each dynamic `import()` loads on first use, the SQL of
-// agents, the local service, and the MCP server. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and a check of
-// the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
+// Builds what ships into dist/: the extension, with a chunk for what each dynamic `import()` loads on first use, the local
+// service, and the MCP server. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and
+// a check of the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
 import { build, context } from 'esbuild';
 import { rm, writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
@@ -16,28 +16,17 @@ const shipped = {
   preserveSymlinks: true,
   outdir: 'dist',
 };
-/** A bundle by itself, because `pg` is CommonJS: in a chunk, activation would load what CommonJS needs. */
-const separateSql = {
-  name: 'runSql',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /\/agents\/runSql\.ts$/ }, () => ({ path: './runSql.js', external: true })),
-};
 const extension = {
   ...shipped,
   entryPoints: ['src/extension.ts'],
   splitting: true,
   external: ['vscode'],
-  plugins: [separateSql],
-  banner: {},
 };
 const service = {
   ...shipped,
-  entryPoints: { service: 'src/service/main.ts', runSql: 'src/model/agents/runSql.ts' },
+  entryPoints: { service: 'src/service/main.ts' },
 };
-const mcp = {
-  ...shipped,
-  ...mcpOptions,
-};
+const mcp = { ...shipped, ...mcpOptions };
 const tests = {
   ...bundleOptions,
   sourcemap: 'inline',

@@ -1,5 +1,5 @@
 // Checks the size budget in budget.json, in bytes: `activation` for dist/extension.js and the chunks that it imports,
-// `extension` for all that it can load except dist/runSql.js, `package` for the universal .vsix, `platformPackages` for those with Postgres.
+// `extension` for all that it can load, `package` for the universal .vsix, `platformPackages` for those with Postgres.
 // `npm run package` fails if one is exceeded.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
