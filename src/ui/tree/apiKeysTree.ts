@@ -19,8 +19,8 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #keys: ApiKeyList;
   readonly #changed = new EventEmitter<undefined>();
   readonly #disposables = new DisposableStore();
-  /** The rows as last drawn. Drawing them again would close an open tooltip. */
-  #drawn = '';
+  /** The rows as last drawn. Drawing them again would close an open tooltip. Undefined while VS Code waits for them. */
+  #drawn: string | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<KeysNode>;
@@ -29,7 +29,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     this.#keys = keys;
     this.view = view;
     const redraw = () => {
-      if (this.#rows() !== this.#drawn) this.#changed.fire(undefined);
+      if (this.#drawn !== undefined && this.#drawn !== this.#rows()) this.#changed.fire(undefined);
     };
     const update = () => {
       setViewMessage(view, messageOf(keys));
@@ -40,6 +40,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 
   async getChildren(): Promise<KeysNode[]> {
+    this.#drawn = undefined;
     await this.#keys.ensureLoaded();
     this.#drawn = this.#rows();
     return keysNodes(this.#keys);
