@@ -53,7 +53,7 @@ describe('Following checkouts', () => {
       await world.databases.stopService();
     }
     console.log(`      ${[...counts].map(([name, count]) => `${name} ${count}`).join(', ')}`);
-    console.log(`      ${world.written} times, a window changed a file`);
+    console.log(`      seed ${SEED}: ${STEPS} steps; ${world.written} times, a window changed a file`);
     assert.ok(world.written > STEPS / 50, 'the windows followed nothing');
     requireQuick(world.switchTimes);
     assert.deepEqual(world.errors, []);

@@ -92,14 +92,8 @@ export const gitSteps = (world: GitWorld): Readonly<Record<string, Step>> => ({
     git('switch', '--create', name);
   },
   worktree: () => world.replaceWorktree(),
-  edit: (worktree) => {
-    world.edited.add(worktree);
-    worktree.write('postgresql://me:secret@elsewhere.example.com/app');
-  },
-  editBack: (worktree) => {
-    world.edited.add(worktree);
-    worktree.write(world.firstUrl);
-  },
+  edit: (worktree) => worktree.write('postgresql://me:secret@elsewhere.example.com/app'),
+  editBack: (worktree) => worktree.write(world.firstUrl),
   track: async (_, git) => {
     git('add', '--force', '.env');
     await world.refreshWindows();

@@ -26,7 +26,7 @@ export class GitWorld {
   readonly worktrees: Worktree[] = [];
   /** The database branch of each git branch, as git's configuration should have it. */
   readonly mapped = new Map<string, string>();
-  /** The worktrees whose env file the last step has edited. */
+  /** The worktrees whose env file was changed by the last step itself. */
   readonly edited = new Set<Worktree>();
   readonly errors: unknown[] = [];
   readonly databases: Databases;
@@ -89,8 +89,17 @@ export class GitWorld {
       this.#gitEndedAt = performance.now();
       return output;
     };
+    const before = worktree.value;
+    const runGitAndEdit = () => {
+      try {
+        return run(worktree, git);
+      } finally {
+        // No window has run yet. Git removes a file that is in the index but not in the commit.
+        if (worktree.value !== before) this.edited.add(worktree);
+      }
+    };
     try {
-      await run(worktree, git);
+      await runGitAndEdit();
     } catch (error) {
       if (!(error instanceof Error && 'status' in error)) throw error;
     }
