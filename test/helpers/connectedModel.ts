@@ -76,9 +76,12 @@ export async function connectModel(
     secrets?: SecretMap;
     key?: string;
     budget?: RequestBudget;
+    /** None by default, so that the test sees each reply. */
+    retries?: number | undefined;
   } = {},
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
+  const { retries = 0 } = options;
   const disposables = new DisposableStore();
   atEndOfTest(() => disposables.dispose());
   const account: Account = { baseUrl, name: '' };
@@ -87,7 +90,7 @@ export async function connectModel(
   // By default as for a local service: most tests of the tracker are not about the budget.
   const budget = options.budget ?? new RequestBudget({ isUnlimited: () => true, clock });
   const open = async ({ baseUrl: address }: Account, key: string) =>
-    new Client({ baseUrl: address, key, fetch: globalThis.fetch, retries: 0 });
+    new Client({ baseUrl: address, key, fetch: globalThis.fetch, retries });
   const session = disposables.add(new Session(accounts, open));
   const inventory = disposables.add(new Inventory(session, () => undefined));
   const errors: unknown[] = [];
