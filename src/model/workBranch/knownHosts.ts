@@ -23,6 +23,9 @@ export interface KnownBranch extends BranchRef {
   readonly isDeleted: boolean;
 }
 
+export const isExpired = (known: KnownBranch | undefined, now: number): boolean =>
+  known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
+
 /** The least recently used hosts are dropped. */
 const MAX_HOSTS = 200;
 

@@ -20,7 +20,7 @@ import {
   type GitState,
   type Repository,
 } from './gitState.ts';
-import type { KnownBranch, KnownHosts } from './knownHosts.ts';
+import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE } from './neonFile.ts';
 import { isLinked, otherWorktrees } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
@@ -108,6 +108,7 @@ export class WorkFolder implements Disposable {
   /** The git branches that the user was asked about. */
   readonly #asked = new Set<string>();
   #undone: string | undefined;
+  #isActive = false;
 
   readonly onDidChange = this.#changed.event;
 
@@ -124,6 +125,12 @@ export class WorkFolder implements Disposable {
   refresh(): Promise<void> {
     this.#runAgain = true;
     return (this.#running ??= this.#run());
+  }
+
+  /** Call it when the user runs a command for the folder. From then on, git is read even if no host is known. */
+  async activate(): Promise<void> {
+    this.#isActive = true;
+    await this.refresh();
   }
 
   /** Keeps the file as it is until another git branch is checked out. */
@@ -192,7 +199,8 @@ export class WorkFolder implements Disposable {
     const { value, file, path } = await this.#deps.readEnv();
     const host = value === undefined ? undefined : parseDatabaseUrl(value)?.host;
     const current = host === undefined ? undefined : knownHosts.get(host);
-    const repository = knownHosts.isEmpty ? undefined : await findRepository(this.folder);
+    const readsGit = this.#isActive || !knownHosts.isEmpty;
+    const repository = readsGit ? await findRepository(this.folder) : undefined;
     if (repository === undefined) {
       this.#update({ ...NO_STATE, host, current }, path);
       return { value };
@@ -202,14 +210,13 @@ export class WorkFolder implements Disposable {
       readBranchMap(runGit, this.folder),
     ]);
     const others = await this.#otherBranches(repository);
-    const mapped = git.branch === undefined ? undefined : map.branches.get(git.branch);
-    const isOwn = current !== undefined && isSameBranch(current, mapped);
+    const target = git.branch === undefined ? undefined : map.branches.get(git.branch);
+    const isOwn = current !== undefined && isSameBranch(current, target);
     const sharedWith = isOwn
       ? undefined
       : others.find(([, other]) => current && isSameBranch(current, other))?.[0];
     this.#update({ repository, git, map, host, current, sharedWith }, path);
     if (git.branch !== this.#undone) this.#undone = undefined;
-    const target = mapped;
     const isUnmapped = target === undefined && git.branch !== undefined;
     const isSwitch =
       file === 'writable' && target !== undefined && target !== 'none' && !isSameBranch(target, current);
@@ -247,7 +254,7 @@ export class WorkFolder implements Disposable {
   #knownState(target: BranchRef): TargetState {
     const known = this.#deps.knownHosts.find(target);
     if (known?.isDeleted === true) return 'deleted';
-    return isExpired(known, this.#deps.clock) ? 'expired' : 'unchecked';
+    return isExpired(known, this.#deps.clock.now()) ? 'expired' : 'unchecked';
   }
 
   #update(change: Partial<WorkFolderState>, envPath?: string): void {
@@ -290,6 +297,3 @@ const plain = (state: WorkFolderState) => ({
   ...state,
   map: { ...state.map, branches: [...state.map.branches] },
 });
-
-export const isExpired = (known: KnownBranch | undefined, clock: Clock): boolean =>
-  known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= clock.now();

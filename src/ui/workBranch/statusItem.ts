@@ -5,7 +5,8 @@ import { systemClock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { isPrimary, labelOf } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import { isExpired, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
+import { isExpired } from '../../model/workBranch/knownHosts.ts';
+import type { WorkFolderState } from '../../model/workBranch/workFolder.ts';
 import type { Config } from '../state/config.ts';
 import { setFollowsGit } from '../state/contextKey.ts';
 import { statusText } from '../text/computeText.ts';
@@ -80,7 +81,7 @@ export class WorkBranchItem implements Disposable {
     const mark = marks[current.projectId] ?? marks[current.account];
     return branchWarnings(current, {
       mark,
-      isExpired: isExpired(current, systemClock),
+      isExpired: isExpired(current, systemClock.now()),
       sharedWith: sharedWith && path.basename(sharedWith),
     });
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createRepository } from '../../helpers/gitRepository.ts';
 import { reports, shop } from '../../helpers/shopAccount.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
@@ -87,5 +88,24 @@ describe('Rows of the tree', () => {
     );
     await ui().page.keyboard.press('F2');
     await ui().quickInput.cancel('Select what to change on reports');
+  });
+});
+
+describe('The database branch of a window that knows no host', () => {
+  const ui = useWorkbench();
+  const service = useService();
+  const show = () => ui().run('Show Database Branch…');
+
+  before(() => connect(ui(), service()));
+
+  it('is offered for a Git branch only, without a file that does not exist', async () => {
+    await show();
+    await ui().notifications.waitFor(/isn't in a Git repository/);
+    await ui().notifications.clear();
+    createRepository(ui().folder);
+    await show();
+    const { items } = await ui().quickInput.waitFor('.env');
+    assert.deepEqual(items, ['Create Branch for main', 'Choose Branch for main…', 'Follow Git Branch']);
+    await ui().quickInput.cancel('.env');
   });
 });

@@ -1,5 +1,13 @@
 /** The menu of the status bar item: actions for the database branch of a folder. */
-import { commands, l10n, ThemeIcon, window as vscodeWindow, type WorkspaceFolder } from 'vscode';
+import {
+  commands,
+  l10n,
+  ThemeIcon,
+  window as vscodeWindow,
+  workspace,
+  type Uri,
+  type WorkspaceFolder,
+} from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
@@ -11,6 +19,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
+import { requireGitBranch } from './gitFolder.ts';
 
 type Action = Choice<() => unknown>;
 
@@ -20,8 +29,8 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const folder = context.workFolders.shown?.folder ?? (await pickFolder(title));
   if (folder === undefined) return;
   const work = context.workFolders.of(folder);
-  // A checkout may be newer than what the status bar shows.
-  await work?.refresh();
+  // The window may show nothing yet, or an earlier checkout.
+  await work?.activate();
   const { current, decision, git } = work?.state ?? {};
   const gitBranch = sanitize(git?.branch ?? '');
   const { file, uri } = envVariable(context.config, folder);
@@ -31,8 +40,12 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const items: Action[] = [
     ...followActions(context, folder),
     ...actionsOfBranch(context),
-    action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri)),
+    ...((await exists(uri))
+      ? [action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
+      : []),
   ];
+  // Throws the reason.
+  if (items.length === 0) await requireGitBranch(folder);
   const act = await singleStep(title, (page) => pickOne(page, { placeholder, items }));
   await act?.();
 };
@@ -87,6 +100,12 @@ function actionsOfBranch(context: CommandContext): Action[] {
       : [action(l10n.t('Open psql'), 'terminal', run('hostedPostgres.compute.openPsql', node))]),
   ];
 }
+
+const exists = (uri: Uri): PromiseLike<boolean> =>
+  workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
 
 const action = (label: string, icon: string, value: () => unknown): Action => ({
   label,
