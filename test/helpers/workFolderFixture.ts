@@ -5,11 +5,8 @@ import { gitRunner } from '../../src/base/runGit.ts';
 import { getVariable, setVariable } from '../../src/model/connection/dotEnv.ts';
 import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/model/workBranch/knownHosts.ts';
-import {
-  WorkFolder,
-  type Target,
-  type WorkFolderDependencies,
-} from '../../src/model/workBranch/workFolder.ts';
+import type { Target } from '../../src/model/workBranch/findTarget.ts';
+import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
 import { createRepository, type GitRepository } from './gitRepository.ts';
 
@@ -79,7 +76,7 @@ export class WorkFolderFixture {
       findTarget: (target) => this.findTarget(target),
       ask: (gitBranch, reason) =>
         this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
-      onSwitched: ({ gitBranch }) => void this.switched.push(gitBranch),
+      onSwitched: (gitBranch) => void this.switched.push(gitBranch),
       onError: (error) => void this.errors.push(error),
     };
     const all = { ...deps, knownHosts: this.knownHosts } as unknown as WorkFolderDependencies;

@@ -8,11 +8,8 @@ import { gitRunner } from '../../src/base/runGit.ts';
 import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
 import { replaceHost } from '../../src/model/workBranch/databaseUrl.ts';
-import {
-  WorkFolder,
-  type Target,
-  type WorkFolderDependencies,
-} from '../../src/model/workBranch/workFolder.ts';
+import type { Target } from '../../src/model/workBranch/findTarget.ts';
+import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
 import type { LocalService } from '../helpers/localService.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ref, url, WorkFolderFixture } from '../../../helpers/workFolderFixture.ts';
 import { until } from '../../../workbench/until.ts';
@@ -125,6 +125,31 @@ describe('WorkFolder', () => {
     assert.equal(fixture.value, url('one'));
     writeFileSync(neonFile, JSON.stringify({ projectId: 'shop-1', git: { follow: false } }));
     await fixture.becomes('two');
+  });
+
+  it('keeps the branch in .neon in step, only for the same project', async () => {
+    const neonFile = path.join(fixture.repository.folder, '.neon');
+    const neon = () => JSON.parse(readFileSync(neonFile, 'utf8'));
+    const git = { follow: false, map: { one: 'other' } };
+    writeFileSync(neonFile, JSON.stringify({ projectId: 'shop-1', branch: 'one', more: 1, git }));
+    await follow();
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    await until('the branch in .neon', async () => neon().branch === 'two');
+    assert.deepEqual(neon(), { projectId: 'shop-1', branch: 'two', more: 1, git });
+    fixture.folder.setUndone('two');
+    fixture.write(url('one'));
+    await fixture.folder.refresh();
+    await fixture.folder.updateNeonFile();
+    assert.equal(neon().branch, 'one');
+    const other = { projectId: 'blog-2', branch: 'main' };
+    writeFileSync(neonFile, JSON.stringify(other));
+    fixture.checkOut('one');
+    await until('the checkout', async () => fixture.folder.state.git?.branch === 'one');
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    await fixture.folder.refresh();
+    assert.deepEqual(neon(), other);
   });
 
   it('keeps what was undone until the next checkout', async () => {
