@@ -1,11 +1,14 @@
 // Activates a second copy of the extension in addition to the one that VS Code runs. Its VS Code API records everything
 // that is registered, created or listened to, and its timers are counted.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
+import { until } from '../../workbench/until.ts';
 
 interface Manifest {
   readonly contributes: {
@@ -29,6 +32,8 @@ class RecordedActivation {
   readonly #storedState: Readonly<Record<string, unknown>>;
   readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
   readonly #storage = path.join(this.#folder, 'storage');
+  /** The folder that the window shows; by default that of the suites. */
+  workspaceFolder: string | undefined;
 
   /** @param storedState what earlier windows have kept; `keyRotation` in a file */
   constructor({ keyRotation, ...storedState }: Readonly<Record<string, unknown>> = {}) {
@@ -128,6 +133,9 @@ class RecordedActivation {
       {
         get: (_target, name) => {
           const value: unknown = Reflect.get(real, name);
+          if (name === 'workspaceFolders' && this.workspaceFolder !== undefined)
+            return [{ uri: vscode.Uri.file(this.workspaceFolder), name: 'shop', index: 0 }];
+          if (name === 'getExtension') return (id: string) => this.#recordExtension(id);
           if (typeof value === 'function' && /^(register|create|onDid)/.test(String(name)))
             return this.#recordCall(String(name));
           const isNamespace = typeof value === 'object' && value !== null && /^[a-z]/.test(String(name));
@@ -135,6 +143,13 @@ class RecordedActivation {
         },
       },
     );
+  }
+
+  #recordExtension(id: string): object {
+    const activate = () => void this.events.push(`activate ${id}`);
+    const get = (_target: object, name: string | symbol) =>
+      name === 'activate' ? activate : Reflect.get(Object(vscode.extensions.getExtension(id)), name);
+    return new Proxy({}, { get });
   }
 
   #recordCall(name: string): (...args: unknown[]) => object {
@@ -155,6 +170,35 @@ class RecordedActivation {
     };
   }
 }
+
+/** Records which folders this process watches. */
+function recordWatches(): { readonly folders: readonly string[]; end(): void } {
+  const { watch } = fs;
+  const folders: string[] = [];
+  const recorded = (...args: Parameters<typeof watch>) => {
+    folders.push(String(args[0]));
+    return watch(...args);
+  };
+  const set = (change: object) => {
+    Object.assign(fs, change);
+    syncBuiltinESMExports();
+  };
+  set({ watch: recorded });
+  return { folders, end: () => set({ watch }) };
+}
+
+/** Creates a repository whose env file has this host. */
+function createRepository(host: string): string {
+  const folder = fs.realpathSync(mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-')));
+  execFileSync('git', ['init', '--quiet', folder]);
+  writeFileSync(path.join(folder, '.env'), `DATABASE_URL=postgresql://app:secret@${host}/shop\n`);
+  return folder;
+}
+
+const knownHost = (host: string) => {
+  const names = { projectId: 'shop-1', projectName: 'Shop', branchId: 'br-one', branchName: 'one' };
+  return [host, { account: 'local', ...names, isPooled: false, isProtected: false, isDeleted: false }];
+};
 
 const secretsIn = (events: readonly string[]) =>
   events.filter((event) => /^secrets\.(get|store|delete)/.test(event));
@@ -219,4 +263,26 @@ describe('the life cycle of the extension', () => {
       assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
     });
   }
+
+  it('watches a repository only if a host of its env file is known, and never activates the Git extension', async () => {
+    const host = 'ep-one.example.test';
+    const [unknown, known] = [createRepository(host), createRepository(host)];
+    const watches = recordWatches();
+    const without = new RecordedActivation({ 'hostedPostgres.lastAccount': 'local' });
+    without.workspaceFolder = unknown;
+    await without.activate();
+    await until('the first window has loaded', async () => secretsIn(without.events).length > 0);
+    // It starts later and does more. So when it watches, the first one would.
+    const following = new RecordedActivation({ 'hostedPostgres.knownHosts': [knownHost(host)] });
+    following.workspaceFolder = known;
+    await following.activate();
+    const watched = (folder: string) => watches.folders.filter((each) => each.startsWith(folder));
+    await until('the second window watches', async () => watched(known).includes(path.join(known, '.git')));
+    assert.deepEqual(watched(unknown), []);
+    const events = [...without.events, ...following.events];
+    assert.equal(events.includes('activate vscode.git'), false);
+    for (const activation of [without, following]) activation.dispose();
+    watches.end();
+    for (const folder of [unknown, known]) rmSync(folder, { recursive: true, force: true });
+  });
 });
