@@ -87,7 +87,7 @@ export class GitWorld {
       return output;
     };
     const before = worktree.value;
-    const runGitAndEdit = () => {
+    const runStep = () => {
       try {
         return run(worktree, git);
       } finally {
@@ -96,7 +96,7 @@ export class GitWorld {
       }
     };
     try {
-      await runGitAndEdit();
+      await runStep();
     } catch (error) {
       if (!(error instanceof Error && 'status' in error)) throw error;
     }

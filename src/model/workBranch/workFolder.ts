@@ -23,7 +23,7 @@ import {
 } from './gitState.ts';
 import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
-import { branchesOfOthers, isLinked, type OtherFiles } from './worktrees.ts';
+import { branchesInOtherWorktrees, isLinked, type OtherFiles } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 
 /** The variable in the env file. */
@@ -211,7 +211,7 @@ export class WorkFolder implements Disposable {
       readGitState(repository, runGit),
       readBranchMap(runGit, this.folder),
     ]);
-    const others = await branchesOfOthers(this.folder, repository, this.#deps);
+    const others = await branchesInOtherWorktrees(this.folder, repository, this.#deps);
     const target = git.branch === undefined ? undefined : map.branches.get(git.branch);
     const sharing = others.find(([, other]) => isSameBranch(other, current));
     const sharedWith = isSameBranch(current, target) ? undefined : sharing?.[0];

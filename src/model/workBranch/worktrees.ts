@@ -29,7 +29,7 @@ export interface OtherFiles {
 }
 
 /** The folders in other worktrees that correspond to this one, with the known branches of their env files. */
-export async function branchesOfOthers(
+export async function branchesInOtherWorktrees(
   folder: string,
   repository: Repository,
   { knownHosts, readOther }: OtherFiles,
