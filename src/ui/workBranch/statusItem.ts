@@ -74,12 +74,14 @@ export class WorkBranchItem implements Disposable {
     const warnings = this.#warnings(state);
     const reason = decisionText(state.decision, sanitize(state.git?.branch ?? ''));
     const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
+    const isWarning = warnings.length > 0 || state.decision.kind === 'stopped';
     this.#item.show({
-      icon: 'database',
+      // High-contrast themes have no color for warnings.
+      icon: isWarning ? 'warning' : 'database',
       text: labelWithState(name, state),
       spoken: { label: [l10n.t('Database branch {0}', name), ...notes].join('. ') },
       tooltip: markdown`${this.#table(name, folder, state)}\n\n${markdownList([...notes, ...unusedText(this.#unusedCount)])}`,
-      isWarning: warnings.length > 0 || state.decision.kind === 'stopped',
+      isWarning,
     });
   }
 

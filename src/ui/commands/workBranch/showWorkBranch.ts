@@ -36,7 +36,9 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const { file, uri } = envVariable(context.config, folder);
   const placeholder =
     (decision && decisionText(decision, gitBranch)) ??
-    (current === undefined ? file : l10n.t('{0} points to {1}', file, knownBranchName(current)));
+    (current === undefined
+      ? l10n.t('{0} points to no known database branch', file)
+      : l10n.t('{0} points to {1}', file, knownBranchName(current)));
   const items: Action[] = [
     ...followActions(context, folder),
     ...actionsOfBranch(context),
