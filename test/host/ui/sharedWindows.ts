@@ -28,6 +28,15 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'marks', 'keySearch', 'tidyUp', 'workBranch', 'writeEnv'],
+    suites: [
+      'branches',
+      'schema',
+      'marks',
+      'keySearch',
+      'tidyUp',
+      'workBranch',
+      'followedBranch',
+      'writeEnv',
+    ],
   },
 } satisfies Record<string, SharedWindow>;
