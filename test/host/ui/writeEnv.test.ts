@@ -68,8 +68,10 @@ describe('A connection string without a password from the service', () => {
     await addBrowserStorage(places, ui().page);
     assert.deepEqual(placesWith(places, PASSWORD), []);
     if (process.platform !== 'win32') assert.equal((await stat(file('.env'))).mode & 0o777, 0o600);
+    await ui().statusBar.waitFor('Database branch main');
     await ui().notifications.press(WRITTEN, 'Undo');
     await until('the file to go', async () => !existsSync(file('.env')));
+    await ui().statusBar.waitUntilGone('Database branch main');
   });
 
   it('restores the previous text on Undo, unless the file was changed in the meantime', async () => {
