@@ -154,13 +154,12 @@ describe('The database branch of a window that knows no host', () => {
     while (!(await focus()).includes(id)) await moveFocus('ArrowRight');
     assert.equal(await item.getAttribute('aria-label'), 'Database branch login');
     await page.keyboard.press('Enter');
-    await quickInput.waitForItems('.env points to login', 8);
+    await quickInput.waitForItems('.env points to login', 7);
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const labels = await rows.evaluateAll((all: PageElement[]) =>
       all.map((row) => row.getAttribute('aria-label')),
     );
     assert.deepEqual(labels, [
-      'Create Branch for login',
       'Choose Branch for login…',
       'Follow Git Branch',
       'Tidy Up Branches…',

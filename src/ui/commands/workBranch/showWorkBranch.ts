@@ -11,6 +11,7 @@ import {
 import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
+import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
 import { envVariable } from '../../envFile/envFile.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import { decisionText, knownBranchName } from '../../text/workBranchText.ts';
@@ -56,7 +57,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
 function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
   const work = workFolders.of(folder);
   if (work?.state.git?.branch === undefined) return [];
-  const { map, git, decision } = work.state;
+  const { map, git, decision, current } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
   const argument = { folder: folder.uri.fsPath };
   const run = (command: string) => () =>
@@ -64,11 +65,12 @@ function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder)
   const toggle = map.isFollowed
     ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
     : action(l10n.t('Follow Git Branch'), 'sync', run('follow'));
+  const hasOwn = current?.isDeleted === false && isSameBranch(current, map.branches.get(git.branch ?? ''));
   return [
     ...(workFolders.notices.canUndo(work)
       ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
       : []),
-    action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create')),
+    ...(hasOwn ? [] : [action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create'))]),
     action(l10n.t('Choose Branch for {0}…', gitBranch), 'list-selection', run('choose')),
     ...(decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle]),
     ...(map.created.length === 0 ? [] : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('tidyUp'))]),
