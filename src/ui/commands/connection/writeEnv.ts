@@ -30,10 +30,10 @@ export const writeEnv: Command = async (context, argument, run) => {
   const account = accountId(requireConnection(context).account);
   await context.knownHosts.remember(context.inventory, account, [compute]);
   const changes = await write(result.uri);
-  await context.workFolders.of(folder)?.refresh();
   const [written] = changes.slice(-1);
   if (written !== undefined) await vscodeWindow.showTextDocument(written.uri);
   offerUndo(context.log, l10n.t('Wrote {0} to {1}', name, file), changes);
+  await context.workFolders.of(folder)?.refresh();
 };
 
 /** @returns undefined if the user canceled. @throws {Error} if no folder is open */
