@@ -29,7 +29,9 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     this.#keys = keys;
     this.view = view;
     const redraw = () => {
-      if (this.#drawn !== undefined && this.#drawn !== this.#rows()) this.#changed.fire(undefined);
+      // The keys of another account are loaded once VS Code asks for its rows.
+      const isDrawn = keys.wasRequested && this.#drawn === this.#rows();
+      if (this.#drawn !== undefined && !isDrawn) this.#changed.fire(undefined);
     };
     const update = () => {
       setViewMessage(view, messageOf(keys));

@@ -86,17 +86,14 @@ export async function walkCommand(workbench: SuiteWindow, title: string): Promis
     } else if (state.question === undefined) break;
     else if (count >= MOST_QUESTIONS || state.question.includes('to continue.')) {
       // The name of the changed resource must be entered.
-      await page.keyboard.press('Escape');
+      await workbench.quickInput.press('Escape');
       await workbench.quickInput.closed();
       break;
     } else {
       last = state.question;
-      if (!state.isList) {
-        // The text may be too long to be accepted.
-        await page.keyboard.press('ControlOrMeta+a');
-        await page.keyboard.type('a-name');
-      }
-      await page.keyboard.press('Enter');
+      // The text may be too long to be accepted.
+      if (!state.isList) await workbench.quickInput.type(/./, 'a-name');
+      await workbench.quickInput.press('Enter');
     }
   }
   if (end === 'editor')

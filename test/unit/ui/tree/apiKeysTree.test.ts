@@ -30,7 +30,11 @@ describe('keysItem', () => {
   after(() => service.close());
 
   /** @param keyId id of the key in use, if the account knows it */
-  async function withKeys<T>(answer: unknown, use: (list: ApiKeyList) => T | Promise<T>, keyId?: number) {
+  async function withKeys<T>(
+    answer: unknown,
+    use: (list: ApiKeyList, session: Session) => T | Promise<T>,
+    keyId?: number,
+  ) {
     service.script = (call) => (typeof answer === 'function' ? answer(call) : answer);
     const accounts = new Accounts(new SecretMap());
     await accounts.add(
@@ -44,7 +48,7 @@ describe('keysItem', () => {
     await session.start();
     await list.ensureLoaded();
     try {
-      return await use(list);
+      return await use(list, session);
     } finally {
       list.dispose();
       session.dispose();
@@ -52,6 +56,7 @@ describe('keysItem', () => {
   }
   const rowsOf = (answer: unknown, keyId?: number) =>
     withKeys(answer, (list) => keysNodes(list).map((node) => keysItem(list, node)), keyId);
+  const hiddenView = { visible: false, onDidChangeVisibility: () => ({ dispose: () => undefined }) };
   const textOf = ({ label, description }: { label?: unknown; description?: unknown }) =>
     `${String(label)} | ${String(description)}`;
 
@@ -95,9 +100,7 @@ describe('keysItem', () => {
     await withKeys(
       () => [key],
       async (list) => {
-        const listener = () => ({ dispose: () => undefined });
-        const view = { visible: false, onDidChangeVisibility: listener, message: '' };
-        const tree = new ApiKeysTree(list, view as never);
+        const tree = new ApiKeysTree(list, hiddenView as never);
         let redrawn = 0;
         tree.onDidChangeTreeData(() => (redrawn += 1));
         const [node] = await tree.getChildren();
@@ -113,6 +116,21 @@ describe('keysItem', () => {
         tree.dispose();
       },
     );
+  });
+
+  it('loads the keys of a new connection, although no row looks different before', async () => {
+    await withKeys([used], async (list, session) => {
+      assert.ok(session.connection);
+      session.fail(session.connection, new Error('gone'));
+      const tree = new ApiKeysTree(list, hiddenView as never);
+      assert.deepEqual(await tree.getChildren(), []);
+      let redrawn = 0;
+      tree.onDidChangeTreeData(() => (redrawn += 1));
+      await session.reread();
+      assert.equal(redrawn, 1);
+      assert.equal((await tree.getChildren()).length, 1);
+      tree.dispose();
+    });
   });
 
   it('returns no items after any other failure', async () => {
