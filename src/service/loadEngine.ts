@@ -4,7 +4,7 @@ import type { ComputeEngine } from './core/computeEngine.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
-import { createPrivateFolder, type DataDirectory } from './state/dataDirectory.ts';
+import { createUsableFolder, type DataDirectory } from './state/dataDirectory.ts';
 
 interface EngineChoice {
   readonly directory: DataDirectory;
@@ -43,7 +43,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
 }
 
 function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {
-  if (account === undefined) return createPrivateFolder(path.join(folder, 'postgres'));
+  if (account === undefined) return createUsableFolder(path.join(folder, 'postgres'));
   const storage = isTemporary ? temporaryStorage(folder, account) : storageFolder(folder, account);
   giveUpRoot(account);
   return storage;

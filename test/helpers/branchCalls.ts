@@ -14,6 +14,7 @@ export interface Branch {
   readonly default: boolean;
   readonly protected: boolean;
   readonly expires_at?: string;
+  readonly logical_size?: number;
 }
 
 interface Operation {

@@ -68,7 +68,7 @@ describe('Branches', () => {
     assert.equal((await names(''))[0], 'newest');
   });
 
-  it('are created from the default branch, and locked until they have data', async () => {
+  it('are created from the default branch, and locked until they have data, but have connection strings', async () => {
     const created = await api.send('POST', BRANCHES, { endpoints: [PRIMARY] });
     const { id } = created.branch;
     assert.deepEqual([created.branch.name, created.branch.parent_id], [id, MAIN]);
@@ -83,9 +83,10 @@ describe('Branches', () => {
     await api.send('POST', `/${PROJECT}/endpoints`, { endpoint }, 423);
     await api.send('DELETE', `${BRANCHES}/${id}`, undefined, 423);
     await api.send('DELETE', `/${PROJECT}`, undefined, 423);
-    const names = `branch_id=${id}&role_name=owner&database_name=app`;
-    await api.send('GET', `/${PROJECT}/connection_uri?${names}`, undefined, 423);
-    await api.send('GET', `${BRANCHES}/${id}/databases`, undefined, 423);
+    const names = `branch_id=${id}&role_name=owner&database_name=${created.databases[0]?.name}`;
+    const { uri } = await api.send<{ uri: string }>('GET', `/${PROJECT}/connection_uri?${names}`);
+    assert.equal(uri, api.uri(created));
+    await api.send('GET', `${BRANCHES}/${id}/schema?db_name=${created.databases[0]?.name}`, undefined, 423);
     await settle();
     assert.equal((await find(id))?.current_state, 'ready');
     const compute = created.endpoints[0]?.id;

@@ -78,6 +78,7 @@ export class FaultyEngine implements ComputeEngine {
   postgresProblem: string | undefined;
   pooledSessions: ComputeEngine['pooledSessions'] = 'shared';
   events: EngineEvents | undefined;
+  branchSize: number | undefined;
 
   open = (events: EngineEvents) => {
     this.events = events;
@@ -94,6 +95,7 @@ export class FaultyEngine implements ComputeEngine {
     roles: [{ name: 'owner', canLogin: true }],
     ...(passwordOf === 'owner' ? { password: 'p/w:d@' } : {}),
   });
+  size: ComputeEngine['size'] = async () => this.branchSize;
   schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);
   changeCatalog: ComputeEngine['changeCatalog'] = async (branch) => {
     await this.#do('changeCatalog', branch);

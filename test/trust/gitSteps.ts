@@ -11,16 +11,18 @@ type Step = (worktree: Worktree, git: GitRepository['git']) => unknown;
 /** Steps that are chosen this many times as often as the others. */
 export const WEIGHTS: Readonly<Record<string, number>> = {
   switch: 8,
+  switchMapped: 12,
   switchFast: 6,
   createMapped: 8,
   abort: 8,
   editBack: 5,
   untrack: 5,
+  startService: 5,
 };
 
 export const gitSteps = (world: GitWorld): Readonly<Record<string, Step>> => ({
   switch: (_, git) => git('switch', world.branch()),
-  switchAgain: (_, git) => git('switch', world.branch()),
+  switchMapped: (_, git) => git('switch', world.freeBranch()),
   switchBackTwice: (_, git) => {
     git('switch', '-');
     git('switch', '-');
@@ -90,14 +92,8 @@ export const gitSteps = (world: GitWorld): Readonly<Record<string, Step>> => ({
     git('switch', '--create', name);
   },
   worktree: () => world.replaceWorktree(),
-  edit: (worktree) => {
-    world.edited.add(worktree);
-    worktree.write('postgresql://me:secret@elsewhere.example.com/app');
-  },
-  editBack: (worktree) => {
-    world.edited.add(worktree);
-    worktree.write(world.firstUrl);
-  },
+  edit: (worktree) => worktree.write('postgresql://me:secret@elsewhere.example.com/app'),
+  editBack: (worktree) => worktree.write(world.firstUrl),
   track: async (_, git) => {
     git('add', '--force', '.env');
     await world.refreshWindows();
@@ -106,8 +102,10 @@ export const gitSteps = (world: GitWorld): Readonly<Record<string, Step>> => ({
     git('rm', '--cached', '--quiet', '.env');
     await world.refreshWindows();
   },
-  service: () => world.toggleService(),
-  deleteDatabase: () => world.deleteDatabase(),
+  stopService: () => world.setService(false),
+  startService: () => world.setService(true),
+  deleteDatabase: () => world.endDatabase('delete'),
+  expireDatabase: () => world.endDatabase('expire'),
 });
 
 function commit(repository: GitRepository, name = `${Math.random()}.txt`): void {

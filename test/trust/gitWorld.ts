@@ -8,17 +8,12 @@ import { gitRunner } from '../../src/base/runGit.ts';
 import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
 import { replaceHost } from '../../src/model/workBranch/databaseUrl.ts';
-import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
-import {
-  WorkFolder,
-  type Target,
-  type WorkFolderDependencies,
-} from '../../src/model/workBranch/workFolder.ts';
-import { branchCalls, type Api, type Created } from '../helpers/branchCalls.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
+import type { Target } from '../../src/model/workBranch/findTarget.ts';
+import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
+import type { LocalService } from '../helpers/localService.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';
+import { ACCOUNT, Databases } from './databases.ts';
 import { gitSteps, WEIGHTS } from './gitSteps.ts';
 import { Worktree } from './worktree.ts';
 
@@ -28,71 +23,46 @@ export class GitWorld {
   readonly worktrees: Worktree[] = [];
   /** The database branch of each git branch, as git's configuration should have it. */
   readonly mapped = new Map<string, string>();
-  readonly deleted = new Set<string>();
-  /** The worktrees whose env file the last step has edited. */
+  /** The worktrees whose env file was changed by the last step itself. */
   readonly edited = new Set<Worktree>();
   readonly errors: unknown[] = [];
-  isServiceUp = true;
+  readonly databases: Databases;
+  readonly random: () => number;
   /** How often a window has changed an env file. */
   written = 0;
-  readonly #hosts = new Map<string, string>();
-  readonly #knownHosts = new KnownHosts(new MemoryMap());
+  /** Milliseconds from the end of a git command to the changed env file. */
+  readonly switchTimes: number[] = [];
+  /** When the step's last git command ended; undefined if windows may have another reason to change a file. */
+  #gitEndedAt: number | undefined;
   readonly #repository = createRepository();
   readonly #map = new BranchMapWriter(runGit, this.#repository.folder);
-  readonly #model: ConnectedModel;
-  readonly #api: Api;
-  readonly #projectId: string;
-  readonly #role: string;
-  readonly #database: string;
-  readonly random: () => number;
-  #service: LocalService;
-  /** The URL of the project's default branch, which is the parent of the others. */
+  /** The URL of the project's default branch. */
   firstUrl = '';
   #count = 0;
 
   static async create(service: LocalService, seed: number): Promise<GitWorld> {
-    const api = branchCalls(service);
-    const created = await api.change('POST', '', { project: { name: 'Shop' } });
-    const model = await connectModel(service, { key: service.key });
-    const world = new GitWorld(service, model, api, created, randomNumbers(seed));
-    await world.#start(created);
+    const world = new GitWorld(await Databases.create(service), randomNumbers(seed));
+    await world.#start();
     return world;
   }
 
-  private constructor(
-    service: LocalService,
-    model: ConnectedModel,
-    api: Api,
-    created: Created,
-    random: () => number,
-  ) {
-    this.#service = service;
-    this.#model = model;
-    this.#api = api;
-    this.#projectId = created.project.id;
-    this.#role = created.roles[0]?.name ?? '';
-    this.#database = created.databases[0]?.name ?? '';
+  private constructor(databases: Databases, random: () => number) {
+    this.databases = databases;
     this.random = random;
+    databases.knownHosts.onDidChange(() => this.#windows().forEach((window) => void window.refresh()));
   }
 
-  hostOf(branchId: string): string {
-    const host = this.#hosts.get(branchId);
-    assert.ok(host, `no host of ${branchId}`);
-    return host;
+  get isServiceUp(): boolean {
+    return this.databases.isServiceUp;
   }
 
   dispose(): void {
-    for (const { windows } of this.worktrees) for (const window of windows) window.dispose();
+    for (const window of this.#windows()) window.dispose();
     for (const { repository } of this.worktrees) rmSync(repository.folder, { recursive: true, force: true });
   }
 
-  async stopService(): Promise<void> {
-    if (this.isServiceUp) await this.#service.stop();
-  }
-
   async requireConnects({ value = '', host }: Worktree): Promise<void> {
-    if (!this.isServiceUp || ![...this.#hosts].some(([id, known]) => known === host && !this.deleted.has(id)))
-      return;
+    if (!this.isServiceUp || !this.databases.isUsable(host)) return;
     const client = new pg.Client({ connectionString: value });
     await client.connect();
     await client.end();
@@ -110,8 +80,23 @@ export class GitWorld {
     );
     const [name, run] = this.#pick(entries);
     const worktree = this.#pick(this.worktrees);
+    this.#gitEndedAt = undefined;
+    const git = (...args: readonly string[]) => {
+      const output = worktree.repository.git(...args);
+      this.#gitEndedAt = performance.now();
+      return output;
+    };
+    const before = worktree.value;
+    const runStep = () => {
+      try {
+        return run(worktree, git);
+      } finally {
+        // No window has run yet. Git removes a file that is in the index but not in the commit.
+        if (worktree.value !== before) this.edited.add(worktree);
+      }
+    };
     try {
-      await run(worktree, (...args) => worktree.repository.git(...args));
+      await runStep();
     } catch (error) {
       if (!(error instanceof Error && 'status' in error)) throw error;
     }
@@ -128,25 +113,35 @@ export class GitWorld {
     );
   }
 
+  /** A git branch with a database that no worktree has checked out, or else any git branch. */
+  freeBranch(): string {
+    const { gone } = this.databases;
+    const names = this.#repository.git('branch', '--format=%(worktreepath) %(refname:short)').split('\n');
+    const free = names.filter((name) => name.startsWith(' ')).map((name) => name.trim());
+    const usable = free.filter((name) => {
+      const id = this.mapped.get(name);
+      return id !== undefined && !gone.has(id);
+    });
+    return usable.length === 0 ? this.branch() : this.#pick(usable);
+  }
+
   #pick<T>(items: readonly T[]): T {
     const item = items[Math.floor(this.random() * items.length)];
     assert.ok(item !== undefined);
     return item;
   }
 
-  async #start(created: Created): Promise<void> {
+  async #start(): Promise<void> {
     const repository = this.#repository;
     const { folder } = repository;
     writeFileSync(path.join(folder, '.gitignore'), '.env\n');
     repository.git('add', '.gitignore');
     repository.git('commit', '--quiet', '--message=Ignore');
     repository.git('tag', 'v1');
-    const [compute] = created.endpoints;
-    this.#hosts.set(created.branch.id, compute?.host ?? '');
-    await this.#map.setParent(this.#ref(created.branch.id));
+    const { first } = this.databases;
+    await this.#map.setParent(this.databases.ref(first));
     await this.#map.setFollowed(true);
-    this.firstUrl = await this.#url(compute?.host ?? '');
-    await this.#learn();
+    this.firstUrl = await this.databases.url(first);
     await this.#addWorktree('main', folder);
     for (const name of ['second', 'third']) await this.#addWorktree(name, await this.#newWorktree(name));
   }
@@ -176,53 +171,37 @@ export class GitWorld {
 
   async createDatabase(gitBranch: string): Promise<string> {
     const name = `${databaseBranchName(gitBranch)}-${this.nextNumber()}`;
-    const alive = [...this.#hosts.keys()].filter((id) => !this.deleted.has(id));
-    if (alive.length > MAX_DATABASES) return this.#pick(alive);
-    const body = { branch: { name }, endpoints: [{ type: 'read_write' }] };
-    const { branch, endpoints } = await this.#api.change('POST', `/${this.#projectId}/branches`, body);
-    this.#hosts.set(branch.id, endpoints[0]?.host ?? '');
-    await this.#map.addCreated({ ...this.#ref(branch.id), gitBranch });
-    await this.#learn();
-    return branch.id;
+    const { first, usable } = this.databases;
+    if (usable.length >= MAX_DATABASES) return this.#pick([first, ...usable]);
+    const id = await this.databases.add(name);
+    await this.#map.addCreated({ ...this.databases.ref(id), gitBranch });
+    return id;
   }
 
-  async deleteDatabase(): Promise<void> {
-    // The first one is the default branch, which can't be deleted.
-    const [, ...created] = this.#hosts.keys();
-    const ids = created.filter((id) => !this.deleted.has(id) && [...this.mapped.values()].includes(id));
+  /** Deletes or expires a database branch that a git branch is mapped to. */
+  async endDatabase(how: 'delete' | 'expire'): Promise<void> {
+    const mapped = new Set(this.mapped.values());
+    const ids = this.databases.usable.filter((id) => mapped.has(id));
     if (!this.isServiceUp || ids.length === 0) return;
-    const id = this.#pick(ids);
-    await this.#api.change('DELETE', `/${this.#projectId}/branches/${id}`);
-    this.deleted.add(id);
-    await this.#learn();
+    await this.databases[how](this.#pick(ids));
     await this.refreshWindows();
   }
 
-  async toggleService(): Promise<void> {
-    const { baseUrl, dataDir, key } = this.#service;
-    if (this.isServiceUp) await this.#service.stop();
-    else this.#service = await startLocalService({ dataDir, key, args: ['--port', new URL(baseUrl).port] });
-    this.isServiceUp = !this.isServiceUp;
+  async setService(isUp: boolean): Promise<void> {
+    if (isUp === this.isServiceUp) return;
+    await this.databases.toggleService();
     await this.refreshWindows();
-  }
-
-  /** What a window does when its lists have changed. */
-  async #learn(): Promise<void> {
-    const { inventory } = this.#model;
-    await inventory.ensureProjects();
-    await inventory.refreshComputes(this.#projectId);
-    await inventory.branches.refresh(this.#projectId);
-    const hosts = [...this.#hosts.values()];
-    await this.#knownHosts.refresh(inventory, ACCOUNT, hosts);
   }
 
   /** What a window does when it gets the focus, or when its lists have changed. */
   async refreshWindows(): Promise<void> {
+    this.#gitEndedAt = undefined;
     for (const { windows } of this.worktrees) await Promise.all(windows.map((window) => window.refresh()));
   }
 
   async setMapped(gitBranch: string, id: string): Promise<void> {
-    await this.#map.setBranch(gitBranch, id === 'none' ? id : this.#ref(id));
+    this.#gitEndedAt = undefined;
+    await this.#map.setBranch(gitBranch, id === 'none' ? id : this.databases.ref(id));
     this.mapped.set(gitBranch, id);
   }
 
@@ -233,15 +212,15 @@ export class GitWorld {
     if (id !== undefined && to !== undefined) this.mapped.set(to, id);
   }
 
-  #ref(branchId: string): BranchRef {
-    return { account: ACCOUNT, projectId: this.#projectId, branchId };
+  #windows(): readonly WorkFolder[] {
+    return this.worktrees.flatMap(({ windows }) => windows);
   }
 
   #open(worktree: Worktree): WorkFolder {
     const deps: WorkFolderDependencies = {
       runGit,
       clock: systemClock,
-      knownHosts: this.#knownHosts,
+      knownHosts: this.databases.knownHosts,
       isTrusted: () => true,
       account: () => ACCOUNT,
       readEnv: async () => {
@@ -253,6 +232,7 @@ export class GitWorld {
       replaceEnv: async (before, after) => {
         if (worktree.value !== before) return false;
         worktree.write(after);
+        if (this.#gitEndedAt !== undefined) this.switchTimes.push(performance.now() - this.#gitEndedAt);
         return true;
       },
       findTarget: (target, before) => this.#findTarget(target, before),
@@ -265,21 +245,9 @@ export class GitWorld {
 
   async #findTarget({ branchId }: BranchRef, before: string): Promise<Target> {
     if (!this.isServiceUp) return { state: 'offline' };
-    const url = await this.#url(this.hostOf(branchId));
-    const password = new URL(url).password;
-    return { state: 'live', value: replaceHost(before, this.hostOf(branchId), password) };
-  }
-
-  async #url(host: string): Promise<string> {
-    const [branchId = ''] = [...this.#hosts].find(([, known]) => known === host) ?? [];
-    const query = `?branch_id=${branchId}&role_name=${this.#role}&database_name=${this.#database}`;
-    const { uri } = await this.#api.send<{ uri: string }>(
-      'GET',
-      `/${this.#projectId}/connection_uri${query}`,
-    );
-    return uri;
+    const { password } = new URL(await this.databases.url(branchId));
+    return { state: 'live', value: replaceHost(before, this.databases.hostOf(branchId), password) };
   }
 }
 
-const ACCOUNT = 'local';
 const MAX_DATABASES = 8;

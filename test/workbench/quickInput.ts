@@ -124,6 +124,11 @@ export class QuickInput {
     await until(`${label} to be unticked`, async () => (await item.getAttribute('aria-checked')) === 'false');
   }
 
+  /** Presses a key in the box, and doesn't wait for what it does. */
+  async press(key: string): Promise<void> {
+    await this.#input.press(key);
+  }
+
   /** Presses Enter, which accepts the value or the focused item. */
   async accept(prompt: string | RegExp): Promise<void> {
     const before = await this.waitFor(prompt);

@@ -87,6 +87,16 @@ export class StatusBar {
       .dispatchEvent('click');
   }
 
+  /** Hovers over an item. */
+  async tooltip(text: string | RegExp): Promise<string> {
+    const { id } = await this.waitFor(text);
+    await this.#page.mouse.move(0, 0);
+    const hover = this.#page.locator('.workbench-hover:visible');
+    await hover.waitFor({ state: 'hidden' });
+    await this.#page.locator(`[id="${id}"]`).hover();
+    return (await hover.first().innerText()).trim();
+  }
+
   async #find(text: string | RegExp): Promise<StatusBarItem | undefined> {
     return (await this.items()).find((item) => matches(`${item.text}\n${item.label}`, text));
   }

@@ -111,11 +111,8 @@ export class Tree {
     const name = (await this.#row(label)).locator('.label-name');
     const hover = this.#page.locator('.monaco-hover:visible');
     await hover.waitFor({ state: 'hidden' });
-    const shown = () => hover.first().waitFor({ timeout: 3_000 });
+    await name.hover();
     return until(`the tooltip of ${String(label)}`, async () => {
-      // A row that was redrawn under the pointer has a tooltip only once the pointer moves again.
-      await name.hover();
-      await shown().catch(() => this.#page.mouse.move(0, 0));
       const [text] = await hover.allInnerTexts();
       return text !== 'Loading...' && text;
     });

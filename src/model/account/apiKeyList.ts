@@ -111,7 +111,10 @@ export class ApiKeyList implements Disposable {
 
   /** Loads the keys for callers that only show them. Never rejects. */
   async ensureLoaded(): Promise<void> {
-    await this.#list?.ensureLoaded();
+    const list = this.#list;
+    await list?.ensureLoaded();
+    // The account may have been switched in the meantime.
+    if (list !== this.#list) await this.ensureLoaded();
   }
 
   /** @throws {ApiError} */

@@ -31,7 +31,8 @@ const SECTION = 'hostedPostgres';
 const KEYS = { follow: `${SECTION}.follow`, parent: `${SECTION}.parent`, created: `${SECTION}.created` };
 const branchKey = (gitBranch: string): string => `branch.${gitBranch}.${SECTION}`;
 
-export const isSameBranch = (one: BranchRef, other: BranchRef | 'none' | undefined): boolean =>
+export const isSameBranch = (one: BranchRef | undefined, other: BranchRef | 'none' | undefined): boolean =>
+  one !== undefined &&
   other !== undefined &&
   other !== 'none' &&
   one.account === other.account &&
@@ -51,7 +52,7 @@ export async function readBranchMap(runGit: RunGit, folder: string): Promise<Bra
   let parent: BranchRef | undefined;
   let isFollowed = false;
   for (const entry of stdout.split('\0')) {
-    const [key = '', value = ''] = splitOnce(entry, '\n');
+    const [, key = '', value = ''] = /^([^\n]*)\n?(.*)$/s.exec(entry) ?? [];
     const [ref, gitBranch] = parseRef(value);
     const mapped = /^branch\.(.*)\.hostedpostgres$/s.exec(key)?.[1];
     if (mapped !== undefined && (ref !== undefined || value === 'none')) branches.set(mapped, ref ?? 'none');
@@ -121,9 +122,4 @@ function parseRef(value: string): [ref: BranchRef | undefined, rest: string | un
   } catch {
     return [undefined, rest]; // The value was edited by hand.
   }
-}
-
-function splitOnce(text: string, separator: string): readonly string[] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }

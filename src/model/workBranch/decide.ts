@@ -96,7 +96,6 @@ export function decide(facts: Facts): Decision {
 function decideSwitch(facts: Facts, target: BranchRef): Decision {
   const { current } = facts;
   const stopped = (reason: StopReason): Decision => ({ kind: 'stopped', reason, target });
-  const isUnusable = facts.target !== 'unchecked' && facts.target !== 'live';
   if (isSameBranch(target, current))
     return facts.target === 'deleted' || facts.target === 'expired'
       ? stopped(facts.target)
@@ -106,8 +105,8 @@ function decideSwitch(facts: Facts, target: BranchRef): Decision {
   if (obstacle !== undefined) return stopped(obstacle);
   if (facts.account !== target.account)
     return stopped(facts.account === undefined ? 'offline' : 'otherAccount');
-  if (isUnusable) return stopped(facts.target);
-  return { kind: facts.target === 'live' ? 'write' : 'check', target };
+  if (facts.target === 'unchecked') return { kind: 'check', target };
+  return facts.target === 'live' ? { kind: 'write', target } : stopped(facts.target);
 }
 
 /** Only a value that points to a branch of this repository is replaced without asking. */

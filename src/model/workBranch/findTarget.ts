@@ -8,8 +8,12 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl, replaceHost } from './databaseUrl.ts';
+import type { TargetState } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
-import type { Target } from './workFolder.ts';
+
+/** @param value for the env file, a secret */
+export type Target =
+  { readonly state: 'live'; readonly value: string } | { readonly state: Exclude<TargetState, 'live'> };
 
 interface TargetDependencies {
   readonly session: Session;

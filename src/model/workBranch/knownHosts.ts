@@ -9,7 +9,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../memory.ts';
-import type { BranchRef } from './branchMap.ts';
+import { isSameBranch, type BranchRef } from './branchMap.ts';
 import { hostKey } from './databaseUrl.ts';
 import { hasKnownHosts, KNOWN_HOSTS } from './hasKnownHosts.ts';
 
@@ -22,6 +22,9 @@ export interface KnownBranch extends BranchRef {
   readonly expiresAt?: string | undefined;
   readonly isDeleted: boolean;
 }
+
+export const isExpired = (known: KnownBranch | undefined, now: number): boolean =>
+  known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
 
 /** The least recently used hosts are dropped. */
 const MAX_HOSTS = 200;
@@ -49,11 +52,8 @@ export class KnownHosts {
   }
 
   /** The last known data of a branch, from any of its hosts. */
-  find({ account, projectId, branchId }: BranchRef): KnownBranch | undefined {
-    return read(this.#memory).find(
-      ([, known]) =>
-        known.account === account && known.projectId === projectId && known.branchId === branchId,
-    )?.[1];
+  find(branch: BranchRef): KnownBranch | undefined {
+    return read(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
   }
 
   /** @param computes to remember with their branches, as the inventory knows them */

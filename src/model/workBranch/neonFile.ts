@@ -46,12 +46,13 @@ export async function isFollowedByNeon(worktree: string): Promise<boolean> {
   }
 }
 
-/** The new entry of a git branch. */
 interface NeonChange {
   readonly projectId: string;
-  readonly gitBranch: string;
   /** The name of the database branch. */
   readonly branch: string;
+  /** The git branch to map to it, if the file has a map. */
+  readonly gitBranch?: string | undefined;
+  /** Whether it becomes the current branch. */
   readonly isCheckedOut: boolean;
 }
 
@@ -66,7 +67,7 @@ export function withBranch(text: string, change: NeonChange): string | undefined
     delete after['branchId'];
   }
   const git = fieldsOf(after['git']);
-  if (typeof git['map'] === 'object' && git['map'] !== null)
+  if (change.gitBranch !== undefined && typeof git['map'] === 'object' && git['map'] !== null)
     after['git'] = { ...git, map: { ...git['map'], [change.gitBranch]: change.branch } };
   if (isEqual(before, after)) return undefined;
   const indent = /^[\t ]+/m.exec(text)?.[0];

@@ -4,12 +4,15 @@ import type { BranchList } from '../inventory/branchLists.ts';
 import { deletionProblem } from '../inventory/branchStatus.ts';
 import { isSameBranch, type BranchMap, type BranchRef, type CreatedBranch } from './branchMap.ts';
 
-export interface CleanupFacts {
+interface LocalFacts {
   readonly map: BranchMap;
   /** The repository's git branches, checked out or not. */
   readonly gitBranches: ReadonlySet<string>;
   /** What env files point to. */
   readonly inFiles: readonly BranchRef[];
+}
+
+export interface CleanupFacts extends LocalFacts {
   /** The id of the connected account. */
   readonly account: string;
   /** By project, as they are now. A deleted project has none. */
@@ -45,10 +48,17 @@ export function findUnused(facts: CleanupFacts): Cleanup {
   return { unused, gone };
 }
 
+/** How many database branches have lost their git branch, as far as it is known without a request. */
+export function countUnused(facts: LocalFacts): number {
+  const used = usedBranches(facts);
+  const unused = facts.map.created.filter((created) => !used.some((ref) => isSameBranch(created, ref)));
+  return new Set(unused.map(({ branchId }) => branchId)).size;
+}
+
 const isKept = (list: BranchList, branch: Branch): boolean =>
   branch.protected === true || deletionProblem(list, branch) !== undefined;
 
-function usedBranches({ map, gitBranches, inFiles }: CleanupFacts): readonly (BranchRef | 'none')[] {
+function usedBranches({ map, gitBranches, inFiles }: LocalFacts): readonly (BranchRef | 'none')[] {
   const mapped = [...map.branches].filter(([gitBranch]) => gitBranches.has(gitBranch));
   return [
     ...mapped.map(([, ref]) => ref),

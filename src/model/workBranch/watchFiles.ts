@@ -1,8 +1,8 @@
 import { watch } from 'node:fs';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 
-/** Names of files by folder. The files needn't exist. */
-export type WatchedFiles = ReadonlyMap<string, readonly string[]>;
+/** Names of files in folders. The files needn't exist. */
+export type WatchedFiles = readonly (readonly [folder: string, names: readonly string[]])[];
 
 /** Watches folders, because git and editors replace files. */
 export function watchFiles(files: WatchedFiles, onChange: () => void): Disposable {

@@ -2,7 +2,7 @@
  * A workspace folder: its checked-out git branch, and the database branch that its env file points to. Follows checkouts if
  * the repository's map says so.
  */
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { isEqual } from '../../base/equal.ts';
@@ -11,6 +11,7 @@ import type { RunGit } from '../../base/runGit.ts';
 import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchMap, type BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl } from './databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type TargetState } from './decide.ts';
+import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
 import {
   findRepository,
@@ -20,9 +21,9 @@ import {
   type GitState,
   type Repository,
 } from './gitState.ts';
-import type { KnownBranch, KnownHosts } from './knownHosts.ts';
-import { isFollowedByNeon, NEON_FILE } from './neonFile.ts';
-import { isLinked, otherWorktrees } from './worktrees.ts';
+import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
+import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
+import { branchesInOtherWorktrees, isLinked, type OtherFiles } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 
 /** The variable in the env file. */
@@ -34,17 +35,7 @@ export interface EnvValue {
   readonly value: string | undefined;
 }
 
-/** @param value for the env file, a secret */
-export type Target =
-  { readonly state: 'live'; readonly value: string } | { readonly state: Exclude<TargetState, 'live'> };
-
-/** Reported after the env file was pointed at another database branch. */
-export interface EnvFileUpdate {
-  readonly gitBranch: string;
-  readonly target: BranchRef;
-}
-
-export interface WorkFolderDependencies {
+export interface WorkFolderDependencies extends OtherFiles {
   readonly runGit: RunGit;
   readonly clock: Clock;
   readonly knownHosts: KnownHosts;
@@ -52,15 +43,14 @@ export interface WorkFolderDependencies {
   /** The id of the connected account. */
   readonly account: () => string | undefined;
   readonly readEnv: () => Promise<EnvValue>;
-  /** The value in another folder's env file, a secret. */
-  readonly readOther: (folder: string) => Promise<string | undefined>;
   /** Replaces the value unless it has changed since. @returns whether it was replaced */
   readonly replaceEnv: (before: string, after: string) => Promise<boolean>;
   /** The new value for the env file. Keeps the role, database and parameters of the old one. Never rejects. */
   readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
   /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
   readonly ask: (gitBranch: string, reason: AskReason) => boolean;
-  readonly onSwitched: (update: EnvFileUpdate) => void;
+  /** Called after the env file was pointed at another database branch. */
+  readonly onSwitched: (gitBranch: string, target: BranchRef) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -102,12 +92,13 @@ export class WorkFolder implements Disposable {
   #runAgain = false;
   #timer: Disposable | undefined;
   #retryTimer: Disposable | undefined;
-  #watched: WatchedFiles = new Map();
+  #watched: WatchedFiles = [];
   #watcher: Disposable | undefined;
   #isDisposed = false;
   /** The git branches that the user was asked about. */
   readonly #asked = new Set<string>();
   #undone: string | undefined;
+  #isActive = false;
 
   readonly onDidChange = this.#changed.event;
 
@@ -126,9 +117,24 @@ export class WorkFolder implements Disposable {
     return (this.#running ??= this.#run());
   }
 
+  /** Call it when the user runs a command for the folder. From then on, git is read even if no host is known. */
+  async activate(): Promise<void> {
+    this.#isActive = true;
+    await this.refresh();
+  }
+
   /** Keeps the file as it is until another git branch is checked out. */
   setUndone(gitBranch: string): void {
     this.#undone = gitBranch;
+  }
+
+  /** So that the public command line uses the same branch as the env file. Never rejects. */
+  async updateNeonFile(ref: BranchRef | undefined = this.#state.current): Promise<void> {
+    const { repository } = this.#state;
+    const known = ref && this.#deps.knownHosts.find(ref);
+    if (repository === undefined || known === undefined) return;
+    const change = { projectId: known.projectId, branch: known.branchName, isCheckedOut: true };
+    await updateNeonFile(this.folder, repository.worktree, change).catch(this.#deps.onError);
   }
 
   dispose(): void {
@@ -181,7 +187,10 @@ export class WorkFolder implements Disposable {
     }
     if (decision.kind !== 'write' || found.state !== 'live') return decision;
     const { branch: gitBranch = '' } = facts.git;
-    if (await this.#deps.replaceEnv(oldValue, found.value)) this.#deps.onSwitched({ gitBranch, target });
+    if (await this.#deps.replaceEnv(oldValue, found.value)) {
+      await this.updateNeonFile(target);
+      this.#deps.onSwitched(gitBranch, target);
+    }
     this.#runAgain = true;
     return { kind: 'nothing' };
   }
@@ -192,7 +201,8 @@ export class WorkFolder implements Disposable {
     const { value, file, path } = await this.#deps.readEnv();
     const host = value === undefined ? undefined : parseDatabaseUrl(value)?.host;
     const current = host === undefined ? undefined : knownHosts.get(host);
-    const repository = knownHosts.isEmpty ? undefined : await findRepository(this.folder);
+    const readsGit = this.#isActive || !knownHosts.isEmpty;
+    const repository = readsGit ? await findRepository(this.folder) : undefined;
     if (repository === undefined) {
       this.#update({ ...NO_STATE, host, current }, path);
       return { value };
@@ -201,15 +211,12 @@ export class WorkFolder implements Disposable {
       readGitState(repository, runGit),
       readBranchMap(runGit, this.folder),
     ]);
-    const others = await this.#otherBranches(repository);
-    const mapped = git.branch === undefined ? undefined : map.branches.get(git.branch);
-    const isOwn = current !== undefined && isSameBranch(current, mapped);
-    const sharedWith = isOwn
-      ? undefined
-      : others.find(([, other]) => current && isSameBranch(current, other))?.[0];
+    const others = await branchesInOtherWorktrees(this.folder, repository, this.#deps);
+    const target = git.branch === undefined ? undefined : map.branches.get(git.branch);
+    const sharing = others.find(([, other]) => isSameBranch(other, current));
+    const sharedWith = isSameBranch(current, target) ? undefined : sharing?.[0];
     this.#update({ repository, git, map, host, current, sharedWith }, path);
     if (git.branch !== this.#undone) this.#undone = undefined;
-    const target = mapped;
     const isUnmapped = target === undefined && git.branch !== undefined;
     const isSwitch =
       file === 'writable' && target !== undefined && target !== 'none' && !isSameBranch(target, current);
@@ -231,23 +238,11 @@ export class WorkFolder implements Disposable {
     return { facts, value };
   }
 
-  /** The folders in other worktrees that correspond to this one, with the known branches of their files. */
-  async #otherBranches(repository: Repository): Promise<(readonly [folder: string, branch: KnownBranch])[]> {
-    const inside = relative(repository.worktree, this.folder);
-    const folders = (await otherWorktrees(repository)).map((worktree) => join(worktree, inside));
-    const values = await Promise.all(folders.map((folder) => this.#deps.readOther(folder)));
-    return folders.flatMap((folder, index) => {
-      const url = parseDatabaseUrl(values[index] ?? '');
-      const known = url && this.#deps.knownHosts.get(url.host);
-      return known === undefined ? [] : [[folder, known] as const];
-    });
-  }
-
   /** The state of the target, as far as it is known without a request. */
   #knownState(target: BranchRef): TargetState {
     const known = this.#deps.knownHosts.find(target);
     if (known?.isDeleted === true) return 'deleted';
-    return isExpired(known, this.#deps.clock) ? 'expired' : 'unchecked';
+    return isExpired(known, this.#deps.clock.now()) ? 'expired' : 'unchecked';
   }
 
   #update(change: Partial<WorkFolderState>, envPath?: string): void {
@@ -260,23 +255,22 @@ export class WorkFolder implements Disposable {
   /** Watches files only while there is something to show or follow. */
   #watch(envPath: string): void {
     const { repository, map, current } = this.#state;
-    const files = new Map<string, readonly string[]>();
-    const add = (folder: string, names: readonly string[]) =>
-      files.set(folder, [...(files.get(folder) ?? []), ...names]);
-    if (map.isFollowed || current !== undefined) {
-      add(dirname(envPath), [basename(envPath)]);
-      if (repository !== undefined) {
-        add(repository.gitDir, STATE_FILES);
-        add(repository.worktree, [NEON_FILE]);
-        add(repository.commonDir, ['config']);
-      }
-    }
-    if (isEqual([...files], [...this.#watched]) || this.#isDisposed) return;
+    const inRepository: WatchedFiles =
+      repository === undefined
+        ? []
+        : [
+            [repository.gitDir, STATE_FILES],
+            [repository.worktree, [NEON_FILE]],
+            [repository.commonDir, ['config']],
+          ];
+    const isUsed = map.isFollowed || current !== undefined;
+    const files: WatchedFiles = isUsed ? [[dirname(envPath), [basename(envPath)]], ...inRepository] : [];
+    if (isEqual(files, this.#watched) || this.#isDisposed) return;
     this.#watched = files;
     this.#watcher?.dispose();
     this.#watcher = watchFiles(files, () => this.#schedule());
     // Run once more: a change made before the watcher was in place would go unnoticed.
-    if (files.size > 0) this.#runAgain = true;
+    if (files.length > 0) this.#runAgain = true;
   }
 
   #schedule(): void {
@@ -290,6 +284,3 @@ const plain = (state: WorkFolderState) => ({
   ...state,
   map: { ...state.map, branches: [...state.map.branches] },
 });
-
-export const isExpired = (known: KnownBranch | undefined, clock: Clock): boolean =>
-  known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= clock.now();

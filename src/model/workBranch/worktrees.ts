@@ -1,7 +1,9 @@
-/** The worktrees of a repository, read from git's files. */
+/** The worktrees of a repository, read from git's files, and the database branches that they use. */
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { parseDatabaseUrl } from './databaseUrl.ts';
 import { findRepository, type Repository } from './gitState.ts';
+import type { KnownBranch, KnownHosts } from './knownHosts.ts';
 
 /** The git worktree around a folder, or else the folder, with links resolved. */
 export async function worktreeOf(folder: string): Promise<string> {
@@ -24,4 +26,26 @@ export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository
   // A bare repository has no worktree of its own. A submodule's git folder isn't inside its worktree.
   const main = path.basename(commonDir) === '.git' ? [path.dirname(commonDir)] : [];
   return [...main, ...linked].filter((other) => path.isAbsolute(other) && other !== worktree);
+}
+
+export interface OtherFiles {
+  readonly knownHosts: Pick<KnownHosts, 'get'>;
+  /** The value in another folder's env file, a secret. */
+  readonly readOther: (folder: string) => Promise<string | undefined>;
+}
+
+/** The folders in other worktrees that correspond to this one, with the known branches of their env files. */
+export async function branchesInOtherWorktrees(
+  folder: string,
+  repository: Repository,
+  { knownHosts, readOther }: OtherFiles,
+): Promise<(readonly [folder: string, branch: KnownBranch])[]> {
+  const inside = path.relative(repository.worktree, folder);
+  const folders = (await otherWorktrees(repository)).map((worktree) => path.join(worktree, inside));
+  const values = await Promise.all(folders.map(readOther));
+  return folders.flatMap((other, index) => {
+    const url = parseDatabaseUrl(values[index] ?? '');
+    const known = url && knownHosts.get(url.host);
+    return known === undefined ? [] : [[other, known] as const];
+  });
 }

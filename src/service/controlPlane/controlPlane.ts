@@ -27,7 +27,7 @@ interface ControlPlaneDependencies extends Omit<PlaneDependencies, 'onUnexpected
   readonly runsPostgres: boolean;
 }
 
-/** Milliseconds between two writes of the usage of keys and computes. */
+/** Milliseconds between two writes of the usage of keys and computes, and of the size of branches. */
 const USAGE_INTERVAL = 30_000;
 
 /** Milliseconds between two checks for expired branches. */
@@ -82,7 +82,10 @@ export class ControlPlane {
       isBusy: (id) => this.#operations.whenEnded(id) !== undefined,
       suspend: (id) => this.#suspend(id),
     });
-    const stopWriting = clock.every(USAGE_INTERVAL, () => this.#writeUsage());
+    const stopWriting = clock.every(USAGE_INTERVAL, () => {
+      this.#writeUsage();
+      void this.#writeSizes();
+    });
     const stopDeleting = clock.every(EXPIRY_INTERVAL, () => this.branches.deleteExpired());
     this.#stopTimers = () => {
       stopWriting();
@@ -212,5 +215,17 @@ export class ControlPlane {
     this.keys.writeUses();
     for (const compute of store.account.activeComputes())
       store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
+  }
+  /** Only the data of an active compute changes. */
+  async #writeSizes(): Promise<void> {
+    const { store } = this;
+    for (const { record } of store.account.activeComputes()) {
+      const { branch_id: id } = record;
+      const logical_size = await this.engine.then((engine) => engine.size(id)).catch(() => undefined);
+      const branch = store.account.projectOfBranch(id)?.branches.get(id);
+      if (logical_size === undefined || branch === undefined || this.#operations.isStopped) continue;
+      if (logical_size !== branch.logical_size)
+        store.commit({ set: 'branch', value: { ...branch, logical_size } });
+    }
   }
 }

@@ -191,6 +191,9 @@ export interface ComputeEngine extends EngineFacts {
    */
   catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog>;
 
+  /** Returns the size of the branch's databases in bytes; undefined without Postgres. Asks no server. @throws {Error} without data */
+  size(branchId: string): Promise<number | undefined>;
+
   /** Starts no compute. @throws {EngineError} */
   schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema>;
 

@@ -34,7 +34,7 @@ export const catalogRoutes = (plane: ControlPlane): Routes => ({
 
 function databaseRoutes(plane: ControlPlane): Routes {
   const { databases } = plane;
-  const target = (call: ApiCall) => branchTarget(plane, call);
+  const target = (call: ApiCall) => branchOfCall(plane, call);
   const name = (call: ApiCall) => call.param('database_name');
   return {
     [`GET ${DATABASES}`]: async (call) => reply({ databases: await databases.list(target(call)) }),
@@ -53,7 +53,7 @@ function databaseRoutes(plane: ControlPlane): Routes {
 
 function roleRoutes(plane: ControlPlane): Routes {
   const { roles } = plane;
-  const target = (call: ApiCall) => branchTarget(plane, call);
+  const target = (call: ApiCall) => branchOfCall(plane, call);
   const name = (call: ApiCall) => call.param('role_name');
   return {
     [`GET ${ROLES}`]: async (call) => reply({ roles: await roles.list(target(call)) }),
@@ -76,7 +76,7 @@ function schemaRoutes(plane: ControlPlane): Routes {
       rejectHistory(call, ['lsn', 'timestamp']);
       const format = choiceParameter(call, 'format', ['sql', 'json']);
       const database = requiredParameter(call, 'db_name');
-      return reply(await plane.catalogs.schema(branchTarget(plane, call), database, format));
+      return reply(await plane.catalogs.schema(branchOfCall(plane, call), database, format));
     },
     [`GET ${BRANCH}/compare_schema`]: (call) => compareSchema(plane, call),
   };
@@ -85,7 +85,7 @@ function schemaRoutes(plane: ControlPlane): Routes {
 /** Returns what is different in the branch, compared with its parent or the branch that the caller names. */
 async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   rejectHistory(call, ['lsn', 'timestamp', 'base_lsn', 'base_timestamp']);
-  const { project, branchId } = branchTarget(plane, call);
+  const { project, branchId } = branchOfCall(plane, call);
   const database = requiredParameter(call, 'db_name');
   const baseId = queryParameter(call, 'base_branch_id') ?? findBranch(project, branchId).parent_id;
   if (baseId === undefined) throw badRequest('base_branch_id is required, because the branch has no parent.');
@@ -103,7 +103,7 @@ function rejectHistory(call: ApiCall, names: readonly string[]): void {
   rejectHistoryPosition(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])));
 }
 
-const branchTarget = ({ store }: ControlPlane, call: ApiCall): BranchTarget => ({
+const branchOfCall = ({ store }: ControlPlane, call: ApiCall): BranchTarget => ({
   project: findProject(store.account, call),
   branchId: call.param('branch_id'),
 });

@@ -12,7 +12,7 @@ import { Compute } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
 import { createBranch, deleteBranch, restoreBranch } from './data/branches.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
-import { removeAll } from './data/files.ts';
+import { databasesSize, removeAll } from './data/files.ts';
 import { serviceLogins } from './data/logins.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './data/storage.ts';
 import { ensureCertificate } from './network/certificate.ts';
@@ -101,6 +101,7 @@ function postgresEngine(
       computes.delete(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
+    size: async (branchId) => databasesSize(deps.branches.folder(branchId)),
     ...branchMethods(deps),
     async close() {
       shutdown.abort(new EngineError('The service is stopping'));

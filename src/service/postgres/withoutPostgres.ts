@@ -10,7 +10,7 @@ const LAST_PORT = 65_534;
 
 const SIMULATED = 'The service simulates computes (--no-postgres): there are no databases and roles.';
 
-const doNothing = async (): Promise<void> => undefined;
+const doNothing = async (): Promise<undefined> => undefined;
 const failWith = (message: string) => async (): Promise<never> => {
   throw new EngineError(message);
 };
@@ -38,6 +38,7 @@ export function simulatedEngine(): ComputeEngine {
     restoreBranch: doNothing,
     deleteBranch: doNothing,
     prepareBranch: async () => ({ databases: [], roles: [] }),
+    size: doNothing,
     catalog: failWith(SIMULATED),
     schema: failWith(SIMULATED),
     changeCatalog: failWith(SIMULATED),

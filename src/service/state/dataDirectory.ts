@@ -44,12 +44,12 @@ export function openDataDirectory(dataDir: string | undefined): DataDirectory {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
     return { folder, isTemporary: true, dispose: () => removeTemporary(folder) };
   }
-  const folder = createPrivateFolder(path.resolve(dataDir));
+  const folder = createUsableFolder(path.resolve(dataDir));
   return { folder, isTemporary: false, dispose: () => undefined };
 }
 
 /** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */
-export function createPrivateFolder(folder: string): string {
+export function createUsableFolder(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -63,6 +63,8 @@ export type BranchRecord = {
   readonly active_time_seconds: number;
   readonly written_data_bytes: number;
   readonly data_transfer_bytes: number;
+  /** Bytes, when its compute was last active. Missing until then. */
+  readonly logical_size?: number;
   readonly created_at: string;
   readonly updated_at: string;
   /** When the service deletes the branch. */

@@ -28,6 +28,16 @@ export function branchWarnings(
   ].filter((text) => text !== '');
 }
 
+/** How many branches Tidy Up Branches may delete; nothing if there is none. */
+export function unusedText(count: number): readonly string[] {
+  if (count === 0) return [];
+  return [
+    count === 1
+      ? l10n.t('1 database branch has lost its Git branch.')
+      : l10n.t('{0} database branches have lost their Git branches.', count),
+  ];
+}
+
 /** Why a git branch could get a database branch. */
 export function questionText(reason: AskReason, gitBranch: string): string {
   const texts: Record<AskReason, string> = {

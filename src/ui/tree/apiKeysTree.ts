@@ -14,11 +14,13 @@ import { nameOrId } from '../text/sanitize.ts';
 import { unreadableRecordItem } from './treeItems.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 
-/** Redrawn completely with each change, because it has few rows and no children. */
+/** Redrawn completely if any row looks different, because it has few rows and no children. */
 export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   readonly #keys: ApiKeyList;
   readonly #changed = new EventEmitter<undefined>();
   readonly #disposables = new DisposableStore();
+  /** The rows as last drawn. Drawing them again would close an open tooltip. Undefined while VS Code waits for them. */
+  #drawn: string | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: TreeView<KeysNode>;
@@ -26,7 +28,11 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   constructor(keys: ApiKeyList, view: TreeView<KeysNode>) {
     this.#keys = keys;
     this.view = view;
-    const redraw = () => this.#changed.fire(undefined);
+    const redraw = () => {
+      // The keys of another account are loaded once VS Code asks for its rows.
+      const isDrawn = keys.wasRequested && this.#drawn === this.#rows();
+      if (this.#drawn !== undefined && !isDrawn) this.#changed.fire(undefined);
+    };
     const update = () => {
       setViewMessage(view, messageOf(keys));
       redraw();
@@ -36,7 +42,9 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   }
 
   async getChildren(): Promise<KeysNode[]> {
+    this.#drawn = undefined;
     await this.#keys.ensureLoaded();
+    this.#drawn = this.#rows();
     return keysNodes(this.#keys);
   }
 
@@ -44,8 +52,17 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     return keysItem(this.#keys, node);
   }
 
+  resolveTreeItem(item: TreeItem, node: KeysNode): TreeItem {
+    item.tooltip = keysTooltip(this.#keys, node);
+    return item;
+  }
+
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  #rows(): string {
+    return JSON.stringify(keysNodes(this.#keys).map((node) => keysItem(this.#keys, node)));
   }
 }
 
@@ -100,7 +117,6 @@ function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeIte
   ];
   if (isInUse) parts.unshift(l10n.t('this window'));
   item.description = parts.join(' · ');
-  item.tooltip = markdownTable(key.name, rows(key, isInUse));
   item.accessibilityInformation = { label: [l10n.t('API key {0}', label), ...parts].join(', ') };
   return item;
 }
@@ -109,6 +125,16 @@ function lastUse({ last_used_at, last_used_from_addr: address }: ApiKey): string
   if (!last_used_at) return l10n.t('never used');
   const when = ago(last_used_at);
   return address ? l10n.t('used {0} from {1}', when, address) : l10n.t('used {0}', when);
+}
+
+/** Only for the row under the pointer, because the last use of the key in use changes with each refresh. */
+export function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
+  if (node.kind === 'hiddenKeys' && list.keyKind !== 'personal')
+    return l10n.t(
+      "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
+    );
+  const key = node.kind === 'apiKey' ? list.key(node.keyId) : undefined;
+  return key && markdownTable(key.name, rows(key, list.isInUse(key.id)));
 }
 
 const rows = (key: ApiKey, isInUse: boolean): Row[] => [
@@ -128,10 +154,6 @@ function hiddenItem(isPersonal: boolean): TreeItem {
   const item = new TreeItem(label);
   item.description = reason;
   item.accessibilityInformation = { label: `${label}, ${reason}` };
-  if (!isPersonal)
-    item.tooltip = l10n.t(
-      "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
-    );
   item.iconPath = new ThemeIcon('info');
   item.contextValue = 'hiddenKeys';
   return item;

@@ -96,6 +96,7 @@ export class SwitchNotices {
       await undoChanges([last.change]);
       this.#last = undefined;
       await last.followed.work.refresh();
+      await last.followed.work.updateNeonFile();
     });
   }
 

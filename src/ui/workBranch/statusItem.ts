@@ -7,7 +7,11 @@ import { isPrimary, labelOf } from '../../model/inventory/computeStatus.ts';
 import type { AgentBranch, AgentBranches } from '../../model/agents/agentBranches.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import { isExpired, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
+import { isExpired } from '../../model/workBranch/knownHosts.ts';
+import { readGitBranches } from '../../model/workBranch/gitState.ts';
+import { countUnused } from '../../model/workBranch/unusedBranches.ts';
+import type { WorkFolderState } from '../../model/workBranch/workFolder.ts';
+import { runGit } from '../envFile/git.ts';
 import type { Config } from '../state/config.ts';
 import { setFollowsGit } from '../state/contextKey.ts';
 import { agentBranchName, agentBranchText } from '../text/agentText.ts';
@@ -15,7 +19,13 @@ import { statusText } from '../text/computeText.ts';
 import { formatDate } from '../text/timeText.ts';
 import { markdown, markdownList, markdownTable } from '../text/markdown.ts';
 import { sanitize } from '../text/sanitize.ts';
-import { branchWarnings, decisionText, knownBranchName, pauseText } from '../text/workBranchText.ts';
+import {
+  branchWarnings,
+  decisionText,
+  knownBranchName,
+  pauseText,
+  unusedText,
+} from '../text/workBranchText.ts';
 import { window, type StatusBarItem } from '../window.ts';
 import type { WorkFolders } from './workFolders.ts';
 
@@ -39,6 +49,9 @@ export class WorkBranchItem implements Disposable {
   #created: StatusBarItem | undefined;
   #isFollowed = false;
   #timer: Disposable | undefined;
+  /** What `#unusedCount` was computed for. */
+  #countedState: WorkFolderState | undefined;
+  #unusedCount = 0;
 
   constructor(deps: StatusItemDependencies) {
     this.#deps = deps;
@@ -68,16 +81,19 @@ export class WorkBranchItem implements Disposable {
     if (shown === undefined) return this.#showAgents();
     const { folder, work } = shown;
     const { state } = work;
+    if (state !== this.#countedState) void this.#countUnused(folder, state);
     const name = state.current === undefined ? l10n.t('unknown database') : knownBranchName(state.current);
     const warnings = this.#warnings(state);
     const reason = decisionText(state.decision, sanitize(state.git?.branch ?? ''));
     const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
+    const isWarning = warnings.length > 0 || state.decision.kind === 'stopped';
     this.#item.show({
-      icon: 'database',
+      // High-contrast themes have no color for warnings.
+      icon: isWarning ? 'warning' : 'database',
       text: labelWithState(name, state),
       spoken: { label: [l10n.t('Database branch {0}', name), ...notes].join('. ') },
-      tooltip: markdown`${this.#table(name, folder, state)}\n\n${markdownList(notes)}`,
-      isWarning: warnings.length > 0 || state.decision.kind === 'stopped',
+      tooltip: markdown`${this.#table(name, folder, state)}\n\n${markdownList([...notes, ...unusedText(this.#unusedCount)])}`,
+      isWarning,
     });
   }
 
@@ -101,6 +117,19 @@ export class WorkBranchItem implements Disposable {
     return this.#deps.agentBranches.of(this.#deps.session.connection);
   }
 
+  /** For the tooltip. Runs git only if a branch was created. */
+  async #countUnused({ uri }: WorkspaceFolder, state: WorkFolderState): Promise<void> {
+    this.#countedState = state;
+    const { map, current } = state;
+    const inFiles = current === undefined ? [] : [current];
+    const count = async () =>
+      countUnused({ map, inFiles, gitBranches: await readGitBranches(runGit, uri.fsPath) });
+    const unused = map.created.length === 0 ? 0 : await count().catch(() => 0);
+    if (state !== this.#countedState || unused === this.#unusedCount) return;
+    this.#unusedCount = unused;
+    this.#update();
+  }
+
   #setFollowed(isFollowed: boolean): void {
     if (isFollowed !== this.#isFollowed) setFollowsGit(isFollowed);
     this.#isFollowed = isFollowed;
@@ -112,7 +141,7 @@ export class WorkBranchItem implements Disposable {
     const mark = marks[current.projectId] ?? marks[current.account];
     return branchWarnings(current, {
       mark,
-      isExpired: isExpired(current, systemClock),
+      isExpired: isExpired(current, systemClock.now()),
       sharedWith: sharedWith && path.basename(sharedWith),
     });
   }

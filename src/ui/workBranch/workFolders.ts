@@ -128,7 +128,7 @@ export class WorkFolders implements Disposable {
         void askForBranch({ folder, work, log }, { gitBranch, reason }, this.#parentOf(work));
         return true;
       },
-      onSwitched: ({ gitBranch, target }) => {
+      onSwitched: (gitBranch, target) => {
         const known = knownHosts.find(target);
         const name = known === undefined ? target.branchId : knownBranchName(known);
         const message = l10n.t('{0} points to {1}', variable().file, name);

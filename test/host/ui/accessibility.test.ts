@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createRepository } from '../../helpers/gitRepository.ts';
 import { reports, shop } from '../../helpers/shopAccount.ts';
+import { Editor } from '../../workbench/editor.ts';
+import type { PageElement } from '../../workbench/pageElement.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -87,5 +92,83 @@ describe('Rows of the tree', () => {
     );
     await ui().page.keyboard.press('F2');
     await ui().quickInput.cancel('Select what to change on reports');
+  });
+});
+
+describe('The database branch of a window that knows no host', () => {
+  const ui = useWorkbench();
+  const service = useService();
+  const show = () => ui().run('Show Database Branch…');
+
+  /** The part of the window and the status bar item with the focus. */
+  const focus = () =>
+    ui().page.evaluate<string>(
+      `['.part', '.statusbar-item'].map((each) => document.activeElement?.closest(each)?.id).join()`,
+    );
+  const moveFocus = async (key: string) => {
+    const from = await focus();
+    await ui().page.keyboard.press(key);
+    await until(`${key} to move the focus`, async () => (await focus()) !== from);
+  };
+
+  before(() => connect(ui(), service()));
+
+  it('is offered for a Git branch only, without a file that does not exist', async () => {
+    await show();
+    await ui().notifications.waitFor(/isn't in a Git repository/);
+    await ui().notifications.clear();
+    createRepository(ui().folder).git('switch', '--quiet', '--create', 'login');
+    await show();
+    const { items } = await ui().quickInput.waitFor('.env points to no known');
+    assert.deepEqual(items, ['Create Branch for login', 'Choose Branch for login…', 'Follow Git Branch']);
+    await ui().quickInput.cancel('.env points');
+  });
+
+  it('is created with the keyboard only, and Undo can be reached', async () => {
+    const { page, quickInput } = ui();
+    await writeFile(path.join(ui().folder, '.gitignore'), '.env\n');
+    await page.keyboard.press('F1');
+    await quickInput.answer(/./, '>Hosted Postgres: Show Database Branch…');
+    await quickInput.accept('.env points to no known');
+    await quickInput.answer('Select a project', 'shop');
+    await quickInput.answer("The service doesn't provide the password", 'Use a placeholder');
+    await ui().notifications.waitFor('.env points to login');
+    const notice = page.locator('.notifications-center .monaco-list-row');
+    const label = (await notice.first().getAttribute('aria-label')) ?? '';
+    assert.match(label, /^Info: \.env points to login/);
+    const isFocused = () =>
+      notice.getByRole('button', { name: 'Undo' }).and(page.locator(':focus')).isVisible();
+    await until('Undo to have the focus', async () => {
+      if (await isFocused()) return true;
+      await page.keyboard.press('Tab');
+      return false;
+    });
+    await ui().notifications.clear();
+  });
+
+  it('is reached by F6 and the arrow keys, and its menu is read with names', async () => {
+    const { page, quickInput } = ui();
+    const id = 'hosted-postgres.hosted-postgres.hostedPostgres.workBranch';
+    const item = page.locator(`[id="${id}"]`);
+    while (!(await focus()).includes('workbench.parts.statusbar')) await moveFocus('F6');
+    while (!(await focus()).includes(id)) await moveFocus('ArrowRight');
+    assert.equal(await item.getAttribute('aria-label'), 'Database branch login');
+    await page.keyboard.press('Enter');
+    await quickInput.waitForItems('.env points to login', 7);
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    const labels = await rows.evaluateAll((all: PageElement[]) =>
+      all.map((row) => row.getAttribute('aria-label')),
+    );
+    assert.deepEqual(labels, [
+      'Choose Branch for login…',
+      'Follow Git Branch',
+      'Tidy Up Branches…',
+      'Compare Schema…',
+      'Show in Computes',
+      'Open psql',
+      'Open .env',
+    ]);
+    await quickInput.answer('.env points to login', 'Open .env');
+    await new Editor(page).waitForFile('.env');
   });
 });

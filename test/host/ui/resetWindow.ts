@@ -35,7 +35,8 @@ export async function resetWindow(ui: SuiteWindow): Promise<void> {
   );
 }
 
-async function closeEditors(ui: SuiteWindow): Promise<void> {
+/** Discards unsaved changes. */
+export async function closeEditors(ui: SuiteWindow): Promise<void> {
   if (await ui.page.locator('.part.panel').isVisible()) await ui.runCommand('View: Hide Panel');
   const tabs = ui.page.locator('.editor-group-container .tab');
   if ((await tabs.count()) === 0) return;

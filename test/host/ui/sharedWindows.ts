@@ -28,6 +28,16 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'marks', 'keySearch', 'tidyUp', 'workBranch', 'agents', 'writeEnv'],
+    suites: [
+      'branches',
+      'schema',
+      'marks',
+      'keySearch',
+      'tidyUp',
+      'workBranch',
+      'followedBranch',
+      'agents',
+      'writeEnv',
+    ],
   },
 } satisfies Record<string, SharedWindow>;

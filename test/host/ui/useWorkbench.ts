@@ -51,6 +51,14 @@ export class SuiteWindow extends Workbench {
     return this.#opened.openWindow();
   }
 
+  /** Opens another folder in this window. */
+  async openFolder(folder: string): Promise<void> {
+    const address = new URL(this.page.url());
+    address.searchParams.set('folder', folder);
+    await this.page.goto(String(address));
+    await this.whenRestored();
+  }
+
   /** Runs a command of the extension from the palette. */
   async run(title: string): Promise<void> {
     await this.runCommand(`Hosted Postgres: ${title}`);

@@ -1,5 +1,6 @@
 import { until } from '../../workbench/until.ts';
-import type { Workbench } from '../../workbench/workbench.ts';
+import { closeEditors } from './resetWindow.ts';
+import type { SuiteWindow } from './useWorkbench.ts';
 
 const MOST_QUESTIONS = 8;
 
@@ -12,12 +13,11 @@ const STATE = `(() => {
     question: widget && [widget.querySelector('.quick-input-title')?.textContent, field?.placeholder, widget.querySelector('.quick-input-message')?.textContent].join('\\n'),
     items: widget === undefined ? 0 : widget.querySelectorAll('.quick-input-list .monaco-list-row').length,
     isList: widget !== undefined && shown('.quick-input-list').length > 0,
-    isBusy: widget !== undefined && shown('.quick-input-widget .monaco-progress-container.active').length > 0,
     dialog: shown('.monaco-dialog-box')[0]?.textContent,
     isNotified: document.querySelector('[id="status.notifications"] .codicon-bell-dot') !== null,
     announced: (globalThis.announcements ?? []).length,
     tabs: document.querySelectorAll('.editor-group-container .tab').length,
-    selected: [...document.querySelectorAll('.pane-body [role="treeitem"][aria-selected="true"]')].map((row) => row.id + row.getAttribute('aria-label')).join(),
+    selected: [...document.querySelectorAll('.pane-body [role="treeitem"][aria-selected="true"]')].map((row) => row.id + row.textContent + row.getAttribute('aria-label')).join(),
     isPending: document.querySelector('.statusbar [id$=".operations"]:not(.hidden)') !== null,
   };
 })()`;
@@ -26,7 +26,6 @@ interface State {
   readonly question?: string;
   readonly items: number;
   readonly isList: boolean;
-  readonly isBusy: boolean;
   readonly dialog?: string;
   readonly isNotified: boolean;
   readonly announced: number;
@@ -35,65 +34,75 @@ interface State {
   readonly isPending: boolean;
 }
 
+/** What shows that a command has ended. Some announce or open something earlier, or show progress. */
+type End = 'editor' | 'notification' | 'selection' | 'any';
+
+function endOf(title: string): End {
+  if (title.includes('Schema')) return 'editor';
+  // They offer Undo, or give a reason.
+  if (/^Write |This Git Branch|Database Branch|Tidy Up/.test(title)) return 'notification';
+  // They select what they created, which closes any prompt. So wait before the next command.
+  return /^Create (Branch|Compute|Project)/.test(title) ? 'selection' : 'any';
+}
+
+async function hasEnded(end: End, now: State, start: State, { notifications }: SuiteWindow) {
+  if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs)) return now.tabs !== start.tabs;
+  if (end === 'any' && now.announced !== start.announced) return true;
+  if (end !== 'notification' && now.selected !== start.selected) return true;
+  // In the page only while the center is open. Those of VS Code don't count.
+  if (!now.isNotified || (await notifications.all()).length > 0) return now.isNotified;
+  await notifications.clear();
+  return false;
+}
+
 /**
  * Runs a command and takes the first answer to each of its questions until it ends. It deletes nothing.
  */
-export async function walkCommand(workbench: Workbench, title: string): Promise<void> {
+export async function walkCommand(workbench: SuiteWindow, title: string): Promise<void> {
   const { page, notifications } = workbench;
+  const end = endOf(title);
   const read = () => page.evaluate<State>(STATE);
   // Otherwise the end of an earlier change could be taken for the end of this command.
-  const start = await until(`the changes before ${title} to end`, async () => {
-    const now = await read();
-    return !now.isPending && now;
+  await until(`the changes before ${title} to end`, async () => {
+    const { isPending, isNotified } = await read();
+    if (isNotified) await notifications.clear();
+    return !isPending && !isNotified;
   });
-  // At their end, these commands select what they created, which closes any prompt. So wait before the next command.
-  const selects = /Create (Branch|Compute|Project)/.test(title);
-  const isEnd = (state: State) =>
-    state.isNotified ||
-    state.selected !== start.selected ||
-    (!selects && (state.announced !== start.announced || state.tabs !== start.tabs));
-  await workbench.runCommand(title);
+  // Otherwise the command could show a document that is open, which changes nothing.
+  await closeEditors(workbench);
+  const start = await read();
+  await workbench.run(title);
   let last = '';
   for (let count = 0; ; count += 1) {
     const state = await until(`${title} to continue after “${last}”`, async () => {
       const now = await read();
-      const isNew = now.dialog !== undefined || (now.question !== undefined && now.question !== last);
-      const isReady = now.dialog !== undefined || !now.isList || !now.isBusy;
-      return now.question === undefined && now.dialog === undefined
-        ? isEnd(now) && now
-        : isNew && isReady && now;
+      if (now.dialog !== undefined) return now;
+      if (now.question === undefined) return (await hasEnded(end, now, start, workbench)) && now;
+      return now.question !== last && (!now.isList || now.items > 0) && now;
     });
     if (state.dialog !== undefined) {
       if (!(await confirm(workbench))) break;
       last = '';
     } else if (state.question === undefined) break;
-    else if (count >= MOST_QUESTIONS || isUnanswerable(state)) {
-      await page.keyboard.press('Escape');
+    else if (count >= MOST_QUESTIONS || state.question.includes('to continue.')) {
+      // The name of the changed resource must be entered.
+      await workbench.quickInput.press('Escape');
       await workbench.quickInput.closed();
       break;
     } else {
       last = state.question;
-      if (!state.isList) {
-        // The text may be too long to be accepted.
-        await page.keyboard.press('ControlOrMeta+a');
-        await page.keyboard.type('a-name');
-      }
-      await page.keyboard.press('Enter');
+      // The text may be too long to be accepted.
+      if (!state.isList) await workbench.quickInput.type(/./, 'a-name');
+      await workbench.quickInput.press('Enter');
     }
   }
-  if ((await read()).isNotified) {
-    // Opened, so that it is in the page.
-    await notifications.all();
-    await notifications.clear();
-  }
+  if (end === 'editor')
+    await until(`the progress of ${title} to end`, async () => !(await read()).isNotified);
+  else await notifications.clear();
 }
 
-/** Whether the list is empty, or the name of the changed resource must be entered. */
-const isUnanswerable = ({ question = '', isList, items }: State): boolean =>
-  (isList && items === 0) || question.includes('to continue.');
-
 /** @returns false if it was canceled because it would remove something */
-async function confirm({ dialog }: Workbench): Promise<boolean> {
+async function confirm({ dialog }: SuiteWindow): Promise<boolean> {
   const { buttons } = await dialog.read();
   const button = buttons.find((each) => !/^(Cancel|Close|Delete|Remove|Revoke|Reset)/.test(each));
   await dialog.press(button ?? 'Cancel');

@@ -21,13 +21,6 @@ describe('The database branch of a Git branch', () => {
     const changed = await service().client.branches.listIfChanged(SHOP, undefined);
     return changed?.list.items.map(({ name }) => name) ?? [];
   };
-  const openFolder = async (folder: string) => {
-    const { page } = ui();
-    const address = new URL(page.url());
-    address.searchParams.set('folder', folder);
-    await page.goto(String(address));
-    await ui().whenRestored();
-  };
   /** Looks more often than `until`, because the time is measured. */
   const untilChanged = async (before: string | undefined) => {
     while ((await url()) === before) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -210,14 +203,14 @@ describe('The database branch of a Git branch', () => {
     repository.git('worktree', 'add', '--quiet', '-b', 'linked', linked);
     await copyFile(file(), path.join(linked, '.env'));
     const before = await url();
-    await openFolder(linked);
+    await ui().openFolder(linked);
     const question = 'The worktree of linked uses the database branch of another worktree';
     await ui().statusBar.waitFor('The worktree folder uses it, too');
     await ui().notifications.press(question, 'Create Branch');
     await ui().notifications.waitFor('.env points to linked');
     assert.equal(await url(), before);
     assert.notEqual(await readFile(path.join(linked, '.env'), 'utf8'), await readFile(file(), 'utf8'));
-    await openFolder(folder);
+    await ui().openFolder(folder);
   });
 
   it('is shown after a reload without the service, with a menu', async () => {

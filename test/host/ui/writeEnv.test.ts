@@ -68,8 +68,10 @@ describe('A connection string without a password from the service', () => {
     await addBrowserStorage(places, ui().page);
     assert.deepEqual(placesWith(places, PASSWORD), []);
     if (process.platform !== 'win32') assert.equal((await stat(file('.env'))).mode & 0o777, 0o600);
+    await ui().statusBar.waitFor('Database branch main');
     await ui().notifications.press(WRITTEN, 'Undo');
     await until('the file to go', async () => !existsSync(file('.env')));
+    await ui().statusBar.waitUntilGone('Database branch main');
   });
 
   it('restores the previous text on Undo, unless the file was changed in the meantime', async () => {
@@ -185,7 +187,9 @@ describe('A connection string without a password from the service', () => {
     await ui().quickInput.choose('Select a folder', 'second');
     await answerLogin('someone', 'app', 'Use a placeholder');
     const [first = '', second = ''] = folders.map((folder) => path.join(folder, '.env'));
-    await until('the file in the second folder', async () => existsSync(second));
+    // The last step of the command, which takes the focus before it.
+    await ui().notifications.waitFor(WRITTEN);
+    assert.equal(existsSync(second), true);
     assert.equal(existsSync(first), false);
   });
 });

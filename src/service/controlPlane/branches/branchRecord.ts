@@ -76,6 +76,16 @@ export function requireReady(project: ProjectState, branch: BranchRecord): void 
   if (branch.current_state !== 'ready') requireFree(project, branch);
 }
 
+/** The branch whose data is being copied to a new branch. @returns undefined for other branches */
+export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): BranchRecord | undefined {
+  const copies = [...project.operations.values()].filter(
+    (operation) => operation.record.branch_id === id && isUnfinished(operation),
+  );
+  for (const { step } of copies)
+    if (step.kind === 'createBranch') return project.branches.get(step.parentId ?? '');
+  return undefined;
+}
+
 const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 

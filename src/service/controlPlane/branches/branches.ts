@@ -105,6 +105,7 @@ export class Branches {
       ...newBranch(basics, now),
       protected: creation.protected ?? false,
       ...(annotation_value === undefined ? {} : { annotation_value }),
+      ...(parent.logical_size === undefined ? {} : { logical_size: parent.logical_size }),
     };
     const expiring = withExpiry(branch, creation.expires_at ?? null, now);
     requireExpiryAllowed(project, expiring);

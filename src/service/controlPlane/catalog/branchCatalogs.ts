@@ -11,7 +11,7 @@ import {
 import { notFound, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
-import { findBranch, primaryOf, requireFree, requireReady } from '../branches/branchRecord.ts';
+import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computeRecord.ts';
 import { computeTarget, newOperation } from '../operationRecord.ts';
 import type { PlaneDependencies } from '../operations.ts';
@@ -35,16 +35,21 @@ export class BranchCatalogs {
     this.#deps = deps;
   }
 
-  /** @throws {HttpError} 404, or 423 while the branch is being created or restored */
+  /**
+   * While a branch is being copied, its catalog is that of its source, so that clients get its connection string at once.
+   * @throws {HttpError} 404, or 423 while the branch is being restored
+   */
   async read(target: BranchTarget, passwordOf?: string): Promise<CatalogResult> {
     const { branch, engine } = await this.#find(target);
-    requireReady(target.project, branch);
-    return { branch, catalog: await engine.catalog(branch.id, passwordOf), operations: [] };
+    const source = sourceOfCopy(target.project, branch) ?? branch;
+    requireReady(target.project, source);
+    return { branch, catalog: await engine.catalog(source.id, passwordOf), operations: [] };
   }
 
-  /** @throws {HttpError} like {@link read}, and 404 for an unknown database */
+  /** @throws {HttpError} 404 for an unknown database, 423 while the branch has no data */
   async schema(target: BranchTarget, database: string, format: SchemaFormat): Promise<BranchSchema> {
     const { branch, catalog } = await this.read(target);
+    requireReady(target.project, branch);
     findNamed('database', catalog.databases, database);
     return (await this.#deps.engine).schema(branch.id, database, format);
   }

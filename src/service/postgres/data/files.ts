@@ -1,5 +1,7 @@
 /** Folders and files that only the user of the engine can read, and that are created completely or not at all. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { systemReason } from '../../core/errors.ts';
@@ -46,4 +48,17 @@ export async function createAtomically(
     removeAll(unfinished);
     throw error;
   }
+}
+
+/** Bytes of the databases in a data directory, without the write-ahead log. */
+export async function databasesSize(dataDir: string): Promise<number> {
+  const base = path.join(dataDir, 'base');
+  let bytes = 0;
+  for (const name of await readdir(base, { recursive: true }))
+    // Postgres may have removed the file.
+    bytes += await stat(path.join(base, name)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  return bytes;
 }

@@ -42,14 +42,12 @@ export async function deleteBranches(
 ): Promise<void> {
   const names = chosen.map(({ title }) => title);
   const [first = ''] = names;
-  const detail = l10n.t(
-    "This can't be undone. Their data and computes are deleted, and connections are dropped.",
-  );
+  const detail = l10n.t("This can't be undone. Data and computes are deleted, and connections are dropped.");
   await makeChange(context, run, {
     name: names.join(', '),
     question:
       names.length === 1 ? l10n.t('Delete {0}?', first) : l10n.t('Delete {0} branches?', names.length),
-    detail: [...names, detail].join('\n'),
+    detail: names.length === 1 ? detail : [...names, detail].join('\n'),
     button: l10n.t('Delete'),
     progress: l10n.t('Deleting branches'),
     send: async (options) => {

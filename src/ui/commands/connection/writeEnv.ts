@@ -1,9 +1,11 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
+import { accountId } from '../../../model/account/accounts.ts';
 import { envVariable, offerUndo, prepareEnv } from '../../envFile/envFile.ts';
 import { requireTrust } from '../../state/trust.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
+import { requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askForUri } from './connectionString.ts';
 import { pickRecord } from './host.ts';
@@ -23,10 +25,15 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (result === undefined) return;
   const write = await prepareEnv(variable);
   if (write === undefined) return;
+  // So that the status bar shows the branch, with its name.
+  await context.inventory.branches.ensureLoaded(compute.project_id);
+  const account = accountId(requireConnection(context).account);
+  await context.knownHosts.remember(context.inventory, account, [compute]);
   const changes = await write(result.uri);
   const [written] = changes.slice(-1);
   if (written !== undefined) await vscodeWindow.showTextDocument(written.uri);
   offerUndo(context.log, l10n.t('Wrote {0} to {1}', name, file), changes);
+  await context.workFolders.of(folder)?.refresh();
 };
 
 /** @returns undefined if the user canceled. @throws {Error} if no folder is open */

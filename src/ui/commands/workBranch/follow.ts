@@ -52,7 +52,7 @@ export const chooseBranch: Command = async (context, argument, run) => {
 
 async function setFollowed(context: CommandContext, { folder }: GitFolder, isFollowed: boolean) {
   await new BranchMapWriter(runGit, folder.uri.fsPath).setFollowed(isFollowed);
-  await context.workFolders.of(folder)?.refresh();
+  await context.workFolders.of(folder)?.activate();
 }
 
 /**

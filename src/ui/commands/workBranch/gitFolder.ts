@@ -26,8 +26,7 @@ export async function pickGitFolder(
   const folder = await pickWorkFolder({ workFolders }, title, argument);
   if (folder === undefined) return undefined;
   const { gitBranch: named } = fieldsOf(argument);
-  const gitBranch = typeof named === 'string' ? named : await checkedOutBranch(folder);
-  if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
+  const gitBranch = typeof named === 'string' ? named : await requireGitBranch(folder);
   return { folder, gitBranch, map: await readBranchMap(runGit, folder.uri.fsPath) };
 }
 
@@ -38,6 +37,13 @@ export const pickWorkFolder = async (
   argument: unknown,
 ): Promise<WorkspaceFolder | undefined> =>
   folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
+
+/** @throws {Error} with a message for the user if no git branch is checked out */
+export async function requireGitBranch(folder: WorkspaceFolder): Promise<string> {
+  const gitBranch = await checkedOutBranch(folder);
+  if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
+  return gitBranch;
+}
 
 /** @returns undefined for a detached HEAD. @throws {Error} with a message for the user if there is no repository */
 export async function checkedOutBranch(folder: WorkspaceFolder): Promise<string | undefined> {

@@ -1,8 +1,17 @@
 /** The menu of the status bar item: actions for the database branch of a folder. */
-import { commands, l10n, ThemeIcon, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
+import {
+  commands,
+  l10n,
+  ThemeIcon,
+  window as vscodeWindow,
+  workspace,
+  type Uri,
+  type WorkspaceFolder,
+} from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
+import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
 import { envVariable } from '../../envFile/envFile.ts';
 import { sanitize } from '../../text/sanitize.ts';
 import { decisionText, knownBranchName } from '../../text/workBranchText.ts';
@@ -12,6 +21,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
+import { requireGitBranch } from './gitFolder.ts';
 
 type Action = Choice<() => unknown>;
 
@@ -22,20 +32,24 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const folder = context.workFolders.shown?.folder ?? (await pickFolder(title));
   if (folder === undefined) return;
   const work = context.workFolders.of(folder);
-  // A checkout may be newer than what the status bar shows.
-  await work?.refresh();
+  // The window may show nothing yet, or an earlier checkout.
+  await work?.activate();
   const { current, decision, git } = work?.state ?? {};
   const gitBranch = sanitize(git?.branch ?? '');
   const { file, uri } = envVariable(context.config, folder);
   const placeholder =
     (decision && decisionText(decision, gitBranch)) ??
-    (current === undefined ? file : l10n.t('{0} points to {1}', file, knownBranchName(current)));
-  const items: Action[] = [
-    ...followActions(context, folder),
-    ...actionsOfBranch(context),
-    action(l10n.t('Agents…'), 'hubot', () => showAgents(context)),
-    action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri)),
-  ];
+    (current === undefined
+      ? l10n.t('{0} points to no known database branch', file)
+      : l10n.t('{0} points to {1}', file, knownBranchName(current)));
+  const actions = [...followActions(context, folder), ...actionsOfBranch(context)];
+  const open = (await exists(uri))
+    ? [action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
+    : [];
+  const hasAgents = context.agentBranches.of(context.session.connection).length > 0;
+  // Throws the reason.
+  if (actions.length + open.length === 0 && !hasAgents) await requireGitBranch(folder);
+  const items = [...actions, action(l10n.t('Agents…'), 'hubot', () => showAgents(context)), ...open];
   const act = await singleStep(title, (page) => pickOne(page, { placeholder, items }));
   await act?.();
 };
@@ -44,7 +58,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
 function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
   const work = workFolders.of(folder);
   if (work?.state.git?.branch === undefined) return [];
-  const { map, git, decision } = work.state;
+  const { map, git, decision, current } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
   const argument = { folder: folder.uri.fsPath };
   const run = (command: string) => () =>
@@ -52,11 +66,12 @@ function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder)
   const toggle = map.isFollowed
     ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
     : action(l10n.t('Follow Git Branch'), 'sync', run('follow'));
+  const hasOwn = current?.isDeleted === false && isSameBranch(current, map.branches.get(git.branch ?? ''));
   return [
     ...(workFolders.notices.canUndo(work)
       ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
       : []),
-    action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create')),
+    ...(hasOwn ? [] : [action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create'))]),
     action(l10n.t('Choose Branch for {0}…', gitBranch), 'list-selection', run('choose')),
     ...(decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle]),
     ...(map.created.length === 0 ? [] : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('tidyUp'))]),
@@ -90,6 +105,12 @@ function actionsOfBranch(context: CommandContext): Action[] {
       : [action(l10n.t('Open psql'), 'terminal', run('hostedPostgres.compute.openPsql', node))]),
   ];
 }
+
+const exists = (uri: Uri): PromiseLike<boolean> =>
+  workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
 
 const action = (label: string, icon: string, value: () => unknown): Action => ({
   label,

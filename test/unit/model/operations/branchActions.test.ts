@@ -95,6 +95,18 @@ describe('BranchActions', () => {
     await until('the end', async () => ends.length > 0);
   });
 
+  it('shows the branch of the reply even if the list cannot be loaded afterwards', async () => {
+    let isDown = false;
+    const answer = service.script;
+    service.script = (call) => (isDown && call.startsWith('GET') ? 500 : answer(call));
+    change = () => {
+      isDown = true;
+      return { branch: record('br-dev', { name: 'renamed' }), operations };
+    };
+    await changes.update(dev, { name: 'renamed' }, store.options);
+    assert.equal(store.inventory.branches.get('shop', 'br-dev')?.name, 'renamed');
+  });
+
   it('reports the end of a branch change when the branch is ready and its operations have ended', async () => {
     operations = [operationRecord(1, { action: 'create_branch' })];
     change = () => ({ branch: (branches[1] = record('br-dev', { current_state: 'resetting' })), operations });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
-import { findTarget } from '../../../../src/model/workBranch/findTarget.ts';
+import { findTarget, type Target } from '../../../../src/model/workBranch/findTarget.ts';
 import { KnownHosts } from '../../../../src/model/workBranch/knownHosts.ts';
-import type { Target } from '../../../../src/model/workBranch/workFolder.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 

@@ -5,7 +5,11 @@ import { gitRunner } from '../../../../src/base/runGit.ts';
 import { BranchList } from '../../../../src/model/inventory/branchLists.ts';
 import { EMPTY_MAP, type BranchRef, type CreatedBranch } from '../../../../src/model/workBranch/branchMap.ts';
 import { readGitBranches } from '../../../../src/model/workBranch/gitState.ts';
-import { findUnused, type CleanupFacts } from '../../../../src/model/workBranch/unusedBranches.ts';
+import {
+  countUnused,
+  findUnused,
+  type CleanupFacts,
+} from '../../../../src/model/workBranch/unusedBranches.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
@@ -53,6 +57,19 @@ describe('findUnused', () => {
       unused: [{ created: created('br-one'), branch: branch('br-one') }],
       gone: [],
     });
+  });
+
+  it('counts each branch without a list of the service, and none that is used', () => {
+    const records = [
+      created('br-one'),
+      created('br-one', 'two'),
+      created('br-two'),
+      created('br-main', 'main'),
+    ];
+    const map = { ...EMPTY_MAP, created: records };
+    assert.equal(countUnused({ ...facts, map }), 2);
+    assert.equal(countUnused({ ...facts, map, inFiles: [ref('br-two')] }), 1);
+    assert.equal(countUnused({ ...facts, map: { ...map, parent: ref('br-one') } }), 1);
   });
 
   it('returns those that no longer exist separately', () => {

@@ -1,117 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/runGit.ts';
-import { systemClock } from '../../../../src/base/clock.ts';
-import { getVariable, setVariable } from '../../../../src/model/connection/dotEnv.ts';
-import { BranchMapWriter, type BranchRef } from '../../../../src/model/workBranch/branchMap.ts';
-import type { KnownBranch } from '../../../../src/model/workBranch/knownHosts.ts';
-import {
-  WorkFolder,
-  type Target,
-  type WorkFolderDependencies,
-} from '../../../../src/model/workBranch/workFolder.ts';
-import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
+import { ref, url, WorkFolderFixture } from '../../../helpers/workFolderFixture.ts';
 import { until } from '../../../workbench/until.ts';
 
-const runGit = gitRunner(() => 'git');
-const ref = (name: string): BranchRef => ({ account: 'local', projectId: 'shop-1', branchId: `br-${name}` });
-const url = (name: string, password = 'x') => `postgresql://app:${password}@${name}.example.com/app?a=1`;
-
-/** A folder whose hosts are named after their branches. */
-class Fixture {
-  readonly repository: GitRepository;
-  readonly folder: WorkFolder;
-  readonly asked: string[] = [];
-  readonly switched: string[] = [];
-  readonly errors: unknown[] = [];
-  account: string | undefined = 'local';
-  canAsk = true;
-  findTarget = async (target: BranchRef): Promise<Target> => ({
-    state: 'live',
-    value: url(target.branchId.slice(3), 'new'),
-  });
-  readonly #file: string;
-
-  constructor(repository = createRepository()) {
-    this.repository = repository;
-    this.#file = path.join(repository.folder, '.env');
-    const known = (branchId: string): KnownBranch => {
-      const name = branchId.slice('br-'.length);
-      return {
-        ...ref(name),
-        projectName: 'Shop',
-        branchName: name,
-        isPooled: false,
-        isProtected: false,
-        isDeleted: false,
-      };
-    };
-    const knownHosts = {
-      isEmpty: false,
-      get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
-      find: ({ branchId }: BranchRef) => known(branchId),
-    };
-    const deps: Omit<WorkFolderDependencies, 'knownHosts'> = {
-      runGit,
-      clock: systemClock,
-      isTrusted: () => true,
-      account: () => this.account,
-      readEnv: async () => ({
-        file: this.value === undefined ? 'none' : 'writable',
-        path: this.#file,
-        value: this.value,
-      }),
-      readOther: async (folder) =>
-        existsSync(path.join(folder, '.env'))
-          ? getVariable(readFileSync(path.join(folder, '.env'), 'utf8'), 'DATABASE_URL')
-          : undefined,
-      replaceEnv: async (before, after) => {
-        if (this.value !== before) return false;
-        this.write(after);
-        return true;
-      },
-      findTarget: (target) => this.findTarget(target),
-      ask: (gitBranch, reason) =>
-        this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
-      onSwitched: ({ gitBranch }) => void this.switched.push(gitBranch),
-      onError: (error) => void this.errors.push(error),
-    };
-    const all = { ...deps, knownHosts } as unknown as WorkFolderDependencies;
-    this.folder = new WorkFolder(repository.folder, all);
-  }
-
-  get value(): string | undefined {
-    return existsSync(this.#file) ? getVariable(readFileSync(this.#file, 'utf8'), 'DATABASE_URL') : undefined;
-  }
-
-  get decision() {
-    return this.folder.state.decision;
-  }
-
-  write(value: string): void {
-    const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
-    const { start, end, text: inserted } = setVariable(text, 'DATABASE_URL', value);
-    writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
-  }
-
-  get map(): BranchMapWriter {
-    return new BranchMapWriter(runGit, this.repository.folder);
-  }
-
-  checkOut(branch: string): void {
-    this.repository.git('switch', '--quiet', branch);
-  }
-
-  async becomes(name: string): Promise<void> {
-    await until(`the URL of ${name}`, async () => this.value?.includes(`@${name}.`));
-  }
-}
-
 describe('WorkFolder', () => {
-  let fixture: Fixture;
+  let fixture: WorkFolderFixture;
   const create = async () => {
-    fixture = new Fixture();
+    fixture = new WorkFolderFixture();
     for (const name of ['one', 'two', 'new']) fixture.repository.git('branch', name);
     for (const name of ['one', 'two']) await fixture.map.setBranch(name, ref(name));
     fixture.checkOut('one');
@@ -136,6 +32,18 @@ describe('WorkFolder', () => {
     await until('the checkout', async () => fixture.folder.state.git?.branch === 'two');
     assert.equal(fixture.value, url('one'));
     assert.deepEqual(fixture.decision, { kind: 'nothing' });
+  });
+
+  it('reads git without a known host only once it is used', async () => {
+    fixture.knownHosts.isEmpty = true;
+    await fixture.map.setFollowed(true);
+    await fixture.folder.refresh();
+    const before = fixture.folder.state;
+    assert.equal(before.git, undefined);
+    await fixture.folder.activate();
+    assert.equal(fixture.folder.state.git?.branch, 'one');
+    fixture.checkOut('two');
+    await fixture.becomes('two');
   });
 
   it('follows checkouts in a terminal, and ends at the last one', async () => {
@@ -219,6 +127,31 @@ describe('WorkFolder', () => {
     await fixture.becomes('two');
   });
 
+  it('keeps the branch in .neon in step, only for the same project', async () => {
+    const neonFile = path.join(fixture.repository.folder, '.neon');
+    const neon = () => JSON.parse(readFileSync(neonFile, 'utf8'));
+    const git = { follow: false, map: { one: 'other' } };
+    writeFileSync(neonFile, JSON.stringify({ projectId: 'shop-1', branch: 'one', more: 1, git }));
+    await follow();
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    await until('the branch in .neon', async () => neon().branch === 'two');
+    assert.deepEqual(neon(), { projectId: 'shop-1', branch: 'two', more: 1, git });
+    fixture.folder.setUndone('two');
+    fixture.write(url('one'));
+    await fixture.folder.refresh();
+    await fixture.folder.updateNeonFile();
+    assert.equal(neon().branch, 'one');
+    const other = { projectId: 'blog-2', branch: 'main' };
+    writeFileSync(neonFile, JSON.stringify(other));
+    fixture.checkOut('one');
+    await until('the checkout', async () => fixture.folder.state.git?.branch === 'one');
+    fixture.checkOut('two');
+    await fixture.becomes('two');
+    await fixture.folder.refresh();
+    assert.deepEqual(neon(), other);
+  });
+
   it('keeps what was undone until the next checkout', async () => {
     await follow();
     fixture.checkOut('two');
@@ -253,7 +186,7 @@ describe('WorkFolder', () => {
 
   it('lets two windows on one folder agree, with one write', async () => {
     await follow();
-    const second = new Fixture(fixture.repository);
+    const second = new WorkFolderFixture(fixture.repository);
     await second.folder.refresh();
     fixture.checkOut('two');
     await fixture.becomes('two');
@@ -266,7 +199,7 @@ describe('WorkFolder', () => {
     await follow();
     const folder = path.join(fixture.repository.folder, '..', 'linked');
     fixture.repository.git('worktree', 'add', '--quiet', folder, 'two');
-    const linked = new Fixture(fixture.repository.at(folder));
+    const linked = new WorkFolderFixture(fixture.repository.at(folder));
     linked.write(url('one'));
     await linked.folder.refresh();
     linked.folder.dispose();
@@ -278,7 +211,7 @@ describe('WorkFolder', () => {
     const add = (name: string) => {
       const folder = path.join(fixture.repository.folder, '..', name);
       fixture.repository.git('worktree', 'add', '--quiet', '-b', name, folder);
-      return new Fixture(fixture.repository.at(folder));
+      return new WorkFolderFixture(fixture.repository.at(folder));
     };
     const missing = add('missing');
     await missing.folder.refresh();

@@ -8,7 +8,8 @@ import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { SecretMap } from '../../../helpers/secretMap.ts';
 
-const { keysItem, keysNodes, redrawRelativeTimes } = await import('../../../../src/ui/tree/apiKeysTree.ts');
+const { ApiKeysTree, keysItem, keysNodes, keysTooltip, redrawRelativeTimes } =
+  await import('../../../../src/ui/tree/apiKeysTree.ts');
 
 describe('keysItem', () => {
   let service: ScriptedService;
@@ -29,7 +30,11 @@ describe('keysItem', () => {
   after(() => service.close());
 
   /** @param keyId id of the key in use, if the account knows it */
-  async function rowsOf(answer: unknown, keyId?: number) {
+  async function withKeys<T>(
+    answer: unknown,
+    use: (list: ApiKeyList, session: Session) => T | Promise<T>,
+    keyId?: number,
+  ) {
     service.script = (call) => (typeof answer === 'function' ? answer(call) : answer);
     const accounts = new Accounts(new SecretMap());
     await accounts.add(
@@ -42,11 +47,16 @@ describe('keysItem', () => {
     const list = new ApiKeyList(session);
     await session.start();
     await list.ensureLoaded();
-    const rows = keysNodes(list).map((node) => keysItem(list, node));
-    list.dispose();
-    session.dispose();
-    return rows;
+    try {
+      return await use(list, session);
+    } finally {
+      list.dispose();
+      session.dispose();
+    }
   }
+  const rowsOf = (answer: unknown, keyId?: number) =>
+    withKeys(answer, (list) => keysNodes(list).map((node) => keysItem(list, node)), keyId);
+  const hiddenView = { visible: false, onDidChangeVisibility: () => ({ dispose: () => undefined }) };
   const textOf = ({ label, description }: { label?: unknown; description?: unknown }) =>
     `${String(label)} | ${String(description)}`;
 
@@ -83,6 +93,44 @@ describe('keysItem', () => {
   it('shows a record that cannot be parsed', async () => {
     const rows = await rowsOf([used, { id: 'nine', name: 9 }]);
     assert.match(textOf(rows[1] ?? {}), /unreadable \(field /);
+  });
+
+  it('redraws only if a row looks different, because that closes an open tooltip', async () => {
+    let key = used;
+    await withKeys(
+      () => [key],
+      async (list) => {
+        const tree = new ApiKeysTree(list, hiddenView as never);
+        let redrawn = 0;
+        tree.onDidChangeTreeData(() => (redrawn += 1));
+        const [node] = await tree.getChildren();
+        assert.ok(node);
+        const tooltip = keysTooltip(list, node);
+        key = { ...used, last_used_at: new Date(Date.parse(created) + 1000).toISOString() };
+        await list.refresh();
+        assert.equal(redrawn, 0);
+        assert.notDeepEqual(keysTooltip(list, node), tooltip);
+        key = { ...key, name: 'desk' };
+        await list.refresh();
+        assert.equal(redrawn, 1);
+        tree.dispose();
+      },
+    );
+  });
+
+  it('loads the keys of a new connection, although no row looks different before', async () => {
+    await withKeys([used], async (list, session) => {
+      assert.ok(session.connection);
+      session.fail(session.connection, new Error('gone'));
+      const tree = new ApiKeysTree(list, hiddenView as never);
+      assert.deepEqual(await tree.getChildren(), []);
+      let redrawn = 0;
+      tree.onDidChangeTreeData(() => (redrawn += 1));
+      await session.reread();
+      assert.equal(redrawn, 1);
+      assert.equal((await tree.getChildren()).length, 1);
+      tree.dispose();
+    });
   });
 
   it('returns no items after any other failure', async () => {

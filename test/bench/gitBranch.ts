@@ -1,0 +1,103 @@
+/**
+ * Create Branch for This Git Branch, from the last answer until the URL in the env file works. The baseline creates the same
+ * branch by the API and waits for its operations.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { replaceFile } from '../../src/base/replaceFile.ts';
+import { gitRunner } from '../../src/base/runGit.ts';
+import { accountId } from '../../src/model/account/accounts.ts';
+import { BranchActions } from '../../src/model/operations/branchActions.ts';
+import { UnprotectedBranches } from '../../src/model/operations/unprotectedBranches.ts';
+import { BranchMapWriter } from '../../src/model/workBranch/branchMap.ts';
+import { findPrimary, findTarget } from '../../src/model/workBranch/findTarget.ts';
+import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
+import { branchCalls } from '../helpers/branchCalls.ts';
+import { connectModel, MemoryMap, RecoveryRecordMap } from '../helpers/connectedModel.ts';
+import { createRepository } from '../helpers/gitRepository.ts';
+import { startLocalService } from '../helpers/localService.ts';
+import { query } from '../service/postgres/clients.ts';
+import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';
+
+const ROUNDS = 15;
+const GOAL = 1.3;
+/** The client's default. */
+const RETRIES = 5;
+
+export async function measure(): Promise<readonly Result[]> {
+  const service = await startLocalService();
+  const api = branchCalls(service);
+  const project = await api.change('POST', '', { project: {} });
+  const projectId = project.project.id;
+  const model = await connectModel(service, { key: service.key, retries: RETRIES });
+  const create = createInModel(model, projectId, api.uri(project));
+  const endpoints = [{ type: 'read_write' as const }];
+  let count = 0;
+  const measured = async (work: (name: string) => Promise<{ readonly id: string }>) => {
+    let id = '';
+    const time = await timeOf(async () => ({ id } = await work(`feature/${(count += 1)}`)));
+    await api.change('DELETE', `/${projectId}/branches/${id}`);
+    return time;
+  };
+  try {
+    const pairs = await measureInTurns(ROUNDS, 1, {
+      ours: () => measured(create),
+      baseline: () =>
+        measured(async (name) => {
+          const body = { branch: { name, parent_id: project.branch.id }, endpoints };
+          return (await api.change('POST', `/${projectId}/branches`, body)).branch;
+        }),
+    });
+    return [
+      comparison(pairs, {
+        what: 'branch for a git branch',
+        unit: ms,
+        baseline: 'by the API, with its operations',
+        goal: `≤ ${GOAL} ×`,
+        met: medianRatio(pairs) <= GOAL,
+        note: `until a query by the URL in the env file; ${ROUNDS} rounds`,
+      }),
+    ];
+  } finally {
+    model.dispose();
+    await service.stop();
+  }
+}
+
+/** @param parentUrl a secret @returns what the command does after the user's answers */
+function createInModel(
+  { account, session, inventory, sender, options }: Awaited<ReturnType<typeof connectModel>>,
+  projectId: string,
+  parentUrl: string,
+): (name: string) => Promise<{ readonly id: string }> {
+  const { folder } = createRepository();
+  const file = path.join(folder, '.env');
+  writeFileSync(file, `DATABASE_URL=${parentUrl}\n`);
+  const map = new BranchMapWriter(
+    gitRunner(() => 'git'),
+    folder,
+  );
+  const knownHosts = new KnownHosts(new MemoryMap());
+  const actions = new BranchActions(
+    session,
+    inventory,
+    sender,
+    new UnprotectedBranches(new RecoveryRecordMap()),
+  );
+  return async (name) => {
+    const creation = { branch: { name }, endpoints: [{ type: 'read_write' as const }] };
+    const { branch } = await actions.create(projectId, creation, options);
+    assert.ok(branch);
+    const ref = { account: accountId(account), projectId, branchId: branch.id };
+    await map.addCreated({ ...ref, gitBranch: name });
+    const compute = await findPrimary(inventory, ref);
+    assert.ok(compute);
+    const target = await findTarget({ session, inventory, knownHosts }, ref, parentUrl);
+    assert.ok(target.state === 'live');
+    await replaceFile(file, `DATABASE_URL=${target.value}\n`);
+    await map.setBranch(name, ref);
+    await query(readFileSync(file, 'utf8').trim().slice('DATABASE_URL='.length), 'select 1');
+    return branch;
+  };
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { gitRunner } from '../../src/base/runGit.ts';
+import { getVariable, setVariable } from '../../src/model/connection/dotEnv.ts';
+import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
+import type { KnownBranch } from '../../src/model/workBranch/knownHosts.ts';
+import type { Target } from '../../src/model/workBranch/findTarget.ts';
+import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
+import { until } from '../workbench/until.ts';
+import { createRepository, type GitRepository } from './gitRepository.ts';
+
+const runGit = gitRunner(() => 'git');
+export const ref = (name: string): BranchRef => ({
+  account: 'local',
+  projectId: 'shop-1',
+  branchId: `br-${name}`,
+});
+export const url = (name: string, password = 'x') =>
+  `postgresql://app:${password}@${name}.example.com/app?a=1`;
+
+function known(branchId: string): KnownBranch {
+  const name = branchId.slice('br-'.length);
+  return {
+    ...ref(name),
+    projectName: 'Shop',
+    branchName: name,
+    isPooled: false,
+    isProtected: false,
+    isDeleted: false,
+  };
+}
+
+/** A folder whose hosts are named after their branches. */
+export class WorkFolderFixture {
+  readonly repository: GitRepository;
+  readonly folder: WorkFolder;
+  readonly asked: string[] = [];
+  readonly switched: string[] = [];
+  readonly errors: unknown[] = [];
+  account: string | undefined = 'local';
+  canAsk = true;
+  readonly knownHosts = {
+    isEmpty: false,
+    get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
+    find: ({ branchId }: BranchRef) => known(branchId),
+  };
+  findTarget = async (target: BranchRef): Promise<Target> => ({
+    state: 'live',
+    value: url(target.branchId.slice(3), 'new'),
+  });
+  readonly #file: string;
+
+  constructor(repository = createRepository()) {
+    this.repository = repository;
+    this.#file = path.join(repository.folder, '.env');
+    const deps: Omit<WorkFolderDependencies, 'knownHosts'> = {
+      runGit,
+      clock: systemClock,
+      isTrusted: () => true,
+      account: () => this.account,
+      readEnv: async () => ({
+        file: this.value === undefined ? 'none' : 'writable',
+        path: this.#file,
+        value: this.value,
+      }),
+      readOther: async (folder) =>
+        existsSync(path.join(folder, '.env'))
+          ? getVariable(readFileSync(path.join(folder, '.env'), 'utf8'), 'DATABASE_URL')
+          : undefined,
+      replaceEnv: async (before, after) => {
+        if (this.value !== before) return false;
+        this.write(after);
+        return true;
+      },
+      findTarget: (target) => this.findTarget(target),
+      ask: (gitBranch, reason) =>
+        this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
+      onSwitched: (gitBranch) => void this.switched.push(gitBranch),
+      onError: (error) => void this.errors.push(error),
+    };
+    const all = { ...deps, knownHosts: this.knownHosts } as unknown as WorkFolderDependencies;
+    this.folder = new WorkFolder(repository.folder, all);
+  }
+
+  get value(): string | undefined {
+    return existsSync(this.#file) ? getVariable(readFileSync(this.#file, 'utf8'), 'DATABASE_URL') : undefined;
+  }
+
+  get decision() {
+    return this.folder.state.decision;
+  }
+
+  write(value: string): void {
+    const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
+    const { start, end, text: inserted } = setVariable(text, 'DATABASE_URL', value);
+    writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
+  }
+
+  get map(): BranchMapWriter {
+    return new BranchMapWriter(runGit, this.repository.folder);
+  }
+
+  checkOut(branch: string): void {
+    this.repository.git('switch', '--quiet', branch);
+  }
+
+  async becomes(name: string): Promise<void> {
+    await until(`the URL of ${name}`, async () => this.value?.includes(`@${name}.`));
+  }
+}
