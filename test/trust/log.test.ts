@@ -20,7 +20,8 @@ describe('The log', () => {
     });
   });
   after(() => proxy.stop());
-  afterEach(() => {
+  // Another suite may have logged in this process.
+  beforeEach(() => {
     outputLines.length = 0;
   });
 
