@@ -120,7 +120,12 @@ describe('The database branch of a window that knows no host', () => {
     createRepository(ui().folder).git('switch', '--quiet', '--create', 'login');
     await show();
     const { items } = await ui().quickInput.waitFor('.env points to no known');
-    assert.deepEqual(items, ['Create Branch for login', 'Choose Branch for login…', 'Follow Git Branch']);
+    assert.deepEqual(items, [
+      'Create Branch for login',
+      'Choose Branch for login…',
+      'Follow Git Branch',
+      'Agents…',
+    ]);
     await ui().quickInput.cancel('.env points');
   });
 
@@ -154,7 +159,7 @@ describe('The database branch of a window that knows no host', () => {
     while (!(await focus()).includes(id)) await moveFocus('ArrowRight');
     assert.equal(await item.getAttribute('aria-label'), 'Database branch login');
     await page.keyboard.press('Enter');
-    await quickInput.waitForItems('.env points to login', 7);
+    await quickInput.waitForItems('.env points to login', 8);
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const labels = await rows.evaluateAll((all: PageElement[]) =>
       all.map((row) => row.getAttribute('aria-label')),
@@ -166,6 +171,7 @@ describe('The database branch of a window that knows no host', () => {
       'Compare Schema…',
       'Show in Computes',
       'Open psql',
+      'Agents…',
       'Open .env',
     ]);
     await quickInput.answer('.env points to login', 'Open .env');
