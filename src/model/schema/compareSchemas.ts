@@ -1,4 +1,5 @@
 /** The differences between two schemas, as written by pg_dump. */
+import { diffArrays } from 'diff';
 
 export interface SchemaDifference {
   readonly added: number;
@@ -27,14 +28,14 @@ export function schemaDiff(before: string, after: string): string {
     .join('\n\n');
 }
 
-/** Lines that were only moved count as equal, which is enough for one statement. */
 function lineDiff(before: string, after: string): string {
-  const [old, current] = [linesOf(before), linesOf(after)];
-  const removed = [...old].filter((line) => !current.has(line)).map((line) => `-${line}`);
-  return [...removed, ...[...current].map((line) => `${old.has(line) ? ' ' : '+'}${line}`)].join('\n');
+  const linesOf = (text: string) => (text === '' ? [] : text.split('\n'));
+  return diffArrays(linesOf(before), linesOf(after))
+    .flatMap(({ value, added, removed }) =>
+      value.map((line) => `${added ? '+' : removed ? '-' : ' '}${line}`),
+    )
+    .join('\n');
 }
-
-const linesOf = (text: string): ReadonlySet<string> => new Set(text === '' ? [] : text.split('\n'));
 
 /** The header of an object. The owner isn't part of its identity. */
 const HEADER = /^--\n-- Name: (.*?)(?:; Owner: .*)?\n--$/m;

@@ -42,13 +42,22 @@ describe('schemaDiff', () => {
     assert.equal(schemaDiff(dump(users, index), dump(index, users)), '');
   });
 
+  it('keeps the order of lines, also of those that occur twice', () => {
+    const body = (...lines: string[]) => dump(object('f; Type: FUNCTION', ['BEGIN', ...lines].join('\n')));
+    const [nested, end] = ['IF a THEN', 'END IF;'];
+    assert.equal(
+      schemaDiff(body(nested, end), body(nested, nested, end, end)),
+      ['-- f; Type: FUNCTION', ' BEGIN', ' IF a THEN', '+IF a THEN', ' END IF;', '+END IF;'].join('\n'),
+    );
+  });
+
   it('shows the lines of each object that was added, removed or changed', () => {
     assert.equal(
       schemaDiff(dump(users, index), dump(named)),
       [
         '-- users; Type: TABLE; Schema: public',
-        '-    id integer',
         ' CREATE TABLE public.users (',
+        '-    id integer',
         '+    name text',
         ' );',
         '',
