@@ -153,7 +153,7 @@ const KINDS: Readonly<
       return request(targets, tool, input, random.rarely(4, FORGED_CALL));
     },
   },
-  'ids that are none, or of another project': {
+  'invalid ids, and ids of another project': {
     share: 10,
     make: (random, targets) => {
       const [one, other] = [random.pick(targets.branches), random.pick(targets.branches)];
@@ -174,7 +174,7 @@ const KINDS: Readonly<
       return request(targets, tool, { projectId, branchId, ...sql });
     },
   },
-  'tools that are none': {
+  'unknown tools': {
     share: 4,
     make: (random, targets) => {
       const tool = random.pick([
@@ -212,7 +212,7 @@ const KINDS: Readonly<
       return request(targets, 'createBranch', { projectId: targets.project, hours: 1, envFile }, forged);
     },
   },
-  'tokens that are none': {
+  'wrong tokens': {
     share: 6,
     isClosed: true,
     make: (random, targets) => {

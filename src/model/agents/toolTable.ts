@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { isToolName, TOOL_SCHEMAS, type ToolInput, type ToolName } from './toolSchemas.ts';
 
-/** What a call may do, in the words of MCP. */
+/** MCP's tool annotations. */
 interface ToolHints {
   readonly readOnlyHint: boolean;
   /** Whether data or connections may be lost. */

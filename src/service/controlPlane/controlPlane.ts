@@ -216,6 +216,7 @@ export class ControlPlane {
     for (const compute of store.account.activeComputes())
       store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
   }
+
   /** Only the data of an active compute changes. */
   async #writeSizes(): Promise<void> {
     const { store } = this;

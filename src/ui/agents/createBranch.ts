@@ -36,7 +36,7 @@ export const createBranch: ToolFunction<'createBranch'> = async (call) => {
   const existing = ownBranchNamed(call, list, { account, projectId });
   const source = existing ?? requireParent(list, projectId, input.parentId ?? parentId);
   const ask = { connection, projectId, database: input.database, signal };
-  // Whatever the agent may have to correct is checked before the creation, so that nothing is left behind.
+  // Check the agent's input before creating anything, so that an error leaves nothing behind.
   const { database, role } = await findRole({ ...ask, branchId: source.id });
   const env = await prepareEnv(call, account, input);
   const branch = existing ?? (await create(call, connection, { account, projectId }, source));

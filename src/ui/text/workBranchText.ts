@@ -28,7 +28,7 @@ export function branchWarnings(
   ].filter((text) => text !== '');
 }
 
-/** How many branches Tidy Up Branches may delete; nothing if there is none. */
+/** How many branches Tidy Up Branches may delete; empty for 0. */
 export function unusedText(count: number): readonly string[] {
   if (count === 0) return [];
   return [

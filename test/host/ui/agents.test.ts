@@ -73,7 +73,7 @@ describe('An agent in a worktree', () => {
     await ui().notifications.clear();
   });
 
-  it('gets a branch of its own, whose URL only its env file has', async () => {
+  it('gets its own branch, whose URL is only in its env file', async () => {
     const inSome = agent.call('createBranch', { envFile: '.env' });
     await assert.rejects(inSome, /Name a projectId: shiny-wind-028834 \(shop\)/);
     const created = await agent.call('createBranch', { projectId: SHOP, envFile: '.env' });

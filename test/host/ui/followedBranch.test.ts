@@ -1,4 +1,4 @@
-/** What a user is told and asked while the env file follows the Git branch. */
+/** The notices and questions while the env file follows the Git branch. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

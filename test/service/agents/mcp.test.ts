@@ -235,7 +235,7 @@ describe('The MCP server', () => {
     assert.equal((await call(client, 'listComputes')).isError, false);
   });
 
-  it('tells the window that VS Code has started it', async () => {
+  it('reports to the window that VS Code has started it', async () => {
     const bridge = openBridge();
     const { args, env } = await bridge.resolve({ label: '', command: process.execPath, args: [], env: {} });
     const variables = Object.entries(env).map(([name, value]) => [name, String(value)]);

@@ -103,7 +103,7 @@ export class AgentBridge implements Disposable {
     });
 }
 
-/** Cursor has an API of its own for MCP servers. */
+/** Cursor has a separate API for MCP servers. */
 function registerWithCursor(launch: Launch): void {
   const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
   const { registerServer } = fieldsOf(mcp);

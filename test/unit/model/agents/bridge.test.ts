@@ -223,7 +223,7 @@ describe('The windows for an agent', () => {
     assert.deepEqual(await pids(path.join(root, 'shop', 'api'), 2), [2, 3, 4, 1]);
   });
 
-  it('are none without a folder of records', async () => {
+  it('are an empty list without a folder of records', async () => {
     assert.deepEqual(await windowsFor('', { pid: 0, workingFolder: root }), []);
   });
 });

@@ -12,7 +12,7 @@ const { approveForAgent, findGatedBranch } = await import('../../../../src/ui/ag
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 
 const ids = { projectId: 'shop', branchId: 'br-agent' };
-const caller = { agent: 'claude', worktree: path.resolve('/work/task') };
+const caller = { agent: 'claude', worktree: path.resolve('/repo/task') };
 const expires_at = new Date(Date.now() + 3_600_000).toISOString();
 
 describe('The gate of agents', () => {
@@ -60,7 +60,7 @@ describe('The gate of agents', () => {
 
   it('is closed for a branch of the user or of another agent', async () => {
     assert.equal(await isOwn({ ...caller, agent: 'codex' }), false);
-    assert.equal(await isOwn({ ...caller, worktree: path.resolve('/work/other') }), false);
+    assert.equal(await isOwn({ ...caller, worktree: path.resolve('/repo/other') }), false);
     await agentBranches.remove({ account: accountId(model.account), ...ids });
     assert.equal(await isOwn(), false);
   });
