@@ -52,6 +52,13 @@ async function loadLinter() {
   }
 }
 
+/** The problems that the linter finds in a file with this path, which names its kind. It keeps what it has parsed, by the path. */
+async function lint(file: string, content: string): Promise<readonly string[]> {
+  const { validate } = await loadLinter();
+  const found = await validate(TextDocument.create(`file:///${file}`, 'yaml', 0, content));
+  return found.map(({ message, range }) => `${range.start.line + 1}: ${JSON.stringify(message)}`);
+}
+
 for (const name of readdirSync(path.join(projectRoot, folder))) {
   describe(`The workflow ${name}`, () => {
     const text = readText(`${folder}/${name}`);
@@ -60,16 +67,12 @@ for (const name of readdirSync(path.join(projectRoot, folder))) {
     const steps = jobs.flatMap(([, job]) => job.steps ?? []);
 
     it('has no error that the linter of GitHub finds', async () => {
-      const { validate } = await loadLinter();
-      // It keeps what it has parsed, by the name.
-      const lint = async (content: string, file = name) => {
-        const document = TextDocument.create(`file:///.github/workflows/${file}`, 'yaml', 0, content);
-        const found = await validate(document);
-        return found.map(({ message, range }) => `${range.start.line + 1}: ${JSON.stringify(message)}`);
-      };
-      const problems = await lint(text);
+      const problems = await lint(`${folder}/${name}`, text);
       assert.deepEqual(problems, [], problems.join('\n'));
-      const broken = await lint(text.replace('timeout-minutes:', 'timeout-minute:'), `broken-${name}`);
+      const broken = await lint(
+        `${folder}/broken-${name}`,
+        text.replace('timeout-minutes:', 'timeout-minute:'),
+      );
       assert.match(broken.join('\n'), /Unexpected value .timeout-minute./);
     });
 
@@ -144,6 +147,18 @@ for (const name of readdirSync(path.join(projectRoot, folder))) {
     });
   });
 }
+
+describe('The action create-branch', () => {
+  const file = '.github/actions/create-branch/action.yml';
+
+  it('has no error that the linter of GitHub finds', async () => {
+    const text = readText(file);
+    const problems = await lint(file, text);
+    assert.deepEqual(problems, [], problems.join('\n'));
+    const broken = await lint(`broken/${file}`, text.replace('shell:', 'shel:'));
+    assert.match(broken.join('\n'), /Unexpected value .shel./);
+  });
+});
 
 describe('The tools that publish', () => {
   const lock: {
