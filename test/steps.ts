@@ -96,15 +96,14 @@ const inside: Step = {
   command: [node, 'test/host/inside.ts'],
   counts: 'results',
 };
-const uiMocha = [...mocha, '--timeout', '180000'];
 const ui: Step = {
   name: 'through the UI',
-  command: [...uiMocha, path.join(projectRoot, 'test', 'host', 'ui', `${firstWindow}.ts`)],
+  command: [...mocha, path.join(projectRoot, 'test', 'host', 'ui', `${firstWindow}.ts`)],
   counts: 'results',
 };
 const otherWindows: Step = {
   name: 'other windows',
-  command: [...uiMocha, ...parallel, ...otherUiSuites()],
+  command: [...mocha, ...parallel, ...otherUiSuites()],
   counts: 'results',
 };
 /** Builds packages from dist/ and tries one without network and Postgres. */

@@ -7,9 +7,7 @@ import { builtPackage } from './createPackage.ts';
 import { readPackage, runChecks } from './checkPackage.ts';
 import { packageName } from './targets.ts';
 
-describe('the packages', function () {
-  this.timeout(180_000);
-
+describe('the packages', () => {
   for (const target of [undefined, 'linux-x64'] as const) {
     it(`pass every check: ${target ?? 'the universal one'}`, async () => {
       const checked = runChecks(await readPackage(await builtPackage(target), target));

@@ -10,9 +10,7 @@ const MAIN = 'br-aged-salad-637688';
 const IDLE = 'br-frosty-lake-110382';
 const MEGABYTE = 1024 ** 2;
 
-describe('The size of a branch', function () {
-  this.timeout(60_000);
-
+describe('The size of a branch', () => {
   it('is as of when its compute was last active, or that of its parent', async () => {
     const test = await startInProcess();
     const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });

@@ -72,8 +72,7 @@ describe('The action that creates a branch', () => {
   let api: Api;
   let common: Texts;
 
-  before(async function () {
-    this.timeout(180_000);
+  before(async () => {
     service = await startLocalService();
     api = branchCalls(service);
     const { baseUrl, key } = service;
@@ -83,8 +82,7 @@ describe('The action that creates a branch', () => {
     await service.stop();
   });
 
-  it('creates a branch with a compute, and returns how to connect; a second time, finds it', async function () {
-    this.timeout(180_000);
+  it('creates a branch with a compute, and returns how to connect; a second time, finds it', async () => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
     const { code, log, outputs } = await run({ ...common, branch_name: 'pr-7', expires_at });
     assert.equal(code, 0, log);
@@ -121,8 +119,7 @@ describe('The action that creates a branch', () => {
     });
   });
 
-  it('takes the parent by name or id, and lets the service choose the name', async function () {
-    this.timeout(180_000);
+  it('takes the parent by name or id, and lets the service choose the name', async () => {
     const parent = (await api.branches(PROJECT)).find(({ name }) => name === 'checkout-rewrite');
     for (const parent_branch of ['checkout-rewrite', parent?.id ?? '']) {
       const { log, outputs } = await run({ ...common, parent_branch });

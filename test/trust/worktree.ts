@@ -66,6 +66,6 @@ export class Worktree {
       );
     const describe = async () =>
       `${what}; the windows say ${said().join(' and ')} on ${this.windows.map(({ state }) => state.git?.branch).join(' and ')}, the file has ${this.host}`;
-    await until(describe, async () => said().every(isExpected), 20_000);
+    await until(describe, async () => said().every(isExpected));
   }
 }

@@ -11,7 +11,7 @@ export async function run(): Promise<void> {
   // The prefix tells the report apart from VS Code's own log.
   const report = (...parts: unknown[]): void => console.log(`[suites] ${format(...parts)}`);
   Mocha.reporters.Base.consoleLog = report;
-  const mocha = new Mocha({ ui: 'bdd', timeout: 120_000, reporter: ResultReporter });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: ResultReporter });
   mocha.suite.emit('pre-require', globalThis, '', mocha);
   try {
     await loadSuites();

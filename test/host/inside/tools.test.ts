@@ -34,8 +34,7 @@ describe('the tools for language models', () => {
   });
 
   describe('in a connected window', () => {
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       await vscode.commands.executeCommand('hostedPostgres.localService.start');
     });
 

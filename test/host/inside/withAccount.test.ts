@@ -3,8 +3,7 @@ import * as vscode from 'vscode';
 import { runEachCommand } from './eachCommand.ts';
 
 describe('the commands with an account', () => {
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     await vscode.commands.executeCommand('hostedPostgres.localService.start');
   });
 

@@ -17,10 +17,8 @@ import { until } from '../../workbench/until.ts';
 import { query } from './clients.ts';
 
 const PRIMARY = { type: 'read_write' };
-const LIMIT = 120_000;
 
-describe('Projects created with Postgres', function () {
-  this.timeout(LIMIT);
+describe('Projects created with Postgres', () => {
   let service: LocalService;
   let api: Api;
 

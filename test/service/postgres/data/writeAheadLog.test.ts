@@ -10,8 +10,7 @@ import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 const MOST = 2;
 const MEGABYTE = 1024 ** 2;
 
-describe('The write-ahead log', function () {
-  this.timeout(120_000);
+describe('The write-ahead log', () => {
   let service: ControlPlane;
   let parent: ComputeSpec;
   before(async () => {

@@ -4,8 +4,7 @@ import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts'
 import { answers, connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-describe('pooled connections without PgBouncer', function () {
-  this.timeout(120_000);
+describe('pooled connections without PgBouncer', () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;
