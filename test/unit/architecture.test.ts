@@ -29,8 +29,17 @@ const SERVICE_SHARED = ['src/service/core/', 'src/api/', 'src/base/'];
 const STATE_AND_BELOW = ['src/service/state/', ...SERVICE_SHARED];
 const CONTROL_PLANE_AND_BELOW = ['src/service/controlPlane/', ...STATE_AND_BELOW];
 const HTTP_AND_BELOW = ['src/service/http/', ...CONTROL_PLANE_AND_BELOW];
+/** Without VS Code, so that tests of users can start the service too. */
+const LOCAL_SERVICE = 'src/ui/localService/localServiceProcess.ts';
 /** What every folder of `ui/` may use. */
-const UI_SHARED = ['src/ui/', 'src/ui/text/', 'src/ui/state/', 'src/ui/notifications/', 'src/ui/log/'];
+const UI_SHARED = [
+  'src/ui/',
+  LOCAL_SERVICE,
+  'src/ui/text/',
+  'src/ui/state/',
+  'src/ui/notifications/',
+  'src/ui/log/',
+];
 /** These must not import one another; what they share is in `UI_SHARED` or below. */
 const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'agents'].map(
   (name) => `src/ui/${name}/`,
@@ -52,6 +61,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/service/state/': STATE_AND_BELOW,
   'src/service/postgres/': ['src/service/postgres/', ...SERVICE_SHARED],
   'src/service/privileges/': ['src/service/privileges/', 'src/service/postgres/', ...STATE_AND_BELOW],
+  // Finds or starts the service as windows do.
+  'src/npm/test/': ['src/npm/test/', LOCAL_SERVICE, 'src/api/', 'src/base/'],
   'src/mcp/': ['src/mcp/', ...MODEL_AND_BELOW],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
@@ -140,7 +151,7 @@ describe('The local service of root', () => {
 });
 
 describe('The extension', () => {
-  const extension = sources.filter(({ file }) => !/^src\/(?:service|mcp)\//.test(file));
+  const extension = sources.filter(({ file }) => !/^src\/(?:service|mcp|npm)\//.test(file));
   const filesWith = (pattern: RegExp) =>
     extension.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 

@@ -17,6 +17,8 @@ export interface Lease {
   /** Aborted when the service ends or the lease is released. Until then, no other program can have its port. */
   readonly ended: AbortSignal;
   release(): void;
+  /** Lets the process end while it has the lease. */
+  unref(): void;
 }
 
 /** The service responds within milliseconds, or seconds on an overloaded machine. If it takes this long, it hangs. */
@@ -46,7 +48,14 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   const lines = createInterface({ input: response }).on('error', () => undefined);
   const line = new Promise<string>((resolve) => lines.once('line', resolve));
   const postgresProblem = line.then(parsePostgresLine);
-  return { baseUrl, postgresProblem, ended: ending.signal, release: () => request.destroy() };
+  const release = () => void request.destroy();
+  return {
+    baseUrl,
+    postgresProblem,
+    ended: ending.signal,
+    release,
+    unref: () => void response.socket.unref(),
+  };
 }
 
 /** @returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */

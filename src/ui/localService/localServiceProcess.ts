@@ -25,6 +25,8 @@ export interface LocalServiceOptions {
   readonly postgresPath: string | undefined;
   /** Milliseconds without any lease until the service ends; by default longer than a slow window takes to reload. */
   readonly grace?: number | undefined;
+  /** The contents of a new account, instead of the sample. */
+  readonly projectsFile?: string | undefined;
 }
 
 export const GRACE = 75_000;
@@ -138,6 +140,7 @@ async function start(
 function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const args = [options.script, '--port', String(options.port), '--data-dir', options.dataDir];
   args.push('--api-key-stdin', '--end-with-leases', String(options.grace ?? GRACE));
+  if (options.projectsFile !== undefined) args.push('--projects', options.projectsFile);
   args.push(...postgresArguments(options.postgresPath));
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,

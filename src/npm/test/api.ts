@@ -1,0 +1,175 @@
+/** The calls of the service that tests need. Plain requests, because suites wait until this is loaded. */
+import type { ProcessIdentity } from '../../base/processIdentity.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+
+export interface Branch {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly created_at: string;
+  /** Of the process that made it, as JSON. */
+  readonly maker?: string | undefined;
+}
+
+interface Creation {
+  readonly name: string;
+  /** Undefined: the default branch. */
+  readonly parent: string | undefined;
+  readonly maker: ProcessIdentity;
+  /** Milliseconds; undefined: without expiry, which branches with children can't have. */
+  readonly lifetime?: number;
+}
+
+/** Also the id, if this library started the service. */
+export const OWN_PROJECT = 'hosted-postgres-tests';
+/** Milliseconds between two requests for the state of an operation. */
+const POLL = 10;
+/** Milliseconds. Longer than an overloaded machine takes to start Postgres. */
+const LOCKED_LIMIT = 120_000;
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, POLL));
+
+/** @returns the process that made a branch of this library */
+export function makerOf({ maker }: Branch): ProcessIdentity | undefined {
+  if (maker === undefined) return undefined;
+  const { pid, startedAt, uniqueId } = fieldsOf(JSON.parse(maker));
+  return {
+    pid: Number(pid),
+    startedAt: Number(startedAt),
+    ...(typeof uniqueId === 'string' ? { uniqueId } : {}),
+  };
+}
+
+export class Api {
+  readonly #baseUrl: string;
+  readonly #key: string;
+
+  constructor(baseUrl: string, key: string) {
+    this.#baseUrl = baseUrl;
+    this.#key = key;
+  }
+
+  async projects(): Promise<string[]> {
+    const { projects } = await this.#call('GET', '/projects?limit=400');
+    return (projects as { id: string; name: string }[]).map(({ id }) => id);
+  }
+
+  /** @returns the id of the project of this library, which is created unless it exists */
+  async ownProject(): Promise<string> {
+    const { projects } = await this.#call('GET', '/projects?limit=400');
+    const found = (projects as { id: string; name: string }[]).filter(({ name }) => name === OWN_PROJECT);
+    const [first] = found.map(({ id }) => id).toSorted();
+    if (first !== undefined) return first;
+    const created = await this.#call('POST', '/projects', { project: { name: OWN_PROJECT } });
+    const { id } = created.project as { id: string };
+    await this.#finish(id, created.operations as Operation[]);
+    return id;
+  }
+
+  /** The newest first. */
+  async branches(projectId: string): Promise<Branch[]> {
+    const reply = await this.#call('GET', `/projects/${projectId}/branches?sort_by=created_at`);
+    const annotations = fieldsOf(reply.annotations);
+    return (reply.branches as Branch[]).map((branch) => {
+      const { maker } = fieldsOf(fieldsOf(annotations[branch.id])['value']);
+      return { ...branch, maker: typeof maker === 'string' ? maker : undefined };
+    });
+  }
+
+  /** @returns the branch when its compute runs; undefined if the name is taken */
+  async createBranch(
+    projectId: string,
+    { name, parent, maker, lifetime }: Creation,
+  ): Promise<(Branch & { readonly url: string }) | undefined> {
+    const reply = await this.#call(
+      'POST',
+      `/projects/${projectId}/branches`,
+      {
+        branch: {
+          name,
+          ...(parent === undefined ? {} : { parent_id: parent }),
+          ...(lifetime === undefined ? {} : { expires_at: new Date(Date.now() + lifetime).toISOString() }),
+        },
+        endpoints: [{ type: 'read_write' }],
+        annotation_value: { maker: JSON.stringify(maker) },
+      },
+      [409],
+    );
+    if (reply.status === 409) {
+      if (/already exists/.test(String(reply.message))) return undefined;
+      throw new Error(String(reply.message));
+    }
+    await this.#finish(projectId, reply.operations as Operation[]);
+    const branch = reply.branch as Branch;
+    const databases = reply.databases as { id: number; name: string; owner_name: string }[];
+    // The user's own was there before the template.
+    const [database] = databases.toSorted((a, b) => a.id - b.id);
+    const query = new URLSearchParams({
+      branch_id: branch.id,
+      database_name: database?.name ?? '',
+      role_name: database?.owner_name ?? '',
+    });
+    const { uri } = await this.#call('GET', `/projects/${projectId}/connection_uri?${query.toString()}`);
+    return { ...branch, url: String(uri) };
+  }
+
+  async rename({ project_id, id }: Branch, name: string): Promise<void> {
+    await this.#call('PATCH', `/projects/${project_id}/branches/${id}`, { branch: { name } });
+  }
+
+  /** Does nothing if it was deleted. Its data follows. */
+  async delete({ project_id, id }: Branch): Promise<void> {
+    await this.#call('DELETE', `/projects/${project_id}/branches/${id}`);
+  }
+
+  async deleteComputes({ project_id, id }: Branch): Promise<void> {
+    const { endpoints } = await this.#call('GET', `/projects/${project_id}/branches/${id}/endpoints`);
+    for (const compute of endpoints as { id: string }[]) {
+      const reply = await this.#call('DELETE', `/projects/${project_id}/endpoints/${compute.id}`);
+      await this.#finish(project_id, reply.operations as Operation[]);
+    }
+  }
+
+  async #finish(projectId: string, operations: readonly Operation[]): Promise<void> {
+    for (const { id, action } of operations) {
+      for (;;) {
+        const reply = await this.#call('GET', `/projects/${projectId}/operations/${id}`);
+        const { status, error } = reply.operation as Operation;
+        if (status === 'finished') break;
+        if (status !== 'scheduling' && status !== 'running') throw new Error(`${action}: ${error ?? status}`);
+        await pause();
+      }
+    }
+  }
+
+  /** Repeats the request while the branch is locked. @throws {Error} with the service's message, unless the status is allowed */
+  async #call(
+    method: string,
+    path: string,
+    body?: object,
+    allowed: readonly number[] = [],
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const deadline = performance.now() + LOCKED_LIMIT;
+    for (;;) {
+      const response = await fetch(this.#baseUrl + path, {
+        method,
+        headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const { status } = response;
+      const text = await response.text();
+      const reply = text === '' ? {} : fieldsOf(JSON.parse(text));
+      if (response.ok || allowed.includes(status)) return { ...reply, status };
+      if (status !== 423 || performance.now() > deadline)
+        throw new Error(`${method} ${path}: ${status} ${String(reply['message'])}`);
+      await pause();
+    }
+  }
+}
+
+interface Operation {
+  readonly id: string;
+  readonly action: string;
+  readonly status: string;
+  readonly error?: string;
+}

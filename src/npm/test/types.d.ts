@@ -1,0 +1,43 @@
+/** The types of `hosted-postgres/test`, shipped with the package. */
+
+/**
+ * A `.sql` file, or a folder whose `.sql` files run in the order of their names. Or a command or function, and the files
+ * and folders that it depends on: it runs again when one of them has changed. `DATABASE_URL` is set for a command.
+ */
+export type Step =
+  | string
+  | {
+      readonly run: string | ((url: string) => unknown);
+      readonly files: readonly string[];
+    };
+
+export interface BranchOptions {
+  /** Name or id of the branch in the folder's service to start from. By default, an empty database. */
+  readonly from?: string;
+  /** Runs once for each content of its files. */
+  readonly migrate?: Step;
+  /** Runs after `migrate`, and again whenever that does. */
+  readonly seed?: Step;
+  /** The folder with `.hosted-postgres`, `migrate` and `seed`. By default the working directory. */
+  readonly cwd?: string;
+}
+
+export interface Clone {
+  readonly url: string;
+  /** Deletes the database and closes its connections. */
+  drop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface TestBranch extends Clone {
+  readonly id: string;
+  /** Creates a database with the data that the branch began with. */
+  clone(): Promise<Clone>;
+}
+
+/**
+ * Creates a branch for this file and sets `DATABASE_URL`. `drop` deletes it, or else the end of the process, or the next
+ * call in any process if this one was killed.
+ * @throws {Error} if the service can't run Postgres, or with the error of `migrate` or `seed`
+ */
+export declare function branch(options?: BranchOptions): Promise<TestBranch>;

@@ -1,0 +1,176 @@
+/** `hosted-postgres/test`, each file of tests as a process of its own, as most runners start them. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { isAlive } from '../../src/base/processIdentity.ts';
+import { builtTestLibrary } from '../helpers/builtTestLibrary.ts';
+import { branchCalls, storageOf } from '../helpers/branchCalls.ts';
+import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
+
+const LIMIT = 120_000;
+const byName = (a: string, b: string): number => a.localeCompare(b);
+const PROJECT = 'hosted-postgres-tests';
+
+/** A project with migrations that count how often they run. */
+function createProject() {
+  const cwd = temporaryFolder();
+  mkdirSync(path.join(cwd, 'migrations'));
+  writeFileSync(path.join(cwd, 'migrations', '1.sql'), 'create table item (id int primary key)');
+  writeFileSync(path.join(cwd, 'seed.sql'), 'insert into item values (1), (2)');
+  const dataDir = path.join(cwd, '.hosted-postgres');
+  const count = (): number => readFileSync(path.join(cwd, 'count'), 'utf8').length;
+  return { cwd, dataDir, count, api: () => branchCalls({ ...serviceOf(dataDir) }) };
+}
+
+function serviceOf(dataDir: string): {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly pid: number;
+} {
+  const key = readFileSync(path.join(dataDir, 'api-key'), 'utf8');
+  return { ...JSON.parse(readFileSync(path.join(dataDir, 'service.json'), 'utf8')), key };
+}
+
+const OPTIONS = `{
+  migrate: { run: 'printf x >> count', files: ['migrations'] },
+  seed: { run: async (url) => { for (const file of ['migrations/1.sql', 'seed.sql']) await query(url, fs.readFileSync(file, 'utf8')); }, files: ['seed.sql'] },
+}`;
+
+/** The code of a test file: `db` is its branch, and what `show` gets is the result. */
+async function program(code: string): Promise<string> {
+  return `
+    const fs = require('node:fs');
+    const { Client } = require('pg');
+    const { branch } = require(${JSON.stringify(await builtTestLibrary())});
+    const query = async (url, text) => {
+      const client = new Client(url);
+      await client.connect();
+      const result = await client.query({ text, rowMode: 'array' });
+      await client.end();
+      return result.rows?.flat();
+    };
+    const show = (value) => console.log(JSON.stringify(value));
+    (async () => { ${code} })().catch((error) => { console.error(error.message); process.exitCode = 1; });`;
+}
+
+const environment = () => ({
+  ...process.env,
+  NEON_API_HOST: '',
+  DATABASE_URL: 'before',
+  NODE_PATH: path.resolve('node_modules'),
+});
+
+async function run<T>(cwd: string, code: string): Promise<T> {
+  const args = ['-e', await program(code)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd,
+    env: environment(),
+    timeout: LIMIT,
+  });
+  return JSON.parse(stdout);
+}
+
+const ended = async (dataDir: string): Promise<unknown> =>
+  until('the service has ended', async () => hasReleasedLock(dataDir), LIMIT);
+
+describe('Branches of tests', function () {
+  this.timeout(180_000);
+
+  it('have migrations that ran once for files at the same time, and only their own changes', async () => {
+    const { cwd, dataDir, count, api } = createProject();
+    const code = `const db = await branch(${OPTIONS});
+      const before = await query(process.env.DATABASE_URL, 'select id from item order by 1');
+      await query(db.url, 'insert into item values (3)');
+      await db.drop();
+      show([before, process.env.DATABASE_URL]);`;
+    const results = await Promise.all([1, 2, 3].map(async () => run(cwd, code)));
+    assert.deepEqual(results, Array(3).fill([[1, 2], 'before']));
+    assert.equal(count(), 1);
+    const names = (await api().branches(PROJECT)).map(({ name }) => name.split(' ')[0] ?? '');
+    assert.deepEqual(names.toSorted(byName), ['main', 'parent']);
+    await ended(dataDir);
+
+    // A later run uses them, also for another test file. The end of the process deletes its branch.
+    assert.deepEqual(
+      await run(
+        cwd,
+        `const db = await branch(${OPTIONS}); show(await query(db.url, 'select id from item'));`,
+      ),
+      [1, 2],
+    );
+    assert.equal(count(), 1);
+    assert.equal((await api().branches(PROJECT)).length, 2);
+
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
+    await run(cwd, `await branch(${OPTIONS}); show(1);`);
+    assert.equal(count(), 2);
+    await ended(dataDir);
+  });
+
+  it('have clones with the data that the branch began with, while the program is connected', async () => {
+    const { cwd, dataDir } = createProject();
+    const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
+      const connected = new Client(db.url);
+      await connected.connect();
+      await connected.query('delete from item');
+      const [a, b] = await Promise.all([db.clone(), db.clone()]);
+      await query(a.url, 'insert into item values (3)');
+      const counts = [];
+      for (const { url } of [a, b]) counts.push(...await query(url, 'select count(*)::int from item'));
+      await a.drop();
+      const left = await query(db.url, "select datname::text from pg_database where datname ~ '^clone_'");
+      await connected.end();
+      show([counts, left]);`;
+    assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2']]);
+    await ended(dataDir);
+  });
+
+  it('leave nothing after the process and the service were killed and the next run began', async () => {
+    const { cwd, dataDir, api } = createProject();
+    const code = `await branch({ migrate: 'migrations', seed: 'seed.sql' }); show(1); setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['-e', await program(code)], {
+      cwd,
+      env: environment(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(createInterface({ input: child.stdout }), 'line');
+
+    const { pid } = serviceOf(dataDir);
+    const [killed] = (await api().branches(PROJECT)).filter(({ name }) => name.startsWith('test '));
+    assert.ok(killed);
+    child.kill('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    await once(child, 'close');
+    await until('the service was killed', async () => !isAlive(pid), LIMIT);
+    await run(
+      cwd,
+      `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' }); await db.drop(); show(1);`,
+    );
+    const left = await api().branches(PROJECT);
+    assert.deepEqual(left.map(({ name }) => name.split(' ')[0] ?? '').toSorted(byName), ['main', 'parent']);
+    await ended(dataDir);
+    const ids = left.map(({ id }) => id);
+    const files = readdirSync(storageOf({ dataDir }), { encoding: 'utf8', recursive: true });
+    assert.deepEqual(
+      files.filter((file) => file.includes(killed.id)),
+      [],
+    );
+    assert.ok(files.some((file) => ids.some((id) => file.includes(id))));
+  });
+
+  it('are not made by a failed migration, whose error the test gets', async () => {
+    const { cwd, dataDir, api } = createProject();
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), 'create nonsense');
+    await assert.rejects(run(cwd, `await branch({ migrate: 'migrations' })`), /2\.sql: syntax error/);
+    assert.deepEqual(
+      (await api().branches(PROJECT)).map(({ name }) => name),
+      ['main'],
+    );
+    await ended(dataDir);
+  });
+});
