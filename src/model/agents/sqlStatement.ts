@@ -64,7 +64,8 @@ export class Statement implements Submittable {
   /** Only parses the statement. It runs after Postgres has said whether it returns rows. */
   submit(connection: Connection): void {
     this.#connection = connection;
-    connection.stream.on('data', this.#count);
+    // Before the parser, which may end the statement with the same chunk.
+    connection.stream.prependListener('data', this.#count);
     connection.once('noData', this.#handleNoData);
     connection.parse({ name: '', text: this.#options.sql, types: [] });
     connection.describe({ type: 'S', name: '' });
