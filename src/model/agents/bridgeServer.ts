@@ -37,14 +37,17 @@ const MAX_SOCKET_PATH = 100;
 export class BridgeServer implements Disposable {
   readonly #options: BridgeOptions;
   readonly #socket: string;
+  /** Made for the socket alone. */
+  readonly #temporary: string | undefined;
   readonly #token = randomBytes(32).toString('hex');
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
   #present = 0;
 
-  private constructor(options: BridgeOptions, socket: string) {
+  private constructor(options: BridgeOptions, { socket, temporary }: Place) {
     this.#options = options;
     this.#socket = socket;
+    this.#temporary = temporary;
     this.#server = createServer((connection) => this.#accept(connection));
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
@@ -55,7 +58,7 @@ export class BridgeServer implements Disposable {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
     await removeStaleRecords(folder);
-    const server = new BridgeServer(options, await socketPath(folder));
+    const server = new BridgeServer(options, await findPlace(folder));
     await server.#listen();
     await server.publish(folders);
     return server;
@@ -70,11 +73,8 @@ export class BridgeServer implements Disposable {
   dispose(): void {
     this.#server.close();
     for (const connection of this.#connections) connection.destroy();
-    const { folder } = this.#options;
-    rmSync(recordFile(folder, process.pid), { force: true });
-    const socketFolder = path.dirname(this.#socket);
-    const isTemporary = process.platform !== 'win32' && socketFolder !== folder;
-    if (isTemporary) rmSync(socketFolder, { recursive: true, force: true });
+    rmSync(recordFile(this.#options.folder, process.pid), { force: true });
+    if (this.#temporary !== undefined) rmSync(this.#temporary, { recursive: true, force: true });
   }
 
   async #listen(): Promise<void> {
@@ -142,13 +142,21 @@ export class BridgeServer implements Disposable {
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
+interface Place {
+  readonly socket: string;
+  /** The folder to remove with it. */
+  readonly temporary?: string;
+}
+
 /** In a folder that only the user can read. Windows has no such sockets; the name of its pipe is not to be guessed. */
-async function socketPath(folder: string): Promise<string> {
+async function findPlace(folder: string): Promise<Place> {
   const random = randomBytes(16).toString('hex');
-  if (process.platform === 'win32') return `\\\\.\\pipe\\hosted-postgres-${random}`;
-  const preferred = path.join(folder, `${process.pid}.sock`);
-  if (Buffer.byteLength(preferred) > MAX_SOCKET_PATH)
-    return path.join(await mkdtemp(path.join(tmpdir(), 'hosted-postgres-')), 'agents');
-  await rm(preferred, { force: true });
-  return preferred;
+  if (process.platform === 'win32') return { socket: `\\\\.\\pipe\\hosted-postgres-${random}` };
+  const socket = path.join(folder, `${process.pid}.sock`);
+  if (Buffer.byteLength(socket) > MAX_SOCKET_PATH) {
+    const temporary = await mkdtemp(path.join(tmpdir(), 'hosted-postgres-'));
+    return { socket: path.join(temporary, 'agents'), temporary };
+  }
+  await rm(socket, { force: true });
+  return { socket };
 }

@@ -185,6 +185,18 @@ describe('The bridge', () => {
     server.dispose();
     assert.equal(existsSync(socketFolder), false);
   });
+
+  it('removes no folder that it has not made', async () => {
+    const [name, real] = ['agents', folder];
+    // The same folder, written differently.
+    for (const same of [real + path.sep, [path.dirname(real), '.', name].join(path.sep)]) {
+      folder = same;
+      const server = await listen();
+      writeFileSync(path.join(real, 'hosted-postgres-mcp'), '');
+      server.dispose();
+      assert.ok(existsSync(path.join(real, 'hosted-postgres-mcp')), same);
+    }
+  });
 });
 
 describe('The windows for an agent', () => {
