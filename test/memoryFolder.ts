@@ -25,14 +25,26 @@ export async function makeMemoryFolder(): Promise<string | undefined> {
   return folder;
 }
 
+/** With retries, because a service of another run that starts now empties and removes such folders, too. */
+const FORCED = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
+
 /** Removes what local services of root have stored outside of their data directories, if these are in the folder. */
 export function removeStorageOf(folder: string): void {
   const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
   for (const name of names.filter((each) => each.endsWith('.json'))) {
     const file = path.join(SYSTEM_FOLDER, name);
-    if (!readFileSync(file, 'utf8').includes(`"${folder}/`)) continue;
-    rmSync(file.slice(0, -'.json'.length), { recursive: true, force: true });
-    rmSync(file);
+    if (!readIfExists(file).includes(`"${folder}/`)) continue;
+    rmSync(file.slice(0, -'.json'.length), FORCED);
+    rmSync(file, FORCED);
+  }
+}
+
+function readIfExists(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
   }
 }
 

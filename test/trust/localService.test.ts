@@ -15,6 +15,7 @@ import { Accounts } from '../../src/model/account/accounts.ts';
 import type { OpenClient } from '../../src/model/account/accountConnection.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { Session } from '../../src/model/account/session.ts';
+import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
 import { LocalService } from '../../src/ui/localService/localService.ts';
 import { findAddress, findOwner } from '../../src/ui/localService/localServiceFiles.ts';
@@ -84,12 +85,14 @@ describe('A window with the local service', () => {
 
   const file = (name: string) => path.join(folder, name);
   const readNote = (name: string): Note => JSON.parse(fs.readFileSync(file(name), 'utf8'));
-  const hasAddress = () => fs.statSync(file('service.json')).size > 0;
-  const runningService = (): Note => {
-    const note = readNote('service.json');
-    started.add(note.pid);
-    return note;
-  };
+  /** The file is missing or incomplete while a service starts. */
+  const serviceOtherThan = (former?: number): Promise<Note> =>
+    until('the address of a service', async () => {
+      const { pid, baseUrl }: Partial<Note> = readIfComplete(file('service.json'));
+      if (pid === undefined || baseUrl === undefined || pid === former) return undefined;
+      started.add(pid);
+      return { pid, baseUrl };
+    });
   const key = () => secrets.entries.get('hostedPostgres.localService.key') ?? assert.fail('no key');
 
   /** Like a click on Start Local Service. */
@@ -98,7 +101,7 @@ describe('A window with the local service', () => {
     await session.reread();
     await inventory.ensureProjects();
     assert.equal(inventory.state.kind, 'ready');
-    return runningService();
+    return serviceOtherThan();
   }
 
   async function closedPort(): Promise<number> {
@@ -215,13 +218,10 @@ describe('A window with the local service', () => {
     const account = connection?.account ?? assert.fail('not connected');
     const client = await window.openClient(account, key());
     await kill(service.pid);
-    await until(
-      'the window to run it again',
-      async () => hasAddress() && runningService().pid !== service.pid,
-    );
+    const again = await serviceOtherThan(service.pid);
     await client.listApiKeys();
     assert.equal(window.session.connection, connection);
-    await kill(runningService().pid);
+    await kill(again.pid);
     impostor = await startImpostor(Number(new URL(service.baseUrl).port), IMPOSTORS['answers 404']);
     await Promise.allSettled([client.listApiKeys(), window.inventory.refreshAll([])]);
     await until('the connection to end', async () => connection?.isClosed);
@@ -239,7 +239,7 @@ describe('A window with the local service', () => {
       try {
         Date.now = () => now() + hours * 3_600_000;
         await kill(pid);
-        await until('the window to run it again', async () => hasAddress() && runningService().pid !== pid);
+        await serviceOtherThan(pid);
         await window.inventory.refreshAll([]);
         assert.equal(window.inventory.state.kind, 'ready');
       } finally {
@@ -248,3 +248,12 @@ describe('A window with the local service', () => {
     });
   }
 });
+
+/** Returns {} for a file that is missing or not written to its end. */
+function readIfComplete(file: string): object {
+  try {
+    return fieldsOf(JSON.parse(fs.readFileSync(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
