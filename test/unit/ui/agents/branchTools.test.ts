@@ -190,6 +190,22 @@ describe('Tools for branches', () => {
     assert.equal(text(), next);
   });
 
+  it('neither reset nor delete a protected branch, not even by a question', async () => {
+    for (const branchId of ['br-made', 'br-users'])
+      branches.push({
+        id: branchId,
+        name: branchId,
+        parent_id: 'br-main',
+        expires_at: later(),
+        protected: true,
+      });
+    await remember('br-made');
+    for (const branchId of ['br-made', 'br-users'])
+      for (const name of ['resetBranch', 'deleteBranch'] as const)
+        await assert.rejects(call(name, { projectId: 'shop', branchId }), /is protected\. Only the user/);
+    assert.deepEqual([sent(), questions], [[], []]);
+  });
+
   it('replace no URL of a branch of the user', async () => {
     branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
     await model.inventory.loadComputes('shop');
