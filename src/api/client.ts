@@ -233,9 +233,10 @@ export class Client {
     const reply = await this.#http.getIfOffered(path, query, options);
     if (reply === undefined) return undefined;
     const { uri } = parseRecord(reply, undefined, records.ConnectionUri);
-    const { host = '', credentials } = readConnectionUri(uri) ?? {};
-    if (credentials !== undefined && isSameHost(host, login.host)) return credentials;
-    const fault = { kind: 'unexpectedReply', status: reply.status, reason: 'host', detail: host } as const;
+    const found = readConnectionUri(uri);
+    if (found !== undefined && isSameHost(found.host, login.host)) return found.credentials;
+    const { status } = reply;
+    const fault = { kind: 'unexpectedReply', status, reason: 'host', detail: found?.host } as const;
     throw new ApiError(`${reply.requestLine} returned another host`, fault, { mayHaveExecuted: false });
   }
 

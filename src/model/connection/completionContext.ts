@@ -71,7 +71,7 @@ const HOST_WORDS = new Set(['HOST', 'HOSTNAME', 'SERVER', 'ENDPOINT']);
 const URI_WORDS = new Set(['URL', 'URI', 'DSN', 'CONNECTION', 'CONN']);
 const DATABASE_WORDS = new Set(['PG', 'POSTGRES', 'POSTGRESQL', 'DATABASE', 'DB']);
 const OTHER_WORDS =
-  /^(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
+  /(?:^|_)(?:USER(?:NAME)?|ROLE|PASS(?:WORD|WD)?|PWD|PORT|DB|DATABASE|NAME|SSL(?:MODE)?|OPTIONS|SCHEMA|VERSION|IMAGE)$/;
 
 /** The kind of value by the variable's name: a host for `PGHOST` and `databaseHost`, a URI for `SHADOW_DATABASE_URL`. */
 function kindByName(name: string): CompletionContext['kind'] | undefined {
@@ -84,7 +84,7 @@ function kindByName(name: string): CompletionContext['kind'] | undefined {
   if (!words.some((word) => DATABASE_WORDS.has(word))) return undefined;
   if (words.some((word) => URI_WORDS.has(word))) return 'uri';
   if (words.some((word) => HOST_WORDS.has(word))) return 'host';
-  const isOther = OTHER_WORDS.test(words.at(-1) ?? '');
+  const isOther = OTHER_WORDS.test(words.join('_'));
   // Names that container images and hosting platforms use.
   return name.startsWith('POSTGRES_') && !isOther ? 'host' : undefined;
 }

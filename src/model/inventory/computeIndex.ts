@@ -54,7 +54,7 @@ export class ComputeIndex implements Disposable {
     const name = host === 'localhost' ? '127.0.0.1' : host;
     const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };
-    const label = name.split('.', 1)[0] ?? '';
+    const label = name.replace(/\..*$/, '');
     const found =
       this.#byKey.get(name) ?? this.#byKey.get(label) ?? this.#byKey.get(label.replace(/-pooler$/, ''));
     return found && { ...found, withPort: false };

@@ -15,8 +15,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { replaceFile } from '../../../src/base/replaceFile.ts';
+import { renameOverSync, replaceFile } from '../../../src/base/replaceFile.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
+import { onPlatform } from '../../helpers/onPlatform.ts';
 
 describe('replaceFile', () => {
   const isWindows = process.platform === 'win32';
@@ -88,5 +89,45 @@ describe('replaceFile', () => {
     } finally {
       execFileSync('umount', [folder]);
     }
+  });
+});
+
+describe('renameOverSync', () => {
+  const { wait } = Atomics;
+  let folder: string;
+  let file: string;
+  let pauses: number;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = path.join(folder, 'file');
+    writeFileSync(file, 'new');
+    pauses = 0;
+    Atomics.wait = () => {
+      pauses += 1;
+      return 'timed-out';
+    };
+  });
+  afterEach(() => void (Atomics.wait = wait));
+
+  it('replaces a file', () => {
+    const target = path.join(folder, 'target');
+    writeFileSync(target, 'old');
+    renameOverSync(file, target);
+    assert.equal(readFileSync(target, 'utf8'), 'new');
+    assert.deepEqual(readdirSync(folder), ['target']);
+  });
+
+  it('tries again only on Windows, and only while the file is in use', async function () {
+    if (process.platform !== 'linux') return this.skip(); // Others have another error for this name.
+    const inUse = `${folder}/.`;
+    assert.throws(() => renameOverSync(file, inUse), { code: 'EBUSY' });
+    assert.equal(pauses, 0);
+    await onPlatform('win32', () => {
+      assert.throws(() => renameOverSync(file, inUse, 3), { code: 'EBUSY' });
+      assert.equal(pauses, 2);
+      assert.throws(() => renameOverSync(path.join(folder, 'missing'), file), { code: 'ENOENT' });
+      assert.equal(pauses, 2);
+    });
   });
 });

@@ -15,9 +15,10 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { BridgeServer } from '../../../../src/model/agents/bridgeServer.ts';
 import { lineOf, MAX_LINE, readLines, type BridgeCall } from '../../../../src/model/agents/bridgeMessages.ts';
-import { recordFile, windowsFor } from '../../../../src/model/agents/windowRecords.ts';
+import { recordFile, removeStaleRecords, windowsFor } from '../../../../src/model/agents/windowRecords.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { until } from '../../../workbench/until.ts';
 
 const call = { tool: 'listComputes', input: {}, agent: 'Test', folder: '/work' };
@@ -172,6 +173,15 @@ describe('The bridge', () => {
     const others = [`${process.ppid}.json`, `${process.ppid}.sock`, 'hosted-postgres-mcp'];
     assert.deepEqual(readdirSync(folder).toSorted(), [...own, ...others].toSorted());
     assert.equal(existsSync(temporary), false);
+  });
+
+  it('removes no pipe on Windows, where it ends with its window', async () => {
+    mkdirSync(folder, { recursive: true });
+    const socket = path.join(folder, 'pipe');
+    writeFileSync(socket, '');
+    writeFileSync(recordFile(folder, 2 ** 22 + 1), JSON.stringify({ socket, token: '', folders: [] }));
+    await onPlatform('win32', () => removeStaleRecords(folder));
+    assert.deepEqual(readdirSync(folder), ['pipe']);
   });
 
   it('listens where the path is short enough for a socket', async function () {

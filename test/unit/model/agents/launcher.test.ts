@@ -28,7 +28,7 @@ describe('The launcher', () => {
   it('starts the script with this Node and the folder of records', async function () {
     if (process.platform === 'win32') this.skip();
     const launcher = await writeLauncher({ folder, program: process.execPath, script });
-    assert.equal(statSync(launcher).mode & 0o777, 0o700);
+    for (const made of [folder, launcher]) assert.equal(statSync(made).mode & 0o777, 0o700, made);
     assert.deepEqual(run(launcher), [process.execPath, folder, '1']);
   });
 

@@ -34,6 +34,53 @@ describe('A statement', () => {
       assert.ok(stream.destroyed);
     });
 
+  it('stops reading after one row more than wanted, and never stops a change', () => {
+    for (const [onlyReads, rows] of [
+      [true, 11],
+      [false, 0],
+    ] as const) {
+      const executed: unknown[] = [];
+      const { connection } = connect(() => undefined);
+      const statement = new Statement({ sql: '', onlyReads, maxRows: 10 });
+      statement.submit(Object.assign(connection, { execute: (asked: unknown) => void executed.push(asked) }));
+      statement.handleRowDescription({ fields: [] });
+      assert.deepEqual(executed, [{ portal: '', rows }]);
+    }
+  });
+
+  it('has 4,000 characters of a value, 60,000 of all, and says what is missing', async () => {
+    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 100 });
+    for (let row = 0; row < 15; row += 1) statement.handleDataRow({ fields: ['x'.repeat(3999), null] });
+    statement.handleDataRow({ fields: ['y'.repeat(15), 'z', null] });
+    statement.handleDataRow({ fields: ['more'] });
+    statement.handleReadyForQuery();
+    const { rows, truncated } = await statement.result;
+    assert.deepEqual(rows.slice(14), [
+      ['x'.repeat(3999), null],
+      ['y'.repeat(15), '… (1 characters)', null],
+    ]);
+    assert.equal(truncated, true);
+    const long = new Statement({ sql: '', onlyReads: true, maxRows: 1 });
+    long.handleDataRow({ fields: ['x'.repeat(4001), 'y'.repeat(4000)] });
+    long.handleReadyForQuery();
+    assert.deepEqual((await long.result).rows, [
+      [`${'x'.repeat(4000)}… (4001 characters)`, 'y'.repeat(4000)],
+    ]);
+  });
+
+  it('is whole if it has just as many rows as wanted', async () => {
+    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 2 });
+    for (const value of ['1', '2']) statement.handleDataRow({ fields: [value] });
+    statement.handleCommandComplete({ text: 'SELECT 2' });
+    statement.handleReadyForQuery();
+    assert.deepEqual(await statement.result, {
+      fields: [],
+      rows: [['1'], ['2']],
+      truncated: false,
+      command: 'SELECT 2',
+    });
+  });
+
   it('may have 16 MB', async () => {
     const statement = new Statement({ sql: '', onlyReads: true, maxRows: 1 });
     const { connection, stream } = connect(() => statement.handleReadyForQuery());

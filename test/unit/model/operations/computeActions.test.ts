@@ -218,8 +218,10 @@ describe('ComputeActions', () => {
     let one: unknown = { endpoint: computeRecord('ep-one', { connections: 2 }) };
     service.script = () => one;
     assert.equal(await store.computeActions.openConnections(node), 2);
-    one = { endpoint: computeRecord('ep-one') };
-    assert.equal(await store.computeActions.openConnections(node), undefined);
+    for (const none of [{}, { connections: null }]) {
+      one = { endpoint: computeRecord('ep-one', none) };
+      assert.equal(await store.computeActions.openConnections(node), undefined);
+    }
     one = 404;
     assert.equal(await store.computeActions.openConnections(node), undefined);
     one = 500;

@@ -93,7 +93,10 @@ describe('Prefetch', () => {
     assert.equal(errors.length, 1);
     await prefetch.start();
     assert.equal(errors.length, 1);
-    clock.pass(61_000);
+    clock.pass(60_000);
+    await prefetch.start();
+    assert.equal(errors.length, 1);
+    clock.pass(1);
     await prefetch.start();
     assert.equal(errors.length, 2);
   });

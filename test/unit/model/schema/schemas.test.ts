@@ -42,6 +42,15 @@ describe('Schemas', () => {
     assert.deepEqual(changed, Array(3).fill('/shop/br-main/app.sql'));
   });
 
+  it('are kept by branch', async () => {
+    const { schemas, uriOf } = await connectSchemas((call) =>
+      call.endsWith('/schema') ? { sql: `-- ${call}` } : databases,
+    );
+    for (const branchId of ['br-main', 'br-dev'])
+      assert.match(await schemas.text(uriOf({ branchId })), new RegExp(branchId));
+    assert.match(await schemas.text(uriOf()), /br-main/);
+  });
+
   it('are empty for a branch without the database', async () => {
     const { service, schemas, uriOf } = await connectSchemas(script);
     assert.equal(await schemas.load(uriOf({ database: 'other' }), {}), '');

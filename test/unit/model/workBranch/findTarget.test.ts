@@ -80,6 +80,11 @@ describe('findTarget', () => {
       assert.deepEqual(await find(), { state });
     });
 
+  it('asks for no password if the old value is no URL', async () => {
+    assert.deepEqual(await find('shop'), { state: 'noPassword' });
+    assert.ok(!service.requests.some((call) => call.endsWith('/connection_uri')));
+  });
+
   it('sends nothing to another account', async () => {
     const { length } = service.requests;
     assert.deepEqual(await find(before, 'local'), { state: 'offline' });
