@@ -12,6 +12,8 @@ interface EngineChoice {
   readonly postgres: boolean;
   /** Folder with `postgres` and `initdb`. Undefined: they are searched for. */
   readonly postgresPath: string | undefined;
+  /** Origins of web pages that may use the serverless driver. */
+  readonly allowedOrigins?: readonly string[];
   /** What the service becomes if root started it. */
   readonly account: UnixAccount | undefined;
   /** Writes a line to the service's log. */
@@ -27,7 +29,7 @@ interface LoadedEngine {
 
 /** After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
-  const { directory, postgresPath, account, log } = choice;
+  const { directory, postgresPath, allowedOrigins, account, log } = choice;
   if (!choice.postgres) {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
     return { storage: openStorage(directory, account), create: simulatedEngine };
@@ -39,7 +41,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const storage = openStorage(directory, account);
   // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of stale) emptyStorage(folder).catch(() => undefined);
-  return { storage, create: () => createPostgresEngine({ root: storage, programs, log }) };
+  return { storage, create: () => createPostgresEngine({ root: storage, programs, allowedOrigins, log }) };
 }
 
 function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {

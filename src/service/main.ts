@@ -41,7 +41,7 @@ async function run(
   account: UnixAccount | undefined,
   apiKey: string | undefined,
 ): Promise<void> {
-  const { postgres, postgresPath, projectsFile } = options;
+  const { postgres, postgresPath, allowedOrigins, projectsFile } = options;
   const directory = openDataDirectory(options.dataDir);
   process.once('exit', () => directory.dispose());
   const lock = lockInstance(directory.folder);
@@ -51,7 +51,14 @@ async function run(
   const { startService } = await import('./startService.ts');
   const { readProjectsFile } = await import('./state/projectsFile.ts');
   const projects = projectsFile === undefined ? undefined : readProjectsFile(projectsFile);
-  const { storage, create } = await loadEngine({ directory, postgres, postgresPath, account, log: writeLog });
+  const { storage, create } = await loadEngine({
+    directory,
+    postgres,
+    postgresPath,
+    allowedOrigins,
+    account,
+    log: writeLog,
+  });
   const engine = Promise.resolve().then(create);
   engine.catch(() => undefined); // Its callers report the failure.
   try {

@@ -17,6 +17,8 @@ export const HELP = `Usage: service [options]
   --no-postgres         for tests of the API: computes are simulated. They change state, but nothing runs and
                         they accept no connections
   --postgres-path DIR   directory with postgres and initdb
+  --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
+                        may be repeated. Without it, no page may
   --check-postgres      only print whether Postgres can be used, as JSON
   --end-with-leases MS  end when no client has held GET /lease open for this time
   --help                show this text
@@ -38,6 +40,7 @@ const OPTIONS = {
   'operation-delay': { type: 'string' },
   'no-postgres': { type: 'boolean' },
   'postgres-path': { type: 'string' },
+  'allow-origin': { type: 'string', multiple: true },
   'check-postgres': { type: 'boolean' },
   'end-with-leases': { type: 'string' },
   help: { type: 'boolean' },
@@ -67,6 +70,7 @@ export function readOptions(
     /** Milliseconds. */
     operationDelay: wholeNumber('operation-delay', values['operation-delay'], 3_600_000) ?? 0,
     postgres: values['no-postgres'] !== true,
+    allowedOrigins: (values['allow-origin'] ?? []).map(originIn),
     checkPostgres: values['check-postgres'] ?? false,
     postgresPath: values['postgres-path'],
     /** Milliseconds; undefined: the service does not end by itself. */
@@ -89,6 +93,13 @@ function parseArguments(args: readonly string[]) {
   } catch (error) {
     throw usage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
+}
+
+function originIn(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : undefined;
+  if (origin !== text || !/^https?:/.test(text))
+    throw usage('--allow-origin must be an origin such as http://localhost:3000');
+  return origin;
 }
 
 function planIn(text: string): Plan {

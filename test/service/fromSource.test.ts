@@ -34,7 +34,7 @@ describe('npm run service', () => {
     for (const file of ['package.json', 'test/withDependencies.mjs'])
       await cp(path.join(projectRoot, file), path.join(folder, file));
     await mkdir(path.join(folder, 'node_modules'));
-    for (const name of ['diff', 'esbuild', 'pg', 'zod']) {
+    for (const name of ['diff', 'esbuild', 'pg', 'postgres-array', 'ws', 'zod']) {
       await symlink(path.join(projectRoot, 'node_modules', name), path.join(folder, 'node_modules', name));
     }
   });

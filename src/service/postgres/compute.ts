@@ -19,6 +19,7 @@ interface ComputeDependencies extends ServerDependencies {
   readonly log: (line: string) => void;
   /** PgBouncer. Undefined without a usable one: each pooled client then gets a separate session. */
   readonly pooler: string | undefined;
+  readonly allowedOrigins: readonly string[];
 }
 
 /** How long a client waits for the server. Milliseconds. */
@@ -70,6 +71,7 @@ export class Compute {
       ensureRunning: async () => this.#ensureRunning(),
       running: () => this.server?.address,
       certificate: this.#deps.certificate,
+      allowedOrigins: this.#deps.allowedOrigins,
       activity: () => this.#deps.events().activity(this.#spec.id, this.#openClients()),
     });
   }

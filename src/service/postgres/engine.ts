@@ -27,6 +27,8 @@ interface PostgresEngineOptions {
   /** The folder for all data. */
   readonly root: string;
   readonly programs: Programs;
+  /** Origins of web pages that may use the serverless driver. */
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
 }
@@ -63,7 +65,7 @@ const rethrow = (error: unknown): never => {
 function postgresEngine(
   deps: ServerDependencies,
   shutdown: AbortController,
-  { programs: { pooler }, log }: PostgresEngineOptions,
+  { programs: { pooler }, allowedOrigins = [], log }: PostgresEngineOptions,
 ): ComputeEngine {
   const { storage } = deps;
   const computes = new Map<string, Compute>();
@@ -73,7 +75,8 @@ function postgresEngine(
     return opened;
   };
   const computeOf = (spec: ComputeSpec) => {
-    const compute = computes.get(spec.id) ?? new Compute(spec, { ...deps, events, log, pooler });
+    const compute =
+      computes.get(spec.id) ?? new Compute(spec, { ...deps, events, log, pooler, allowedOrigins });
     computes.set(spec.id, compute);
     return compute;
   };

@@ -4,6 +4,8 @@
  *
  * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
  *
+ * A first byte that is a letter begins an HTTP request, of the serverless driver (`../serverless`).
+ *
  * Activity keeps a compute from being suspended: each connection of a client or of PgBouncer, from its first packet until it
  * closes, whether it runs queries or not. A connection without a packet, a cancel request and a read replica, which does not
  * use the gateway, are not activity.
@@ -27,6 +29,8 @@ interface GatewayTarget {
   readonly certificate: Certificate;
   /** The number of client connections changed. */
   activity(open: number): void;
+  /** Origins of web pages that may use the serverless driver. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** For a client's first packet, like Postgres's `authentication_timeout`. Milliseconds. */
@@ -48,6 +52,7 @@ export class Gateway {
   readonly #target: GatewayTarget;
   readonly #clients = new Set<net.Socket>();
   #open = 0;
+  #serverless: ((client: net.Socket) => void) | undefined;
 
   private constructor(target: GatewayTarget) {
     this.#target = target;
@@ -94,6 +99,12 @@ export class Gateway {
     let received: Buffer = Buffer.alloc(0);
     const read = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      if (isHttp(received)) {
+        client.off('data', read).pause().unshift(received);
+        client.removeAllListeners('timeout');
+        this.#serveHttp(client).catch(() => client.destroy());
+        return;
+      }
       const packet = readFirstPacket(received);
       if (packet === undefined) return;
       if (packet === 'invalid') {
@@ -116,6 +127,14 @@ export class Gateway {
     client.once('end', () => {
       if (client.listeners('data').includes(read)) client.destroy();
     });
+  }
+
+  /** Loaded by the first HTTP client, because most computes have none. */
+  async #serveHttp(client: net.Socket): Promise<void> {
+    const { serverlessListener } = await import('../serverless/server.ts');
+    const { port } = this.#server.address() as net.AddressInfo;
+    this.#serverless ??= serverlessListener({ port, allowedOrigins: this.#target.allowedOrigins });
+    this.#serverless(client);
   }
 
   /** A cancel request contains the key of one backend. A server that does not know the key ignores it. */
@@ -172,6 +191,9 @@ interface Packet {
   readonly kind: FirstPacket;
   readonly bytes: Buffer;
 }
+
+/** As a length, these bytes would be above Postgres's limit. */
+const isHttp = ([first = 0]: Buffer): boolean => first >= 0x41 && first <= 0x5a;
 
 /** A client waits for the answer to it before it sends more. */
 const isRequest = (kind: FirstPacket): boolean => kind === 'ssl' || kind === 'gssenc';

@@ -143,7 +143,7 @@ describe(`findPrograms${why}`, () => {
     const clone = path.join(parent, 'clone');
     cpSync(path.join(projectRoot, 'src'), path.join(clone, 'src'), { recursive: true });
     mkdirSync(path.join(clone, 'node_modules'));
-    for (const name of ['diff', 'pg', 'zod'])
+    for (const name of ['diff', 'pg', 'postgres-array', 'ws', 'zod'])
       symlinkSync(path.join(projectRoot, 'node_modules', name), path.join(clone, 'node_modules', name));
     const planted = path.join(
       parent,

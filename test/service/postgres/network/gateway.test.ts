@@ -159,6 +159,7 @@ describe('gateway', () => {
         ensureRunning: async () => Promise.reject(new Error('no server')),
         running: () => undefined,
         certificate: { certFile: '', keyFile: '' },
+        allowedOrigins: [],
         activity: () => {},
       };
       setClockBy(-HOUR);

@@ -1,0 +1,150 @@
+/**
+ * Requests of the serverless driver at a compute's address: `POST /sql`, and WebSockets that carry the Postgres protocol. Both
+ * log in through the same address as any other client. So they wake the compute, count as activity and need a password.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, WebSocketServer } from 'ws';
+import { limitConcurrency } from '../../../base/limitConcurrency.ts';
+import { runSql } from './runSql.ts';
+import { MAX_BYTES, SqlError, type SqlReply } from './sqlRequest.ts';
+import { relayLogin } from './relayLogin.ts';
+
+export interface ServerlessOptions {
+  /** Of the compute's address on 127.0.0.1. */
+  readonly port: number;
+  /** Origins of web pages that may send requests. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** For a request to arrive. Milliseconds. */
+const REQUEST_LIMIT = 60_000;
+/** Of HTTP clients and WebSockets. More are disconnected, because a request takes memory before its password is known. */
+const MAX_CONNECTIONS = 1000;
+/** Sessions of `POST /sql` at once. More requests wait. */
+const MAX_SESSIONS = 20;
+/** WebSockets that have not logged in. */
+const MAX_LOGINS = 50;
+/** Of one WebSocket message. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+
+/** @returns a function that serves an HTTP client, whose first bytes are still unread */
+export function serverlessListener(options: ServerlessOptions): (client: Socket) => void {
+  const server = createServer();
+  // It is not listening, so that its other limits have no effect.
+  server.timeout = REQUEST_LIMIT;
+  const withSession = limitConcurrency(MAX_SESSIONS);
+  server.on('request', (request, response) => {
+    const run = async (body: string, signal: AbortSignal) =>
+      withSession(async () => runSql({ headers: request.headers, body, port: options.port, signal }));
+    void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
+  });
+  server.on('upgrade', webSockets(options));
+  let open = 0;
+  return (client) => {
+    if (open === MAX_CONNECTIONS) return void client.destroy();
+    open += 1;
+    client.once('close', () => (open -= 1));
+    server.emit('connection', client);
+    client.resume();
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  allowedOrigins: readonly string[],
+  run: (body: string, signal: AbortSignal) => Promise<SqlReply>,
+): Promise<void> {
+  const { origin } = request.headers;
+  const send = ({ status, body, headers = {} }: SqlReply) =>
+    response.writeHead(status, { 'neon-request-id': randomUUID(), ...headers }).end(body);
+  if (isForeign(origin, allowedOrigins)) return void send(new SqlError(403, foreign(origin)).reply);
+  if (origin !== undefined) {
+    response.setHeader('access-control-allow-origin', origin);
+    response.setHeader('vary', 'origin');
+  }
+  if (request.url?.split('?')[0] !== '/sql') return void send(new SqlError(404, 'not found').reply);
+  if (request.method === 'OPTIONS') return void send(preflight(request));
+  if (request.method !== 'POST') return void send(new SqlError(405, 'use POST').reply);
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    const body = await readBody(request);
+    // A statement may run for any time.
+    request.socket.setTimeout(0);
+    send(await run(body, gone.signal));
+  } catch (error) {
+    const known = error instanceof SqlError ? error : new SqlError(500, String(error));
+    // The rest of a large request is not read.
+    if (!request.complete) response.setHeader('connection', 'close');
+    send(known.reply);
+  }
+}
+
+const isForeign = (origin: string | undefined, allowedOrigins: readonly string[]): boolean =>
+  origin !== undefined && !allowedOrigins.includes(origin);
+
+const foreign = (origin = ''): string =>
+  `pages of ${origin} may not use this database (option --allow-origin of the service)`;
+
+const preflight = (request: IncomingMessage): SqlReply => ({
+  status: 200,
+  body: '',
+  headers: {
+    'access-control-allow-methods': 'POST, OPTIONS',
+    'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '*',
+  },
+});
+
+/** @throws {SqlError} 413 */
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const tooLarge = new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
+  if (Number(request.headers['content-length']) > MAX_BYTES) throw tooLarge;
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= MAX_BYTES) return void chunks.push(chunk);
+      request.pause();
+      reject(tooLarge);
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks).toString()));
+    request.once('close', () => reject(new SqlError(400, 'the request ended early')));
+    request.once('error', reject);
+  });
+}
+
+function webSockets({ port, allowedOrigins }: ServerlessOptions) {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+  let logins = 0;
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const refused = isForeign(request.headers.origin, allowedOrigins)
+      ? '403 Forbidden'
+      : logins >= MAX_LOGINS
+        ? '503 Service Unavailable'
+        : undefined;
+    if (refused !== undefined) return void socket.end(`HTTP/1.1 ${refused}\r\nconnection: close\r\n\r\n`);
+    server.handleUpgrade(request, socket, head, (webSocket) => {
+      logins += 1;
+      webSocket.on('message', (_data, isBinary) => isBinary || webSocket.terminate());
+      const late = setTimeout(() => webSocket.terminate(), REQUEST_LIMIT);
+      const client = createWebSocketStream(webSocket);
+      client.on('error', () => webSocket.terminate());
+      relayLogin(client, port)
+        .catch(() => webSocket.terminate())
+        .finally(() => {
+          clearTimeout(late);
+          logins -= 1;
+        });
+    });
+  };
+}

@@ -1,0 +1,131 @@
+/** What the serverless driver sends to `POST /sql`, and what it gets. */
+import type { IncomingHttpHeaders } from 'node:http';
+import * as z from 'zod/mini';
+
+/** Of a request and of a reply. */
+export const MAX_BYTES = 10 * 1024 * 1024;
+/** The protocol counts parameters with 16 bits. */
+const MAX_PARAMETERS = 65_535;
+
+export interface SqlReply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A reply with an error. The driver reads `details` only at status 400. */
+export class SqlError extends Error {
+  readonly reply: SqlReply;
+
+  constructor(status: number, message: string, details: object = {}) {
+    super(message);
+    const headers = { 'content-type': 'application/json' };
+    this.reply = { status, headers, body: JSON.stringify({ message, ...details }) };
+  }
+}
+
+const Query = z.object({
+  query: z.string(),
+  params: z.optional(z.nullable(z.array(z.unknown()).check(z.maxLength(MAX_PARAMETERS)))),
+  arrayMode: z.optional(z.boolean()),
+});
+const Body = z.union([Query, z.object({ queries: z.array(Query) })]);
+
+export type SqlQuery = z.infer<typeof Query>;
+
+export interface SqlRequest {
+  readonly login: Login;
+  readonly queries: readonly SqlQuery[];
+  /** Undefined without a transaction; otherwise the statement that begins it. */
+  readonly begin: string | undefined;
+  readonly arrayMode: boolean;
+  readonly rawText: boolean;
+  /** Headers that the reply repeats. */
+  readonly repeated: Readonly<Record<string, string>>;
+}
+
+interface Login {
+  readonly user: string;
+  /** A secret. */
+  readonly password: string;
+  readonly database: string;
+  readonly options: string | undefined;
+  readonly application_name: string | undefined;
+}
+
+/** @throws {SqlError} 400 */
+export function readSqlRequest(headers: IncomingHttpHeaders, body: string): SqlRequest {
+  const login = readLogin(headers['neon-connection-string']);
+  const parsed = Body.safeParse(parseJson(body));
+  if (!parsed.success)
+    throw new SqlError(400, 'the body must be {"query", "params"} or {"queries": […]} as JSON');
+  const isBatch = 'queries' in parsed.data;
+  return {
+    login,
+    queries: 'queries' in parsed.data ? parsed.data.queries : [parsed.data],
+    begin: isBatch ? beginOf(headers) : undefined,
+    arrayMode: headers['neon-array-mode'] === 'true',
+    rawText: headers['neon-raw-text-output'] === 'true',
+    repeated: isBatch ? batchHeaders(headers) : {},
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readLogin(header: string | string[] | undefined): Login {
+  if (typeof header !== 'string') throw new SqlError(400, 'the header Neon-Connection-String is missing');
+  try {
+    const { protocol, username, password, pathname, searchParams } = new URL(header);
+    const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
+    if (!/^postgres(ql)?:$/.test(protocol) || user === '' || /[\0/]/.test(database)) throw new Error();
+    if (password === '') throw new SqlError(400, 'the connection string has no password');
+    return {
+      user,
+      password: decodeURIComponent(password),
+      database: database || user,
+      options: searchParams.get('options') ?? undefined,
+      application_name: searchParams.get('application_name') ?? undefined,
+    };
+  } catch (error) {
+    throw error instanceof SqlError ? error : new SqlError(400, 'the connection string is not valid');
+  }
+}
+
+const BATCH_HEADERS = [
+  'neon-batch-isolation-level',
+  'neon-batch-read-only',
+  'neon-batch-deferrable',
+] as const;
+
+const batchHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(
+    BATCH_HEADERS.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+
+const LEVELS: Readonly<Record<string, string>> = {
+  ReadUncommitted: 'READ UNCOMMITTED',
+  ReadCommitted: 'READ COMMITTED',
+  RepeatableRead: 'REPEATABLE READ',
+  Serializable: 'SERIALIZABLE',
+};
+
+function beginOf(headers: IncomingHttpHeaders): string {
+  const [isolation, readOnly, deferrable] = BATCH_HEADERS.map((name) => headers[name]);
+  const level = isolation === undefined ? '' : LEVELS[String(isolation)];
+  if (level === undefined) throw new SqlError(400, `unknown isolation level: ${String(isolation)}`);
+  const modes = [
+    level && `ISOLATION LEVEL ${level}`,
+    readOnly === 'true' && 'READ ONLY',
+    deferrable === 'true' && 'DEFERRABLE',
+  ];
+  return `BEGIN ${modes.filter(Boolean).join(', ')}`;
+}

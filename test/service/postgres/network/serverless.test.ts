@@ -1,0 +1,251 @@
+/** The public serverless driver at a compute's own address, with the three lines that the README names. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import net from 'node:net';
+import { Client, neon, neonConfig, Pool } from '@neondatabase/serverless';
+import { drizzle } from 'drizzle-orm/neon-http';
+import { drizzle as drizzleOnSocket } from 'drizzle-orm/neon-serverless';
+import { sql as drizzleSql } from 'drizzle-orm';
+import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
+import { readOptions } from '../../../../src/service/options.ts';
+import { roundsOf } from '../../../helpers/fullRun.ts';
+import { eventually, query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+it('--allow-origin takes origins only', () => {
+  const read = (...args: string[]) => readOptions(args, {})?.allowedOrigins;
+  assert.deepEqual(read(), []);
+  const both = ['http://localhost:3000', 'https://example.com'];
+  assert.deepEqual(read(...both.map((origin) => `--allow-origin=${origin}`)), both);
+  for (const wrong of ['*', 'null', '', 'example.com', 'http://localhost:3000/', 'file:///x'])
+    assert.throws(() => read(`--allow-origin=${wrong}`), /must be an origin/);
+});
+
+describe('the serverless driver', function () {
+  this.timeout(600_000);
+  let service: ControlPlane;
+  let compute: ComputeSpec;
+  before(async () => {
+    neonConfig.fetchEndpoint = (host, port) => `http://${host}:${port}/sql`;
+    neonConfig.wsProxy = (host, port) => `${host}:${port}/v2`;
+    neonConfig.useSecureWebSocket = false;
+    service = await startControlPlane({ withoutPgBouncer: true });
+    compute = await service.create();
+  });
+  after(async () => service?.close());
+
+  const idle = async () => eventually(() => (service.open.get(compute.id) ?? 0) === 0);
+  const wrong = (uri: string) => uri.replace(/:[^:@/]*@/, ':wrong@');
+  const post = async (headers: Record<string, string>, body: string, method = 'POST') => {
+    const uri = await service.uri(compute);
+    return fetch(`http://127.0.0.1:${compute.address.port}/sql`, {
+      method,
+      headers: { 'neon-connection-string': uri, ...headers },
+      ...(method === 'POST' && { body }),
+    });
+  };
+
+  for (const pooled of [false, true]) {
+    describe(pooled ? 'at the pooled address' : 'at the direct address', () => {
+      let uri: string;
+      before(async () => (uri = await service.uri(compute, pooled)));
+
+      it('wakes the compute by HTTP, and lets it be suspended afterwards', async () => {
+        await service.engine.suspend(compute.id);
+        service.woken.length = 0;
+        assert.deepEqual(await neon(uri)`select ${2}::int + 1 as three`, [{ three: 3 }]);
+        assert.deepEqual(service.woken, [compute.id]);
+        await idle();
+      });
+
+      it('wakes the compute by a WebSocket', async () => {
+        await service.engine.suspend(compute.id);
+        service.woken.length = 0;
+        const pool = new Pool({ connectionString: uri });
+        pool.on('error', () => {});
+        assert.deepEqual((await pool.query('select $1::text as a', ['x'])).rows, [{ a: 'x' }]);
+        assert.deepEqual(service.woken, [compute.id]);
+        await pool.end();
+        await idle();
+      });
+
+      it('converts types, arrays, objects and nulls', async () => {
+        const [row] = await neon(uri)`select ${true}::bool b, ${'9007199254740993'}::int8 i, ${null}::text n,
+          ${{ a: [1] }}::jsonb j, ${['x"y', 'ä,']}::text[] t, 1.5::float8 f`;
+        assert.deepEqual(row, {
+          b: true,
+          i: '9007199254740993',
+          n: null,
+          j: { a: [1] },
+          t: ['x"y', 'ä,'],
+          f: 1.5,
+        });
+      });
+
+      it('returns full results, also of statements without rows', async () => {
+        const sql = neon(uri, { fullResults: true, arrayMode: true });
+        const { rows, fields, command, rowCount, rowAsArray } = await sql`select 1 as one`;
+        assert.deepEqual(
+          [rows, fields[0]?.name, command, rowCount, rowAsArray],
+          [[[1]], 'one', 'SELECT', 1, true],
+        );
+        const created = await sql`create temporary table t (a int)`;
+        assert.deepEqual([created.command, created.rowCount], ['CREATE', null]);
+      });
+
+      it('reports the fields of an error', async () => {
+        await assert.rejects(neon(uri)`select * from missing`, {
+          code: '42P01',
+          severity: 'ERROR',
+          position: '15',
+        });
+        await assert.rejects(neon(uri).query('select 1; select 2'), { code: '42601' });
+      });
+
+      it('rejects a wrong password', async () => {
+        await assert.rejects(
+          neon(wrong(uri))`select 1`,
+          /password authentication failed for user 'app_owner'/,
+        );
+        const client = new Client(wrong(uri));
+        client.on('error', () => {});
+        // The driver sends the first query before it has read the answer to the login.
+        await assert.rejects(client.connect().then(async () => client.query('select 1')));
+      });
+
+      it('runs a batch in one transaction, with its isolation', async () => {
+        const sql = neon(uri);
+        const options = { isolationLevel: 'Serializable', readOnly: true } as const;
+        const settings = () => [sql`show transaction_isolation`, sql`show transaction_read_only`];
+        assert.deepEqual(await sql.transaction(settings(), options), [
+          [{ transaction_isolation: 'serializable' }],
+          [{ transaction_read_only: 'on' }],
+        ]);
+        await sql`create table if not exists batch (id int primary key)`;
+        await assert.rejects(
+          sql.transaction([sql`insert into batch values (1)`, sql`insert into batch values (1)`]),
+          { code: '23505' },
+        );
+        assert.deepEqual(await sql`select * from batch`, []);
+      });
+
+      it('runs transactions and several queries on one WebSocket', async () => {
+        const client = new Client(uri);
+        await client.connect();
+        await client.query('begin');
+        await client.query('create table rolled_back (id int)');
+        await client.query('rollback');
+        assert.deepEqual((await client.query("select to_regclass('rolled_back') r")).rows, [{ r: null }]);
+        assert.equal((await client.query("select repeat('x', 3000000) x")).rows[0]?.x.length, 3_000_000);
+        await client.end();
+      });
+
+      it('serves drizzle by HTTP and by a WebSocket', async () => {
+        const http = drizzle(neon(uri));
+        assert.deepEqual((await http.execute(drizzleSql`select ${5}::int as five`)).rows, [{ five: 5 }]);
+        const pool = new Pool({ connectionString: uri });
+        pool.on('error', () => {});
+        const done = await drizzleOnSocket(pool).transaction(async (tx) =>
+          tx.execute(drizzleSql`select 6 as six`),
+        );
+        assert.deepEqual(done.rows, [{ six: 6 }]);
+        await pool.end();
+      });
+    });
+  }
+
+  it('works with SCRAM on the WebSocket, without pipelining', async () => {
+    const client = new Client(await service.uri(compute));
+    client.neonConfig.pipelineConnect = false;
+    await client.connect();
+    assert.deepEqual((await client.query('select 1 as one')).rows, [{ one: 1 }]);
+    await client.end();
+  });
+
+  it('cancels the statement of a client that has gone', async () => {
+    const uri = await service.uri(compute);
+    const gone = new AbortController();
+    const sql = neon(uri, { fetchOptions: { signal: gone.signal } });
+    const asked = assert.rejects(sql`select pg_sleep(600)`);
+    const running =
+      "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
+    await eventually(async () => (await query(uri, running))[0] === 1);
+    gone.abort();
+    await asked;
+    await eventually(async () => (await query(uri, running))[0] === 0);
+  });
+
+  it('limits requests and replies', async () => {
+    const large = await post({}, JSON.stringify({ query: 'x'.repeat(11 * 1024 * 1024) })).catch(
+      () => undefined,
+    );
+    assert.ok(large === undefined || large.status === 413);
+    assert.equal((await post({}, JSON.stringify({ query: "select repeat('x', 11000000)" }))).status, 507);
+    assert.deepEqual(await query(await service.uri(compute), 'select 1'), [1]);
+  });
+
+  it('rejects requests that are not valid', async () => {
+    for (const [headers, body] of [
+      [{}, '{'],
+      [{}, '{"query":1}'],
+      [{ 'neon-connection-string': 'nonsense' }, '{"query":"select 1"}'],
+      [{ 'neon-connection-string': 'postgresql://app_owner@h/app' }, '{"query":"select 1"}'],
+      [{ 'neon-batch-isolation-level': 'Chaos' }, '{"queries":[]}'],
+    ] as const)
+      assert.equal((await post(headers, body)).status, 400);
+  });
+
+  it('returns JSON values and objects to clients that ask for no text', async () => {
+    const body = JSON.stringify({
+      query: "select 'NaN'::float8 f, array[1,null] a, '[2]'::json j, 3::int8 i",
+    });
+    const { rows } = (await (await post({}, body)).json()) as { rows: unknown };
+    assert.deepEqual(rows, [{ f: 'NaN', a: [1, null], j: [2], i: '3' }]);
+  });
+
+  it('refuses web pages, by HTTP and by a WebSocket', async () => {
+    for (const method of ['POST', 'OPTIONS'])
+      assert.equal(
+        (await post({ origin: 'https://example.com' }, '{"query":"select 1"}', method)).status,
+        403,
+      );
+    assert.equal((await post({}, '', 'OPTIONS')).status, 200);
+    const socket = net.connect(compute.address.port, '127.0.0.1');
+    const key =
+      'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==';
+    socket.write(`GET /v2 HTTP/1.1\r\nhost: x\r\norigin: https://example.com\r\n${key}\r\n\r\n`);
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 403/);
+    socket.destroy();
+  });
+
+  it('survives random first packets and requests, and lets nobody in', async () => {
+    const { port } = compute.address;
+    const send = async (bytes: Buffer) => {
+      const socket = net.connect(port, '127.0.0.1').on('error', () => {});
+      let answer = '';
+      socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+      socket.end(bytes);
+      await once(socket, 'close');
+      assert.ok(!answer.startsWith('HTTP/1.1 200') && !answer.includes('R\0\0\0\b\0\0\0\0'));
+    };
+    const head = (method: string) => `${method} /sql HTTP/1.1\r\nhost: x\r\nneon-connection-string: `;
+    const request = (): Buffer => {
+      const noise = randomBytes(Math.floor(Math.random() * 60));
+      if (Math.random() < 0.5)
+        return Buffer.concat([Buffer.from(head('POST')), noise, Buffer.from('\r\n\r\n')]);
+      return Buffer.concat([
+        Buffer.from(`${head('GET')}x\r\nconnection: upgrade\r\nupgrade: websocket\r\n`),
+        noise,
+      ]);
+    };
+    const rounds = async (count: number, bytes: () => Buffer) => {
+      for (let sent = 0; sent < count; sent += 50)
+        await Promise.all(Array.from({ length: 50 }, async () => send(bytes())));
+    };
+    await rounds(roundsOf(1000, 200_000), () => randomBytes(1 + Math.floor(Math.random() * 40)));
+    await rounds(roundsOf(500, 20_000), request);
+    await idle();
+    assert.deepEqual(await query(await service.uri(compute), 'select 1'), [1]);
+  });
+});
