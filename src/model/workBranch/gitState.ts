@@ -110,7 +110,7 @@ export async function isDefaultBranch(
   runGit: RunGit,
 ): Promise<boolean> {
   const remote = await readText(path.join(repository.commonDir, 'refs', 'remotes', 'origin', 'HEAD'));
-  const name = /^ref: refs\/remotes\/origin\/(.+?)\s*$/.exec(remote ?? '')?.[1];
+  const name = remote?.match(/^ref: refs\/remotes\/origin\/(.+?)\s*$/)?.[1];
   if (name !== undefined) return branch === name;
   if (branch === 'main' || branch === 'master') return true;
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { TOOL_SCHEMAS } from '../../../../src/model/agents/toolSchemas.ts';
 import { TOOL_LISTINGS } from '../../../../src/model/agents/toolTable.ts';
 
 /** What 2,500 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
@@ -17,6 +18,13 @@ describe('The table of tools', () => {
       if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
       assert.equal(readOnlyHint, /^(list|get|compare)/.test(name), name);
     }
+  });
+
+  it('lets a branch exist for an hour to a month', () => {
+    const accepted = [0, 1, 1.5, 720, 721].filter(
+      (hours) => TOOL_SCHEMAS.createBranch.input.safeParse({ hours }).success,
+    );
+    assert.deepEqual(accepted, [1, 720]);
   });
 
   it('accepts objects without unknown fields', () => {

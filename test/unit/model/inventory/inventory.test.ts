@@ -185,20 +185,24 @@ describe('Inventory', () => {
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 2);
   });
 
-  it('forgets the computes of a deleted project, not of one that was never listed', async () => {
+  it('forgets computes and branches of a deleted project, not of one that was never listed', async () => {
     let listed = ['shop', 'blog'];
     service.script = (call) => ({
       projects: call.endsWith('/projects') ? listed.map((id) => ({ id, name: id })) : [],
       endpoints: computes,
+      branches: [],
     });
     const index = new ComputeIndex(store.inventory);
     await store.inventory.refreshProjects();
     await store.inventory.loadComputesOf(['shop', 'blog', 'linked']);
     assert.equal(index.search('', 20).hosts.length, 12);
+    for (const id of listed) assert.ok(await store.inventory.branches.ensureLoaded(id));
     listed = ['blog'];
     events = [];
     await store.inventory.refreshProjects();
     assert.deepEqual(events, ['projects', 'project shop']);
+    assert.equal(store.inventory.branches.forProject('shop'), undefined);
+    assert.ok(store.inventory.branches.forProject('blog'));
     assert.equal(store.inventory.computesOf('shop'), undefined);
     assert.ok(store.inventory.computesOf('blog') && store.inventory.computesOf('linked'));
     assert.equal(index.search('', 20).hosts.length, 8);

@@ -244,6 +244,14 @@ describe('BranchActions', () => {
     assert.equal(sent().length, 2);
   });
 
+  it('knows a service that deletes no projects from a project that is gone', async () => {
+    change = () => undefined;
+    status = 404;
+    await assert.rejects(changes.deleteProject('shop', store.options), { name: 'NotOfferedError' });
+    change = () => (projects = []);
+    await assert.rejects(changes.deleteProject('shop', store.options), /status 404/);
+  });
+
   it('returns the new branch and its compute after a lost reply', async () => {
     status = 502;
     change = () => branches.push(record('br-other', { name: 'other' }));

@@ -207,6 +207,17 @@ describe('WorkFolder', () => {
     assert.equal(fixture.value, url('one'));
   });
 
+  it('asks nothing for a linked worktree if no other one has a known database branch', async () => {
+    fixture.write(url('unknown'));
+    const folder = path.join(fixture.repository.folder, '..', 'alone');
+    fixture.repository.git('worktree', 'add', '--quiet', '-b', 'alone', folder);
+    const alone = new WorkFolderFixture(fixture.repository.at(folder));
+    await alone.folder.refresh();
+    alone.folder.dispose();
+    assert.equal(alone.folder.state.git?.branch, 'alone');
+    assert.deepEqual(alone.asked, []);
+  });
+
   it('offers a database branch to a linked worktree whose file is missing or a copy, and names the other one', async () => {
     const add = (name: string) => {
       const folder = path.join(fixture.repository.folder, '..', name);

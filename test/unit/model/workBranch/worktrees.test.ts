@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { worktreeOf } from '../../../../src/model/workBranch/worktrees.ts';
+import { findRepository } from '../../../../src/model/workBranch/gitState.ts';
+import { otherWorktrees, worktreeOf } from '../../../../src/model/workBranch/worktrees.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
@@ -22,5 +23,21 @@ describe('worktreeOf', () => {
     const folder = realpathSync(temporaryFolder());
     assert.equal(await worktreeOf(folder), folder);
     assert.equal(await worktreeOf(path.join(folder, 'missing')), path.join(folder, 'missing'));
+  });
+});
+
+describe('otherWorktrees', () => {
+  it('are all but this one, without entries that git has not finished', async () => {
+    const repository = createRepository();
+    const { folder } = repository;
+    const [one, two] = ['one', 'two'].map((name) => path.join(folder, name)) as [string, string];
+    for (const linked of [one, two]) repository.git('worktree', 'add', '--quiet', linked);
+    mkdirSync(path.join(folder, '.git', 'worktrees', 'unfinished'));
+    const others = async (of: string) =>
+      (await otherWorktrees((await findRepository(of)) ?? assert.fail())).toSorted();
+    assert.deepEqual(await others(folder), [one, two]);
+    assert.deepEqual(await others(one), [folder, two]);
+    rmSync(path.join(folder, '.git', 'worktrees'), { recursive: true });
+    assert.deepEqual(await others(folder), []);
   });
 });
