@@ -28,9 +28,13 @@ export async function prepareEnv(
   if (envFile === undefined) return undefined;
   requireTrust();
   if (folder === undefined) throw new Error("The agent's folder isn't known, so no env file is written.");
-  const { inventory, knownHosts, agentBranches } = deps;
+  const { inventory, knownHosts, agentBranches, session } = deps;
   const isReplaceable = async (host: string) => {
-    // Another branch may have the host by now.
+    // Another branch, even of another project, may have the host by now: the local service gives ports to new computes.
+    if (session.connection?.isLocal === true) {
+      await inventory.refreshProjects();
+      await inventory.refreshComputesOf([...(inventory.projects?.entries.keys() ?? [])]);
+    }
     await knownHosts.refresh(inventory, account, [host]);
     const known = knownHosts.get(host);
     return known !== undefined && agentBranches.wasMade(known);
@@ -40,7 +44,21 @@ export async function prepareEnv(
 }
 
 /** After a reset, the passwords are those of the parent. @returns a note for the agent if the env file couldn't be updated */
-export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
+export const rewriteAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
+  updateAgentEnv(call, ref, async (before) => {
+    const target = await findTarget(call.deps, ref, before);
+    return target.state === 'live' ? target.value : before;
+  });
+
+/** After a deletion, so that nobody uses the dead URL. @returns a note for the agent if the env file couldn't be updated */
+export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
+  updateAgentEnv(call, ref, async () => '');
+
+async function updateAgentEnv(
+  call: ToolCall<unknown>,
+  ref: BranchRef,
+  valueAfter: (before: string) => Promise<string>,
+): Promise<string | undefined> {
   const { deps } = call;
   const { worktree: folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
   if (folder === undefined || envFile === undefined) return undefined;
@@ -49,8 +67,8 @@ export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): 
     const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
     // The file may have another branch by now.
     if (env === undefined || known === undefined || !isSameBranch(known, ref)) return undefined;
-    const target = await findTarget(deps, ref, env.value);
-    if (target.state === 'live' && target.value !== env.value) await env.write(target.value);
+    const value = await valueAfter(env.value);
+    if (value !== env.value) await env.write(value);
     return undefined;
   } catch (error) {
     return `Couldn't update ${path.basename(envFile)}: ${explainError(error).message}`;

@@ -5,7 +5,7 @@ import { deletionProblem } from '../../model/inventory/branchStatus.ts';
 import { schemaDiff } from '../../model/schema/compareSchemas.ts';
 import { branchTitle } from '../text/branchText.ts';
 import { sanitize } from '../text/sanitize.ts';
-import { rewriteAgentEnv } from './agentEnv.ts';
+import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { createBranch } from './createBranch.ts';
@@ -105,8 +105,9 @@ const deleteBranch: ToolFunction<'deleteBranch'> = async (call) => {
   const { isPending } = await changeBranch(call, found.connection, (options) =>
     deps.branchActions.delete(found, { unprotect }, options),
   );
+  const note = isPending ? undefined : await clearAgentEnv(call, found);
   await deps.agentBranches.remove(found);
-  return { branchId, pending: isPending || undefined };
+  return { branchId, pending: isPending || undefined, note };
 };
 
 export const branchTools = { listBranches, createBranch, compareSchema, resetBranch, deleteBranch };

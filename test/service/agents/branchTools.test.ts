@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { accountId } from '../../../src/model/account/accounts.ts';
 import { getVariable } from '../../../src/model/connection/dotEnv.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../src/model/agents/toolSchemas.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../helpers/branchCalls.ts';
@@ -101,6 +102,7 @@ describe('Branches of agents', () => {
     assert.equal((await call('compareSchema', ids)).differs, false);
 
     assert.deepEqual(await call('deleteBranch', ids), { branchId: branch.branchId });
+    assert.equal(urlIn(), '');
     assert.deepEqual(
       (await branchesOf()).map(({ id }) => id),
       [created.branch.id],
@@ -131,6 +133,26 @@ describe('Branches of agents', () => {
     const third = await call('createBranch', { envFile: '.env', envVariable: 'TEST_URL' });
     assert.match(readFileSync(env(), 'utf8'), /^DATABASE_URL=.*\nTEST_URL=.*\n$/);
     for (const branch of [second, third]) await call('deleteBranch', idsOf(branch));
+  });
+
+  it('leave a URL of the user’s at the address that a deleted branch had', async () => {
+    const branch = await call('createBranch', { envFile: '.env' });
+    const compute = model.inventory.compute(projectId(), branch.computeId) ?? assert.fail('no compute');
+    await call('deleteBranch', idsOf(branch));
+    const users = await api.change('POST', '', { project: { name: 'Second' } });
+    try {
+      // The new project has an address of its own, so what the extension knows is changed instead.
+      const host = users.endpoints[0]?.host ?? '';
+      await model.knownHosts.remember(model.inventory, accountId(model.account), [{ ...compute, host }]);
+      writeFileSync(env(), `DATABASE_URL=${api.uri(users)}\n`);
+      await assert.rejects(
+        call('createBranch', { projectId: projectId(), envFile: '.env' }),
+        /has a value of the user/,
+      );
+      assert.equal(urlIn(), api.uri(users));
+    } finally {
+      await api.send('DELETE', `/${users.project.id}`, undefined, 200);
+    }
   });
 
   it('return their password only on request, and are found again by name', async () => {
