@@ -71,7 +71,7 @@ export function withBranch(text: string, change: NeonChange): string | undefined
     after['git'] = { ...git, map: { ...git['map'], [change.gitBranch]: change.branch } };
   if (isEqual(before, after)) return undefined;
   const indent = /^[\t ]+/m.exec(text)?.[0];
-  const changed = JSON.stringify(after, undefined, indent) + (/\s*$/.exec(text)?.[0] ?? '');
+  const changed = JSON.stringify(after, undefined, indent) + text.slice(text.trimEnd().length);
   return text.includes('\r\n') ? changed.replace(/\r?\n/g, '\r\n') : changed;
 }
 

@@ -59,17 +59,19 @@ class Conversation {
   #hasStarted = false;
   #reply: Reply;
   readonly #texts: string[];
+  readonly #limits: number[];
   readonly #onCancel: (ids: readonly number[]) => void;
 
   constructor(
     socket: Socket,
     replyTo: (sql: string) => Reply,
-    texts: string[],
+    { texts, limits }: { readonly texts: string[]; readonly limits: number[] },
     onCancel: (ids: readonly number[]) => void,
   ) {
     this.#socket = socket;
     this.#replyTo = replyTo;
     this.#texts = texts;
+    this.#limits = limits;
     this.#onCancel = onCancel;
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
@@ -123,6 +125,7 @@ class Conversation {
       case 'B':
         return this.#send(message('2'));
       case 'E': {
+        this.#limits.push(body.readInt32BE(1));
         const rows = this.#reply !== undefined && 'rows' in this.#reply ? this.#reply.rows : [];
         return this.#send(...rows.map(dataRow), message('C', `SELECT ${rows.length}\0`));
       }
@@ -142,6 +145,8 @@ describe('SQL of agents', () => {
   const never = new AbortController().signal;
   let reply: Reply;
   let texts: string[];
+  /** The rows that Postgres may return. */
+  let limits: number[];
   let cancels: (readonly number[])[];
   let login: BranchLogin;
   const run = (sql: string, more: Partial<SqlRequest> = {}, signal = never) =>
@@ -150,6 +155,7 @@ describe('SQL of agents', () => {
   beforeEach(async () => {
     reply = { columns: ['a', 'b'], rows: [['1', null]] };
     texts = [];
+    limits = [];
     cancels = [];
     const sockets = new Set<Socket>();
     const conversations = new Set<Conversation>();
@@ -159,7 +165,7 @@ describe('SQL of agents', () => {
     };
     const server = createServer((socket) => {
       sockets.add(socket);
-      conversations.add(new Conversation(socket, () => reply, texts, onCancel));
+      conversations.add(new Conversation(socket, () => reply, { texts, limits }, onCancel));
     });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     atEndOfTest(() => {
@@ -192,11 +198,14 @@ describe('SQL of agents', () => {
   it('begins a read-only transaction with limits that end with it, and none for a change', async () => {
     await run('select 1');
     const [reads = ''] = texts;
+    assert.equal(limits[0], 11);
     assert.match(reads, /^BEGIN READ ONLY; SELECT /);
     assert.match(reads, /set_config\('statement_timeout', '15s', true\)/);
     assert.match(reads, /set_config\('lock_timeout', '5s', true\)/);
     texts.length = 0;
+    limits.length = 0;
     await run('select 1', { write: true });
+    assert.equal(limits[0], 0);
     const [writes = ''] = texts;
     assert.match(writes, /^SELECT .*set_config\('statement_timeout', '60s', false\)/);
     assert.match(writes, /'datestyle', 'ISO, YMD', false\).*'bytea_output', 'hex', false\)/);

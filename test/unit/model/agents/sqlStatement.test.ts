@@ -68,6 +68,76 @@ describe('A statement', () => {
     ]);
   });
 
+  it('is incomplete if Postgres stopped it', async () => {
+    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 1 });
+    statement.handlePortalSuspended();
+    statement.handleReadyForQuery();
+    const { truncated, command } = await statement.result;
+    assert.deepEqual([truncated, command], [true, undefined]);
+  });
+
+  describe('that is submitted', () => {
+    let calls: string[];
+    const submit = (onlyReads: boolean) => {
+      calls = [];
+      const { connection, stream } = connect(() => undefined);
+      const recorded = ['bind', 'execute', 'sync', 'sendCopyFail'].map((name) => [
+        name,
+        () => void calls.push(name),
+      ]);
+      Object.assign(connection, Object.fromEntries(recorded));
+      const statement = new Statement({ sql: '', onlyReads, maxRows: 1 });
+      statement.submit(connection);
+      return { statement, connection, stream };
+    };
+
+    it('runs without rows only if it may write', async () => {
+      const change = submit(false);
+      change.connection.emit('noData');
+      assert.deepEqual(calls, ['bind', 'execute', 'sync']);
+      const read = submit(true);
+      read.connection.emit('noData');
+      assert.deepEqual(calls, ['sync']);
+      read.statement.handleReadyForQuery();
+      await assert.rejects(read.statement.result, /must return rows. Nothing was run./);
+    });
+
+    it('ends with the first error, after exactly one Sync', async () => {
+      const parsed = submit(true);
+      parsed.statement.handleError(new Error('first'));
+      assert.deepEqual(calls, ['sync']);
+      parsed.statement.handleError(new Error('second'));
+      await assert.rejects(parsed.statement.result, { message: 'first' });
+      const executed = submit(true);
+      executed.statement.handleRowDescription({ fields: [] });
+      executed.statement.handleError(new Error('late'));
+      assert.deepEqual(calls, ['bind', 'execute', 'sync']);
+      await assert.rejects(executed.statement.result, { message: 'late' });
+    });
+
+    it('rejects COPY and an empty text', async () => {
+      const { statement, connection } = submit(false);
+      statement.handleCopyInResponse(connection);
+      assert.deepEqual(calls, ['sendCopyFail', 'sync']);
+      for (const [handle, expected] of [
+        ['handleCopyData', /COPY TO STDOUT is not supported/],
+        ['handleEmptyQuery', /The statement is empty/],
+      ] as const) {
+        const rejected = submit(false).statement;
+        rejected[handle]();
+        rejected.handleReadyForQuery();
+        await assert.rejects(rejected.result, expected);
+      }
+    });
+
+    it('listens to its connection only until it has ended', () => {
+      const { statement, connection, stream } = submit(false);
+      const before = stream.listenerCount('data');
+      statement.handleReadyForQuery();
+      assert.deepEqual([stream.listenerCount('data'), connection.listenerCount('noData')], [before - 1, 0]);
+    });
+  });
+
   it('is whole if it has just as many rows as wanted', async () => {
     const statement = new Statement({ sql: '', onlyReads: true, maxRows: 2 });
     for (const value of ['1', '2']) statement.handleDataRow({ fields: [value] });

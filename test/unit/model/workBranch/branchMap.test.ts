@@ -30,6 +30,13 @@ describe('The map of git branches to database branches', () => {
     assert.deepEqual(await read(temporaryFolder()), EMPTY_MAP);
   });
 
+  it('throws what git says if it cannot be written', async () => {
+    const outside = new BranchMapWriter(runGit, temporaryFolder());
+    await assert.rejects(outside.setFollowed(true), /git/);
+    const silent = new BranchMapWriter(async () => ({ code: 1, stdout: '', stderr: '' }), '');
+    await assert.rejects(silent.setFollowed(true), { message: 'git failed' });
+  });
+
   it('returns what was written', async () => {
     const account = 'https://console.example.com/api/v2#my work, 100 %';
     await writer.setBranch('feature/a.b', ref('br-one', account));

@@ -5,6 +5,7 @@ import { gitRunner } from '../../../../src/base/runGit.ts';
 import {
   findRepository,
   isDefaultBranch,
+  readGitBranches,
   readGitState,
   type GitState,
 } from '../../../../src/model/workBranch/gitState.ts';
@@ -140,6 +141,24 @@ describe('readGitState', () => {
       return this.skip(); // Git is older than 2.45.
     }
     assert.deepEqual(await stateOf(folder), { branch: 'tables', pause: undefined });
+  });
+});
+
+describe('readGitBranches', () => {
+  it('are those of all worktrees, also before their first commit', async () => {
+    const repository = createRepository();
+    repository.git('branch', 'feature/a');
+    const folder = path.join(temporaryFolder(), 'linked');
+    repository.git('worktree', 'add', '--quiet', '-b', 'linked', folder);
+    repository.at(folder).git('switch', '--quiet', '--orphan', 'unborn');
+    const branches = await readGitBranches(runGit, repository.folder);
+    assert.deepEqual([...branches].toSorted(), ['feature/a', 'linked', 'main', 'unborn']);
+  });
+
+  it('are unknown if git fails', async () => {
+    await assert.rejects(readGitBranches(runGit, temporaryFolder()), /not a git repository/);
+    const silent = async () => ({ code: 1, stdout: '', stderr: '' });
+    await assert.rejects(readGitBranches(silent, ''), { message: 'git failed' });
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Branch, Compute } from '../../../../src/api/records/records.ts';
 import { hasKnownHosts } from '../../../../src/model/workBranch/hasKnownHosts.ts';
-import { KnownHosts } from '../../../../src/model/workBranch/knownHosts.ts';
+import { isExpired, KnownHosts } from '../../../../src/model/workBranch/knownHosts.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
@@ -28,6 +28,21 @@ describe('KnownHosts', () => {
     hosts = new KnownHosts(memory);
     computes = [computeRecord('ep-a-1', { host, branch_id: 'br-one' })];
     branches = new Map([['br-one', { id: 'br-one', name: 'feature', expires_at: '2030-01-01T00:00:00Z' }]]);
+  });
+
+  it('finds the branch of a host, which is expired from that time on', async () => {
+    await refresh(host);
+    const known = hosts.get(host);
+    assert.ok(known);
+    assert.deepEqual(hosts.find(known), known);
+    assert.equal(hosts.find({ ...known, branchId: 'br-two' }), undefined);
+    const end = Date.parse('2030-01-01T00:00:00Z');
+    assert.deepEqual(
+      [end - 1, end, end + 1].map((now) => isExpired(known, now)),
+      [false, true, true],
+    );
+    assert.equal(isExpired({ ...known, expiresAt: undefined }, end), false);
+    assert.equal(isExpired(undefined, end), false);
   });
 
   it('remembers only hosts of env files, also pooled ones', async () => {

@@ -113,6 +113,15 @@ describe('WorkFolder', () => {
     assert.equal(fixture.value, url('two', 'new'));
   });
 
+  it('leaves a file that git tracks', async () => {
+    fixture.repository.git('add', '--force', '.env');
+    await follow();
+    fixture.checkOut('two');
+    await until('the decision', async () => fixture.decision.kind === 'stopped');
+    assert.deepEqual(fixture.decision, { kind: 'stopped', reason: 'tracked', target: ref('two') });
+    assert.equal(fixture.value, url('one'));
+  });
+
   it('leaves the file to the command line while .neon says so', async () => {
     await follow();
     const neonFile = path.join(fixture.repository.folder, '.neon');

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import type { Operation } from '../../../../src/api/records/records.ts';
+import { connectModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord, operationRecord, scriptService } from '../../../helpers/scriptedService.ts';
+
+describe('A compute is followed', () => {
+  const compute = computeRecord('ep-one', { branch_id: 'br-one' });
+  for (const [what, target, expected] of [
+    ['by its own change', { computeId: 'ep-one' }, true],
+    ['by a change of its branch', { branchId: 'br-one' }, true],
+    ['by a change of its project', {}, true],
+    ['not by a change of another compute', { computeId: 'ep-two' }, false],
+    ['not by a change of another branch', { branchId: 'br-two' }, false],
+    ['not by a change in another project', { computeId: 'ep-one', projectId: 'blog' }, false],
+  ] as const)
+    it(what, async () => {
+      const { tracker } = await connectModel(await scriptService(() => ({ endpoints: [] })));
+      tracker.follow('edit', { projectId: 'shop', ...target }, [operationRecord(1) as Operation]);
+      assert.equal(tracker.isFollowing(compute), expected);
+    });
+});
