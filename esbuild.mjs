@@ -26,6 +26,11 @@ const service = {
   ...shipped,
   entryPoints: { service: 'src/service/main.ts' },
 };
+const npm = {
+  ...shipped,
+  entryPoints: { main: 'src/npm/main.ts' },
+  outdir: 'dist/npm',
+};
 const mcp = { ...shipped, ...mcpOptions };
 const tests = {
   ...bundleOptions,
@@ -40,14 +45,14 @@ if (process.argv.includes('--watch')) await watchAll();
 else await buildAll();
 
 async function watchAll() {
-  for (const options of [service, mcp, extension]) {
+  for (const options of [service, mcp, npm, extension]) {
     const watched = await context({ ...options, logLevel: 'info' });
     await watched.watch();
   }
 }
 
 async function buildAll() {
-  const results = await Promise.all([service, mcp, extension].map((options) => build(options)));
+  const results = await Promise.all([service, mcp, npm, extension].map((options) => build(options)));
   const outputs = Object.assign({}, ...results.map(({ metafile }) => metafile.outputs));
   await writeFile('dist/meta.json', JSON.stringify({ outputs }));
   if (process.argv.includes('--tests')) await build(tests);

@@ -30,7 +30,7 @@ Node, sslrootcert=<file> for libpq. It is valid for ten years; clients that pin 
 
 export type ServiceOptions = NonNullable<ReturnType<typeof readOptions>>;
 
-const OPTIONS = {
+export const OPTIONS = {
   port: { type: 'string' },
   'data-dir': { type: 'string' },
   'api-key': { type: 'string' },

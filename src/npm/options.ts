@@ -1,0 +1,56 @@
+/** The command line of `npx hosted-postgres`: options of its own, and those of the service that make sense here. */
+import { parseArgs } from 'node:util';
+import { OPTIONS as SERVICE_OPTIONS } from '../service/options.ts';
+
+export const HELP = `Usage: npx hosted-postgres [options]
+
+Starts the local service with a real Postgres, and prints its base URL and API key.
+
+  --run COMMAND         wait until the database answers, run the command in a shell with DATABASE_URL, NEON_API_HOST,
+                        NEON_API_KEY, NEON_PROJECT_ID and NEON_BRANCH_ID, end the service, and exit with its code
+  --temporary           keep the data in a temporary folder, deleted at the end
+  --data-dir DIR        all data; default .hosted-postgres in the current folder
+  --port N              HTTP port on 127.0.0.1; 0 for any free port; default 8790, or 0 with --run or --temporary
+  --api-key KEY         accept this API key. The environment variable HOSTED_POSTGRES_SERVICE_API_KEY does the same.
+                        Default: a random key, kept in the data directory
+  --projects FILE       JSON with the projects, branches and computes of a new account; default one project
+  --plan free|paid      plan limits; default paid
+  --operation-delay MS  minimum duration of an operation; default 0
+  --no-postgres         computes are simulated and accept no connections
+  --postgres-path DIR   directory with postgres and initdb; default the one that npm has installed
+  --help                show this text
+`;
+
+/** This program holds the lease and knows the key, so the options for others are left out. */
+const {
+  'api-key-stdin': _stdin,
+  'end-with-leases': _leases,
+  'check-postgres': _check,
+  ...shared
+} = SERVICE_OPTIONS;
+
+const OPTIONS = { ...shared, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
+
+/** A mistake in the command line; the message is for the user. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The service checks the values of its own options. @throws {UsageError} */
+export function readCommandLine(args: readonly string[]) {
+  const values = parse(args);
+  const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...rest } = values;
+  if (run?.trim() === '') throw new UsageError('--run must not be empty');
+  if (temporary && dataDir !== undefined)
+    throw new UsageError('--temporary and --data-dir exclude each other');
+  return { help, run, temporary, dataDir, apiKey, rest };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('. ');
+    throw new UsageError(`${problem} (--help shows all options)`);
+  }
+}

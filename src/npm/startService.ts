@@ -1,0 +1,52 @@
+/** Starts the service as a process that ends by itself when this program is killed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { createInterface } from 'node:readline';
+
+export interface StartedService {
+  readonly baseUrl: string;
+  /** Resolves with the exit code when the service has ended, for any reason. */
+  readonly ended: Promise<number>;
+  /** Ends it cleanly. */
+  stop(): Promise<number>;
+}
+
+/** Milliseconds that the service waits for the lease of this program, also after its end. */
+const GRACE = '10000';
+
+/**
+ * The service has its own process group, so that Ctrl-C in a terminal first ends the command that uses it.
+ * @param program the service's file
+ * @returns the exit code if it doesn't start; it has then said why
+ */
+export async function startService(
+  program: string,
+  args: readonly string[],
+  key: string,
+): Promise<StartedService | number> {
+  const child = spawn(process.execPath, [program, ...args, '--end-with-leases', GRACE], {
+    env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: key },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    windowsHide: true,
+  });
+  // Not inherited: the service empties a long log file, and this may be a file of the user's.
+  child.stderr.pipe(process.stderr);
+  const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
+  const stop = () => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+  const beforeReady = () => void stop();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, beforeReady);
+  const line = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
+  if (typeof line === 'number') return line;
+  for (const signal of signals) process.off(signal, beforeReady);
+  const { baseUrl }: { baseUrl: string } = JSON.parse(String(line[0]));
+  const lease = get(`${baseUrl}/lease`, { headers: { authorization: `Bearer ${key}` }, agent: false });
+  lease.on('response', (response) => response.resume());
+  lease.on('error', () => undefined); // The service has ended, which `ended` tells.
+  return { baseUrl, ended, stop };
+}

