@@ -54,9 +54,8 @@ export class ComputeIndex implements Disposable {
     const name = host === 'localhost' ? '127.0.0.1' : host;
     const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };
-    const label = name.replace(/\..*$/, '');
-    const found =
-      this.#byKey.get(name) ?? this.#byKey.get(label) ?? this.#byKey.get(label.replace(/-pooler$/, ''));
+    const id = name.replace(/\..*$/, '').replace(/-pooler$/, '');
+    const found = this.#byKey.get(name) ?? this.#byKey.get(id);
     return found && { ...found, withPort: false };
   }
 

@@ -38,6 +38,7 @@ describe('readConnectionUri', () => {
 
   for (const uri of [
     'postgresql://a:b%0Ac@ep-1.example/d',
+    '',
     'https://a:secret@ep-1.example/d',
     'postgresql://a@ep-1.example/d',
     start,

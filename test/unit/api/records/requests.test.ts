@@ -6,6 +6,8 @@ import {
   ComputeCreation,
   ComputeCreationBody,
   DatabaseCreationBody,
+  BranchCreationBody,
+  ProjectCreationBody,
   RoleCreationBody,
 } from '../../../../src/api/records/requests.ts';
 
@@ -95,5 +97,38 @@ describe('Names of databases and roles', () => {
   it('fit into a path, a connection URI and 63 bytes', () => {
     for (const name of ['...', '.a', 'a.b', 'é'.repeat(31)]) assert.ok(isAccepted(name), name);
     for (const name of ['', '.', '..', 'a\n', '\ud800', 'é'.repeat(32)]) assert.ok(!isAccepted(name), name);
+  });
+});
+
+describe('ProjectCreationBody', () => {
+  for (const field of ['provisioner', 'region_id'])
+    it(`has a ${field} of 1 to 64 characters`, () => {
+      const lengths = [0, 1, 64, 65].filter(
+        (length) => ProjectCreationBody.safeParse({ project: { [field]: 'x'.repeat(length) } }).success,
+      );
+      assert.deepEqual(lengths, [1, 64]);
+    });
+
+  it('keeps the history for up to 30 days, and always the passwords', () => {
+    const accepts = (project: object) => ProjectCreationBody.safeParse({ project }).success;
+    const seconds = [-1, 0, 0.5, 2_592_000, 2_592_001];
+    assert.deepEqual(
+      seconds.filter((history_retention_seconds) => accepts({ history_retention_seconds })),
+      [0, 2_592_000],
+    );
+    assert.deepEqual(
+      [true, false].map((store_passwords) => accepts({ store_passwords })),
+      [true, false],
+    );
+  });
+});
+
+describe('BranchCreationBody', () => {
+  it('has at most 50 annotations', () => {
+    const lengths = [0, 50, 51].filter((length) => {
+      const annotations = Array.from({ length }, (_, index) => [`key${index}`, '']);
+      return BranchCreationBody.safeParse({ annotation_value: Object.fromEntries(annotations) }).success;
+    });
+    assert.deepEqual(lengths, [0, 50]);
   });
 });

@@ -38,6 +38,11 @@ describe('Guards', () => {
     assert.equal(guards.cachedMark(target), 'production');
   });
 
+  it('has no protection to load for the account, or a project as a whole', () => {
+    const guards = guardsWith({}, isProtected);
+    for (const target of [{}, { projectId: 'shop' }]) assert.equal(guards.isProtectionCached(target), true);
+  });
+
   it('checks whether the target branch of a move is protected', () => {
     const branches = {
       get: (_: string, id: string) => ({ protected: id === 'br-main' }),

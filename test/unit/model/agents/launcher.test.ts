@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { launchCommand, writeLauncher } from '../../../../src/model/agents/launcher.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
@@ -46,6 +46,14 @@ describe('The launcher', () => {
     assert.equal(statSync(launcher).ino, before);
     assert.equal(await writeLauncher({ ...options, script: path.join(folder, 'new.js') }), launcher);
     assert.match(readFileSync(launcher, 'utf8'), /new\.js/);
+  });
+
+  it('can be run although the old one could not', async function () {
+    if (process.platform === 'win32') this.skip();
+    const launcher = await writeLauncher({ folder, program: process.execPath, script: 'old.js' });
+    chmodSync(launcher, 0o600);
+    await writeLauncher({ folder, program: process.execPath, script });
+    assert.deepEqual(run(launcher), [process.execPath, folder, '1']);
   });
 
   it('is a batch file on Windows, started by the shell', async () => {

@@ -19,3 +19,17 @@ describe('A compute is followed', () => {
       assert.equal(tracker.isFollowing(compute), expected);
     });
 });
+
+describe('An operation tracker', () => {
+  it('reports nothing after its end', async () => {
+    const { tracker } = await connectModel(await scriptService(() => ({ endpoints: [] })));
+    const follow = () => tracker.follow('edit', { projectId: 'shop' }, [operationRecord(1) as Operation]);
+    let reports = 0;
+    tracker.onDidChange(() => (reports += 1));
+    follow();
+    assert.equal(reports, 1);
+    tracker.dispose();
+    follow();
+    assert.equal(reports, 1);
+  });
+});
