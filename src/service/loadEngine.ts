@@ -4,7 +4,12 @@ import type { ComputeEngine } from './core/computeEngine.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
-import { createUsableFolder, type DataDirectory } from './state/dataDirectory.ts';
+import {
+  abandonedDirectories,
+  createUsableFolder,
+  removeTemporary,
+  type DataDirectory,
+} from './state/dataDirectory.ts';
 
 interface EngineChoice {
   readonly directory: DataDirectory;
@@ -34,11 +39,19 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
     return { storage: openStorage(directory, account), create: simulatedEngine };
   }
-  const { createPostgresEngine, emptyStorage, findPrograms } = await import('./postgres/engine.ts');
+  const { createPostgresEngine, emptyStorage, findPrograms, stopOrphans } =
+    await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
   const programs = account === undefined ? found : reachablePrograms(found, account);
   const stale = account === undefined ? [] : staleFolders(account).filter((folder) => !removeIfEmpty(folder));
+  // Before root's rights are given up: the locks in them are root's.
+  const abandoned = abandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorage(directory, account);
+  for (const folder of abandoned)
+    stopOrphans({ root: path.join(folder, 'postgres') }).then(
+      () => removeTemporary(folder),
+      () => undefined,
+    );
   // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of stale) emptyStorage(folder).catch(() => undefined);
   return { storage, create: () => createPostgresEngine({ root: storage, programs, allowedOrigins, log }) };

@@ -38,9 +38,10 @@ describe('npx hosted-postgres', function () {
     const pid = found && /\d+/.exec(readFileSync(path.join(temporary, found), 'utf8'))?.[0];
     return pid ? Number(pid) : undefined;
   };
-  const servicePid = () => pidIn('hosted-postgres-*/service.lock');
-  const serverPid = () => pidIn('hosted-postgres-*/postgres/branches/*/data/postmaster.pid');
-  const leftovers = () => readdirSync(temporary).filter((name) => name.startsWith('hosted-postgres-'));
+  const servicePid = () => pidIn('hosted-postgres-temporary-*/service.lock');
+  const serverPid = () => pidIn('hosted-postgres-temporary-*/postgres/branches/*/data/postmaster.pid');
+  const leftovers = () =>
+    readdirSync(temporary).filter((name) => name.startsWith('hosted-postgres-temporary-'));
   const isReady = (program: Started) => until('READY', async () => program.output().includes('READY'), LIMIT);
 
   it('gives the command a database and what public tools read, and exits with its code', async () => {
@@ -121,5 +122,23 @@ describe('npx hosted-postgres', function () {
     program.kill('SIGKILL');
     await until('the end of both', async () => !canSignal(service) && !canSignal(server), LIMIT);
     await until('an empty folder', async () => leftovers().length === 0, LIMIT);
+  });
+
+  it('removes what a killed service left behind at the next start', async () => {
+    const program = start('--temporary', '--run', 'echo READY; sleep 2');
+    await isReady(program);
+    const [service, server, [abandoned = '']] = [servicePid() ?? 0, serverPid() ?? 0, leftovers()];
+    program.kill('SIGKILL');
+    process.kill(service, 'SIGKILL');
+    await until('the end of the service', async () => !canSignal(service), LIMIT);
+    assert.ok(canSignal(server) && existsSync(path.join(temporary, abandoned)));
+    const next = start(
+      '--temporary',
+      '--run',
+      `while [ -e "${path.join(temporary, abandoned)}" ]; do sleep 0.1; done`,
+    );
+    assert.equal(await next.ended, 0, next.output());
+    assert.equal(canSignal(server), false);
+    assert.deepEqual(leftovers(), []);
   });
 });

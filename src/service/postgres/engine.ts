@@ -22,6 +22,7 @@ import { stopOrphans } from './process/orphans.ts';
 import { engineWithoutPostgres } from './withoutPostgres.ts';
 
 export { findPrograms } from './config/programs.ts';
+export { stopOrphans } from './process/orphans.ts';
 
 interface PostgresEngineOptions {
   /** The folder for all data. */

@@ -12,9 +12,11 @@ import {
   existsSync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -35,13 +37,16 @@ export interface DataDirectory {
   dispose(): void;
 }
 
+/** How the names of temporary directories begin. */
+const TEMPORARY = 'hosted-postgres-temporary-';
+
 /**
  * @param dataDir undefined: a temporary directory
  * @throws {StartError} if it cannot be created or written
  */
 export function openDataDirectory(dataDir: string | undefined): DataDirectory {
   if (dataDir === undefined) {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-'));
+    const folder = mkdtempSync(path.join(os.tmpdir(), TEMPORARY));
     return { folder, isTemporary: true, dispose: () => removeTemporary(folder) };
   }
   const folder = createUsableFolder(path.resolve(dataDir));
@@ -59,13 +64,31 @@ export function createUsableFolder(folder: string): string {
   }
 }
 
-function removeTemporary(folder: string): void {
+export function removeTemporary(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   } catch {
     // The system cleans up its temporary folder.
   }
 }
+
+/** @returns the temporary directories of this user whose service was killed */
+export function abandonedDirectories(uid: number | undefined): string[] {
+  return readdirSync(os.tmpdir())
+    .filter((name) => name.startsWith(TEMPORARY))
+    .map((name) => path.join(os.tmpdir(), name))
+    .filter((folder) => {
+      const [stat, lock] = [folder, path.join(folder, LOCK)].map((file) =>
+        lstatSync(file, { throwIfNoEntry: false }),
+      );
+      if (stat?.isDirectory() !== true || lock?.isFile() !== true) return false;
+      if (uid !== undefined && stat.uid !== uid) return false;
+      const owner = readOwner(path.join(folder, LOCK));
+      return owner !== undefined && !mayBeRunning(owner, path.join(folder, LOCK));
+    });
+}
+
+const LOCK = 'service.lock';
 
 interface InstanceLock {
   /** Writes the address, and the secret by which this service and its clients recognize each other. */
@@ -75,7 +98,7 @@ interface InstanceLock {
 
 /** Opens both files at once: a service that root started can't open them later. @throws {StartError} `alreadyRunning` */
 export function lockInstance(folder: string): InstanceLock {
-  const lock = path.join(folder, 'service.lock');
+  const lock = path.join(folder, LOCK);
   const info = path.join(folder, 'service.json');
   const me = { ...ownIdentity(), host: os.hostname() };
   const owner = takeLock(lock, me);
