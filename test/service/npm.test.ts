@@ -63,7 +63,7 @@ describe('npx hosted-postgres', function () {
   it('keeps data and key in .hosted-postgres, which Git ignores', async () => {
     const first = start('--run', sql('create table kept as select 5 as n'));
     assert.equal(await first.ended, 0, first.output());
-    const key = readFileSync(path.join(folder, '.hosted-postgres/key'), 'utf8');
+    const key = readFileSync(path.join(folder, '.hosted-postgres/api-key'), 'utf8');
     const second = start('--run', `${sql('select n from kept')} && echo "key $NEON_API_KEY"`);
     assert.equal(await second.ended, 0, second.output());
     assert.match(second.output(), /\[{"n":5}\]/);

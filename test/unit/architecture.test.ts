@@ -62,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/service/postgres/': ['src/service/postgres/', ...SERVICE_SHARED],
   'src/service/privileges/': ['src/service/privileges/', 'src/service/postgres/', ...STATE_AND_BELOW],
   // Finds or starts the service as windows do.
-  'src/npm/test/': ['src/npm/test/', LOCAL_SERVICE, 'src/api/', 'src/base/'],
+  'src/npm/test/': ['src/npm/test/', 'src/npm/', LOCAL_SERVICE, 'src/api/', 'src/base/'],
   'src/mcp/': ['src/mcp/', ...MODEL_AND_BELOW],
   'src/npm/': ['src/npm/', 'src/service/', ...SERVICE_SHARED],
   'src/app.ts': UI,

@@ -1,6 +1,7 @@
 /** The calls of the service that tests need. Plain requests, because suites wait until this is loaded. */
 import type { ProcessIdentity } from '../../base/processIdentity.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { TEST_PROJECT } from '../ownFolder.ts';
 
 export interface Branch {
   readonly id: string;
@@ -20,8 +21,6 @@ interface Creation {
   readonly lifetime?: number;
 }
 
-/** Also the id, if this library started the service. */
-export const OWN_PROJECT = 'hosted-postgres-tests';
 /** Milliseconds between two requests for the state of an operation. */
 const POLL = 10;
 /** Milliseconds. Longer than an overloaded machine takes to start Postgres. */
@@ -57,10 +56,10 @@ export class Api {
   /** @returns the id of the project of this library, which is created unless it exists */
   async ownProject(): Promise<string> {
     const { projects } = await this.#call('GET', '/projects?limit=400');
-    const found = (projects as { id: string; name: string }[]).filter(({ name }) => name === OWN_PROJECT);
+    const found = (projects as { id: string; name: string }[]).filter(({ name }) => name === TEST_PROJECT);
     const [first] = found.map(({ id }) => id).toSorted();
     if (first !== undefined) return first;
-    const created = await this.#call('POST', '/projects', { project: { name: OWN_PROJECT } });
+    const created = await this.#call('POST', '/projects', { project: { name: TEST_PROJECT } });
     const { id } = created.project as { id: string };
     await this.#finish(id, created.operations as Operation[]);
     return id;
