@@ -21,7 +21,7 @@ import {
   type TreeItem,
   type TreeView,
 } from 'vscode';
-import { sanitize } from './text/sanitize.ts';
+import { sanitize } from '../base/sanitize.ts';
 
 /** Characters. VS Code cuts off longer messages. Ours are shorter, even with three long names. */
 const MAX_LENGTH = 1000;

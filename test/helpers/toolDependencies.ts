@@ -1,8 +1,8 @@
-import type { ToolDependencies } from '../../src/ui/agents/toolCall.ts';
+import type { WindowDependencies } from '../../src/ui/agents/runInWindow.ts';
 import type { ConnectedModel } from './connectedModel.ts';
 
 /** What tools for agents receive, without a log. */
-export const toolDependencies = (model: ConnectedModel): ToolDependencies => ({
+export const toolDependencies = (model: ConnectedModel): WindowDependencies => ({
   ...model,
   log: { clean: (text) => text, info: () => undefined, error: () => undefined },
 });

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { request } from 'undici';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { Leases } from '../../src/service/http/lease.ts';
-import { takeLease } from '../../src/ui/localService/localServiceLease.ts';
+import { takeLease } from '../../src/api/localServiceLease.ts';
 import { GRACE } from '../../src/ui/localService/localServiceProcess.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { ManualClock } from './inProcess.ts';

@@ -20,7 +20,7 @@ import { connectTo, query } from '../service/postgres/clients.ts';
 import { until } from '../workbench/until.ts';
 import { AGENT, type Targets } from './agentCalls.ts';
 
-const { runTool } = await import('../../src/ui/agents/runTool.ts');
+const { runInWindow: runTool } = await import('../../src/ui/agents/runInWindow.ts');
 const { Log } = await import('../../src/ui/log/log.ts');
 
 /** Operations of the service take real time. */

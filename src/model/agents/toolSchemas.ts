@@ -1,6 +1,6 @@
 /**
  * The input and output of the tools for agents. `toolTable.ts` has the words, which the extension doesn't need;
- * `ui/agents/runTool.ts` checks each call by these.
+ * `model/agents/tools/runTool.ts` checks each call by these.
  */
 import * as z from 'zod/mini';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
@@ -178,7 +178,7 @@ const SQL_TOOLS = {
   },
 };
 
-/** Only tools that have a function in `ui/agents/runTool.ts`. */
+/** Only tools that have a function in `model/agents/tools/runTool.ts`. */
 const ALL = { ...COMPUTE_TOOLS, ...BRANCH_TOOLS, ...SQL_TOOLS };
 
 type All = typeof ALL;

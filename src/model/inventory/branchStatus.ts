@@ -1,5 +1,6 @@
 /** The order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
 import type { Branch } from '../../api/records/records.ts';
+import { nameOrId } from '../../base/sanitize.ts';
 import type { BranchList } from './branchLists.ts';
 import type { Inventory } from './inventory.ts';
 
@@ -30,3 +31,6 @@ export function deletionProblem(list: BranchList, branch: Branch): DeletionProbl
   const [child] = list.childrenOf(branch.id);
   return child && { kind: 'parent', child };
 }
+
+/** The name if there is one, for messages. */
+export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);

@@ -27,7 +27,7 @@ export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.ty
 /** The compute's name, or else its id. */
 export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
 
-type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
+export type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
 
 /** Returns compute units, or undefined if the record has no size. */
 export function sizeOf(compute: SizeFields): SizeRange | undefined {

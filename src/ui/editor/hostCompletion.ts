@@ -16,7 +16,7 @@ import type { CompletionContext } from '../../model/connection/completionContext
 import { withPort, type PortPlace } from '../../model/connection/portPlace.ts';
 import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.ts';
 import { computeTable, statusText } from '../text/computeText.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 
 export interface ItemContext {
   readonly place: CompletionContext;

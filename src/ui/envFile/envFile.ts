@@ -7,7 +7,7 @@ import type { Log } from '../log/log.ts';
 import { showFailure } from '../notifications/notify.ts';
 import type { Config } from '../state/config.ts';
 import { requireTrust } from '../state/trust.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { window } from '../window.ts';
 import { changeFile, displayPath, undoChanges, unsaved, type WrittenFile } from './fileChange.ts';
 import { runGit } from './git.ts';

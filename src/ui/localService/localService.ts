@@ -8,7 +8,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Config } from '../state/config.ts';
-import { LocalServiceError, type Lease } from './localServiceLease.ts';
+import { LocalServiceError, type Lease } from '../../api/localServiceLease.ts';
 import { checkPostgres, endService, joinOrStart, type LocalServiceOptions } from './localServiceProcess.ts';
 import type { Log } from '../log/log.ts';
 

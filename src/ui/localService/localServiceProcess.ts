@@ -11,8 +11,8 @@ import { promisify } from 'node:util';
 import { parsePostgresLine } from '../../api/leaseProof.ts';
 import { pause, systemClock } from '../../base/clock.ts';
 import { isRunning } from '../../base/processIdentity.ts';
-import { LocalServiceError, statusWithKey, takeLease, type Lease } from './localServiceLease.ts';
-import { findAddress, findOwner } from './localServiceFiles.ts';
+import { LocalServiceError, statusWithKey, takeLease, type Lease } from '../../api/localServiceLease.ts';
+import { findAddress, findOwner } from '../../api/localServiceFiles.ts';
 
 export interface LocalServiceOptions {
   /** The bundled service. */

@@ -6,7 +6,7 @@ import { l10n } from 'vscode';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { GuardTarget, Guards } from '../../model/account/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { window } from '../window.ts';
 
 export interface ApprovalRequest extends GuardTarget {

@@ -8,7 +8,7 @@ import type { BranchActions } from '../../model/operations/branchActions.ts';
 import type { UnprotectedBranch, UnprotectedBranches } from '../../model/operations/unprotectedBranches.ts';
 import type { Log } from '../log/log.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { nameOrId } from '../text/sanitize.ts';
+import { nameOrId } from '../../base/sanitize.ts';
 import { requireWritable } from './approval.ts';
 import { window } from '../window.ts';
 

@@ -2,7 +2,7 @@ import { commands, l10n } from 'vscode';
 import type { RotationRecord } from '../../model/account/keyRotation.ts';
 import type { RecoveryRecords } from '../../model/memory.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { window } from '../window.ts';
 
 /** Reports the keys that a rotation may have left. The next window reports them again unless the user has closed the message. */

@@ -12,7 +12,7 @@ import {
 } from '../../model/operations/pendingChange.ts';
 import { endText, operationsText, pendingText } from '../text/changeText.ts';
 import { markdownList } from '../text/markdown.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { announce } from './announce.ts';
 import { window, type StatusBarItem, type StatusBarText } from '../window.ts';
 

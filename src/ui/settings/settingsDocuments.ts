@@ -41,7 +41,7 @@ import { announce } from '../notifications/announce.ts';
 import { approve, requireWritable } from '../notifications/approval.ts';
 import { endText, effectText } from '../text/changeText.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { nameOrId } from '../text/sanitize.ts';
+import { nameOrId } from '../../base/sanitize.ts';
 import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';
 
 export interface SettingsDependencies {

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
 import type { Account } from '../../model/account/accounts.ts';
 import type { Mark } from '../../model/account/guards.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 
 /** `name (host/path)`, or the address alone for an account without a name. */
 export function accountLabel(account: Account): string {

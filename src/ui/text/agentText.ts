@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { l10n } from 'vscode';
 import type { AgentBranch, AgentCall } from '../../model/agents/agentBranches.ts';
-import { nameOrId, sanitize } from './sanitize.ts';
+import { nameOrId, sanitize } from '../../base/sanitize.ts';
 import { ago, ahead } from './timeText.ts';
 
 export const agentBranchName = ({ name, branchId }: AgentBranch): string => nameOrId(name, branchId);

@@ -5,7 +5,9 @@ import { usageOf } from '../../model/inventory/usage.ts';
 import { formatDate, formatDay, usageText } from './timeText.ts';
 import { idAndName } from './idAndName.ts';
 import { markdownTable, type Row } from './markdown.ts';
-import { nameOrId, sanitize } from './sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
+
+export { branchTitle } from '../../model/inventory/branchStatus.ts';
 
 /**
  * The label, and parts such as `main`, `default`, `protected` and `expires 1/31/2026`. The state is included only if the
@@ -32,9 +34,6 @@ export function branchLabel(id: string, branch: Branch | undefined): string {
   const { label, description } = idAndName(id, branch?.name);
   return description === '' ? label : `${label} (${description})`;
 }
-
-/** The name if there is one, for messages. */
-export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
 
 /** The tooltip of a branch. */
 export function branchTable(branch: Branch, parent: Branch | undefined): MarkdownString {

@@ -1,7 +1,7 @@
 /** A change as text: its effect on connections, while it is pending, and its result. */
 import { l10n } from 'vscode';
 import type { EndReport, PendingChange } from '../../model/operations/pendingChange.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import type { EditEffect } from '../../api/records/effects.ts';
 
 /** The name of the compute, branch or project, or else its id. */

@@ -11,7 +11,7 @@ import {
 } from '../../model/inventory/computeStatus.ts';
 import { isLocalCompute, pooledHost } from '../../model/connection/connectionStrings.ts';
 import { idAndName } from './idAndName.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { maxConnections } from '../../api/records/sizes.ts';
 import type { Usage } from '../../model/inventory/usage.ts';
 import { settingsOn } from '../../model/settings/pgSettings.ts';

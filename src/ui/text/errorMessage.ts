@@ -13,8 +13,8 @@ import {
   ProtectionLostError,
   type OptionalFeature,
 } from '../../model/changeErrors.ts';
-import { LocalServiceError, type LocalServiceFailure } from '../localService/localServiceLease.ts';
-import { sanitize } from './sanitize.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../../api/localServiceLease.ts';
+import { sanitize } from '../../base/sanitize.ts';
 
 /** The action offered with the message. */
 export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres' | 'mark';

@@ -1,7 +1,7 @@
 /** Whether the label of a branch or compute is its id or its name, as the user chose in the view's menu. */
 import type { Memory } from '../../model/memory.ts';
 import { setNamesFirstKey } from '../state/contextKey.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 
 const ENTRY = 'hostedPostgres.namesFirst';
 

@@ -1,6 +1,6 @@
 /** The only place that creates Markdown, for tooltips and hovers. Escapes all values, because names may contain Markdown. */
 import { MarkdownString } from 'vscode';
-import { escapeMarkdown } from './sanitize.ts';
+import { escapeMarkdown } from '../../base/sanitize.ts';
 
 /** A template tag: escapes strings, and inserts other Markdown unchanged. */
 export function markdown(parts: TemplateStringsArray, ...values: readonly (string | MarkdownString)[]) {

@@ -1,6 +1,6 @@
 /** Dates, durations and usage in the display language. */
 import { env, l10n } from 'vscode';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import type { DelayLimits } from '../../model/settings/delay.ts';
 import type { Usage } from '../../model/inventory/usage.ts';

@@ -4,7 +4,7 @@ import type { Mark } from '../../model/account/guards.ts';
 import type { AskReason, Decision, KeepReason, StopReason } from '../../model/workBranch/decide.ts';
 import type { Pause } from '../../model/workBranch/gitState.ts';
 import type { KnownBranch } from '../../model/workBranch/knownHosts.ts';
-import { nameOrId, sanitize } from './sanitize.ts';
+import { nameOrId, sanitize } from '../../base/sanitize.ts';
 
 export const knownBranchName = ({ branchName, branchId }: KnownBranch): string =>
   nameOrId(branchName, branchId);

@@ -10,7 +10,7 @@ import { isRejected } from '../../api/errors.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
 import { formatDate, ago } from '../text/timeText.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
-import { nameOrId } from '../text/sanitize.ts';
+import { nameOrId } from '../../base/sanitize.ts';
 import { unreadableRecordItem } from './treeItems.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 

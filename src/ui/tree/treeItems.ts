@@ -21,7 +21,7 @@ import { computeTable, computeRow, statusIcon, statusText, typeText } from '../t
 import { formatDate, usageText } from '../text/timeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdownTable, type Row } from '../text/markdown.ts';
-import { nameOrId } from '../text/sanitize.ts';
+import { nameOrId } from '../../base/sanitize.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../model/account/guards.ts';
 import { markText } from '../text/accountLabel.ts';

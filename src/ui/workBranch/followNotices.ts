@@ -10,7 +10,7 @@ import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import { announce } from '../notifications/announce.ts';
 import { showFailure } from '../notifications/notify.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import { questionText } from '../text/workBranchText.ts';
 import { window } from '../window.ts';
 

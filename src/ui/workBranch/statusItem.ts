@@ -18,7 +18,7 @@ import { agentBranchName, agentBranchText } from '../text/agentText.ts';
 import { statusText } from '../text/computeText.ts';
 import { formatDate } from '../text/timeText.ts';
 import { markdown, markdownList, markdownTable } from '../text/markdown.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { sanitize } from '../../base/sanitize.ts';
 import {
   branchWarnings,
   decisionText,

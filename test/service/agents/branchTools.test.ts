@@ -13,7 +13,7 @@ import { startLocalService, type LocalService } from '../../helpers/localService
 import { RealClock } from '../../helpers/realClock.ts';
 import { toolDependencies } from '../../helpers/toolDependencies.ts';
 
-const { runTool } = await import('../../../src/ui/agents/runTool.ts');
+const { runInWindow: runTool } = await import('../../../src/ui/agents/runInWindow.ts');
 
 const idsOf = ({ projectId, branchId }: ToolOutput<'createBranch'>) => ({ projectId, branchId });
 

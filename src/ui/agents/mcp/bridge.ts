@@ -7,9 +7,8 @@ import { BridgeServer } from '../../../model/agents/bridgeServer.ts';
 import { launchCommand, writeLauncher, type Launch } from '../../../model/agents/launcher.ts';
 import { setMcpInUse } from '../../state/contextKey.ts';
 import { rememberAgents } from '../../state/usesAgents.ts';
-import { agentName } from '../gate.ts';
-import { runTool } from '../runTool.ts';
-import type { ToolDependencies } from '../toolCall.ts';
+import { agentName } from '../approveForAgent.ts';
+import { runInWindow, type WindowDependencies } from '../runInWindow.ts';
 
 type Context = Pick<
   vscode.ExtensionContext,
@@ -18,11 +17,11 @@ type Context = Pick<
 
 export class AgentBridge implements Disposable {
   readonly #context: Context;
-  readonly #deps: ToolDependencies;
+  readonly #deps: WindowDependencies;
   readonly #disposables = new DisposableStore();
   #listening: Promise<Launch> | undefined;
 
-  constructor(context: Context, deps: ToolDependencies) {
+  constructor(context: Context, deps: WindowDependencies) {
     this.#context = context;
     this.#deps = deps;
   }
@@ -96,7 +95,7 @@ export class AgentBridge implements Disposable {
   }
 
   readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
-    runTool(this.#deps, tool, input, {
+    runInWindow(this.#deps, tool, input, {
       agent: agentName(agent),
       folder: folder === '' ? undefined : folder,
       signal,

@@ -5,7 +5,7 @@ import type { Mark } from '../../../model/account/guards.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { runSteps, singleStep, valueStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { askProject, inProject, requireConnection } from '../input/pickers.ts';

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { isId } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
 import { announce } from '../../notifications/announce.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Command } from '../context.ts';
 import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';

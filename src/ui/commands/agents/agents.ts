@@ -5,7 +5,7 @@ import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { agentBranchName, agentBranchText, callText, lastCallText } from '../../text/agentText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../text/timeText.ts';
 import { window } from '../../window.ts';
 import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch/deleteBranches.ts';

@@ -6,7 +6,7 @@ import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { requireWritable } from '../../notifications/approval.ts';
-import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { showOnce } from '../input/dialogs.ts';

@@ -13,7 +13,7 @@ import { showRotationNotice } from '../../notifications/rotationNotice.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import { ago } from '../../text/timeText.ts';
 import { explainError } from '../../text/errorMessage.ts';
-import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { runSteps, valueStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';

@@ -5,7 +5,7 @@ import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { nameOrId } from '../../text/sanitize.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';

@@ -7,7 +7,7 @@ import { canLogIn } from '../../../model/connection/connectionDefaults.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';

@@ -13,7 +13,7 @@ import { compareSchemas } from '../../../model/schema/compareSchemas.ts';
 import { schemaOwner, schemaUri } from '../../../model/schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../../model/schema/schemaScheme.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askBranch, pickBranch, type PickedBranch } from '../input/branchPicker.ts';

@@ -4,7 +4,7 @@ import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';

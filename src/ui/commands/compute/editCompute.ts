@@ -11,7 +11,7 @@ import { announce } from '../../notifications/announce.ts';
 import type { ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/changeText.ts';
-import { nameOrId } from '../../text/sanitize.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { requireConnection } from '../input/pickers.ts';

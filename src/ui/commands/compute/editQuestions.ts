@@ -9,7 +9,7 @@ import { settingsOn } from '../../../model/settings/pgSettings.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { autosuspendText } from '../../text/timeText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { mapAnswer, runSteps, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
 import { computeSteps, requireCompute, type ComputeState } from '../input/pickers.ts';

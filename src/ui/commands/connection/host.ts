@@ -3,7 +3,7 @@ import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vsc
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../model/connection/connectionStrings.ts';
 import { portPlace, withPort } from '../../../model/connection/portPlace.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
 import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';

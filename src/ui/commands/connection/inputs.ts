@@ -9,7 +9,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pooledHost, connectionString } from '../../../model/connection/connectionStrings.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { isServiceName } from '../../../model/connection/serviceFile.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { defaultServiceName, saveService } from './addService.ts';

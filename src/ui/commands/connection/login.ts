@@ -15,7 +15,7 @@ import {
 } from '../../../model/connection/connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../model/connection/connectionStrings.ts';
 import { hasRemedy } from '../../text/errorMessage.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { copyText, loadIfOffered } from '../input/dialogs.ts';
 import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';

@@ -4,7 +4,7 @@ import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { connectionString, isLocalCompute, splitHost } from '../../../model/connection/connectionStrings.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { showFailure } from '../../notifications/notify.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne } from '../input/quickInput.ts';

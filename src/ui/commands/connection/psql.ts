@@ -6,7 +6,7 @@ import { connectionString, isLocalCompute } from '../../../model/connection/conn
 import { passFileLine } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { hasRemedy } from '../../text/errorMessage.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { requireTrust } from '../../state/trust.ts';

@@ -7,7 +7,7 @@ import { branchIdsOf } from '../../../model/inventory/branchStatus.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inventory/nodes.ts';
 import { branchRow, branchTitle } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { runSteps, valueStep, type Answer, type StepPosition } from './multiStepInput.ts';
 import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from './pickers.ts';

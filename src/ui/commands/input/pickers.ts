@@ -14,7 +14,7 @@ import {
 } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { computeRow, statusIcon } from '../../text/computeText.ts';
-import { nameOrId } from '../../text/sanitize.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
 import {
   mapAnswer,

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';

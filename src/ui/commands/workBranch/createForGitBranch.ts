@@ -11,7 +11,7 @@ import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { expiryAfter, LIFETIME } from '../../../model/workBranch/lifetime.ts';
 import { branchRow, branchTitle } from '../../text/branchText.ts';
-import { nameOrId, sanitize } from '../../text/sanitize.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { explainExpiry } from '../branch/expiry.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext, Run } from '../context.ts';

@@ -13,7 +13,7 @@ import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
 import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
 import { envVariable } from '../../envFile/envFile.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { decisionText, knownBranchName } from '../../text/workBranchText.ts';
 import { showAgents } from '../agents/agents.ts';
 import { revealRow } from '../change.ts';

@@ -12,7 +12,7 @@ import { readValue } from '../../envFile/envValue.ts';
 import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { branchTitle, sizeText } from '../../text/branchText.ts';
-import { sanitize } from '../../text/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../text/timeText.ts';
 import { window } from '../../window.ts';
 import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch/deleteBranches.ts';

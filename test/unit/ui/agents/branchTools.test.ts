@@ -13,7 +13,7 @@ import { computeRecord, operationRecord } from '../../../helpers/scriptedService
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { until } from '../../../workbench/until.ts';
 
-const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
+const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 interface Record {
   readonly id: string;

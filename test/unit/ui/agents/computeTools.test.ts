@@ -2,12 +2,12 @@ import { answers, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
-import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
+import type { WindowDependencies } from '../../../../src/ui/agents/runInWindow.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
+const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 const { languageModelTool } = await import('../../../../src/ui/agents/languageModelTools.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
@@ -20,7 +20,7 @@ interface Listed {
 describe('Tools for language models', () => {
   let service: ScriptedService;
   let store: ConnectedModel;
-  let deps: ToolDependencies;
+  let deps: WindowDependencies;
   let agentBranches: AgentBranches;
   let logged: string[];
   let projects: unknown[];

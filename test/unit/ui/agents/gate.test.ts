@@ -8,7 +8,8 @@ import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/c
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
-const { approveForAgent, findGatedBranch } = await import('../../../../src/ui/agents/gate.ts');
+const { findGatedBranch } = await import('../../../../src/model/agents/tools/gate.ts');
+const { approveForAgent } = await import('../../../../src/ui/agents/approveForAgent.ts');
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 
 const ids = { projectId: 'shop', branchId: 'br-agent' };

@@ -2,18 +2,18 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
-import type { ToolDependencies } from '../../../../src/ui/agents/toolCall.ts';
+import type { WindowDependencies } from '../../../../src/ui/agents/runInWindow.ts';
 import { MemoryMap, connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
-const { runTool } = await import('../../../../src/ui/agents/runTool.ts');
+const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 const ids = { projectId: 'shop', branchId: 'br-main' };
 const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
 
 describe('runSql as a tool', () => {
   let model: ScriptedModel;
-  let deps: ToolDependencies;
+  let deps: WindowDependencies;
   let databases: object[];
   let computes: object[];
 

@@ -2,7 +2,7 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
-const { redact } = await import('../../../../src/ui/log/log.ts');
+const { redact } = await import('../../../../src/base/redact.ts');
 
 describe('redact', () => {
   const rows = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { escapeMarkdown, nameOrId, sanitize } from '../../../../src/ui/text/sanitize.ts';
+import { escapeMarkdown, nameOrId, sanitize } from '../../../../src/base/sanitize.ts';
 
 describe('sanitize', () => {
   it('breaks links in notifications', () => {

@@ -4,9 +4,9 @@
  */
 import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { baseUrlOrUndefined, isLoopback, type BaseUrl } from '../../api/baseUrl.ts';
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import { isRunning, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { baseUrlOrUndefined, isLoopback, type BaseUrl } from './baseUrl.ts';
+import { fieldsOf } from '../base/fieldsOf.ts';
+import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
 export interface ServiceAddress {
   readonly baseUrl: BaseUrl;

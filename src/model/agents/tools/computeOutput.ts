@@ -1,11 +1,11 @@
 /** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
-import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
-import type { Compute } from '../../api/records/records.ts';
-import { maxConnections } from '../../api/records/sizes.ts';
-import { isPrimary, sizeOf, computeStatus } from '../../model/inventory/computeStatus.ts';
-import { pooledHost } from '../../model/connection/connectionStrings.ts';
-import type { Inventory } from '../../model/inventory/inventory.ts';
-import { nameOrId, sanitize } from '../text/sanitize.ts';
+import { autosuspendSeconds } from '../../../api/records/autosuspend.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import { maxConnections } from '../../../api/records/sizes.ts';
+import { isPrimary, sizeOf, computeStatus } from '../../inventory/computeStatus.ts';
+import { pooledHost } from '../../connection/connectionStrings.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 
 const MAX_SETTINGS = 50;
 

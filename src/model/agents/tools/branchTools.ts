@@ -1,22 +1,13 @@
 /** The tools that read and change branches, except `createBranch`. */
-import { l10n } from 'vscode';
-import { findRole } from '../../model/agents/branchLogin.ts';
-import { deletionProblem } from '../../model/inventory/branchStatus.ts';
-import { schemaDiff } from '../../model/schema/compareSchemas.ts';
-import { branchTitle } from '../text/branchText.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { findRole } from '../branchLogin.ts';
+import { branchTitle, deletionProblem } from '../../inventory/branchStatus.ts';
+import { schemaDiff } from '../../schema/compareSchemas.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { createBranch } from './createBranch.ts';
-import {
-  agentName,
-  approveForAgent,
-  findGatedBranch,
-  isOwnBranch,
-  requireFreshBranches,
-  type GatedBranch,
-} from './gate.ts';
+import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './gate.ts';
 import type { ToolCall, ToolFunction } from './toolCall.ts';
 
 /** Limits what the model has to read. */
@@ -68,18 +59,7 @@ const resetBranch: ToolFunction<'resetBranch'> = async (call) => {
   if (!parent) throw new Error(`${title} has no parent, so it can't be reset.`);
   requireUnprotected(found);
   requireChildless(found);
-  await passGate(call, found, {
-    question: l10n.t(
-      'Let {0} reset {1} from {2}?',
-      agentName(call.agent),
-      title,
-      branchTitle(parent, list.branches.get(parent)),
-    ),
-    detail: l10n.t(
-      "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
-    ),
-    button: l10n.t('Reset'),
-  });
+  await passGate(call, found, { kind: 'reset', parent: branchTitle(parent, list.branches.get(parent)) });
   const { isPending } = await changeBranch(call, found.connection, (options) =>
     deps.branchActions.reset(found, parent, options),
   );
@@ -96,11 +76,7 @@ const deleteBranch: ToolFunction<'deleteBranch'> = async (call) => {
   if (problem?.kind === 'root') throw new Error(`${title} is the root branch, so it can't be deleted.`);
   requireUnprotected(found);
   requireChildless(found);
-  await passGate(call, found, {
-    question: l10n.t('Let {0} delete {1}?', agentName(call.agent), title),
-    detail: l10n.t("This can't be undone. Its data is deleted."),
-    button: l10n.t('Delete'),
-  });
+  await passGate(call, found, { kind: 'delete' });
   const unprotect = false;
   const { isPending } = await changeBranch(call, found.connection, (options) =>
     deps.branchActions.delete(found, { unprotect }, options),
@@ -124,9 +100,9 @@ function requireChildless({ branchId, list, title }: GatedBranch): void {
 
 /** Asks the user unless the branch is the agent's own. */
 async function passGate(
-  { deps, signal }: ToolCall<unknown>,
+  { deps, agent, signal }: ToolCall<unknown>,
   { isOwn, connection, projectId, branchId, title }: GatedBranch,
-  texts: { readonly question: string; readonly detail: string; readonly button: string },
+  what: { readonly kind: 'reset'; readonly parent: string } | { readonly kind: 'delete' },
 ): Promise<void> {
-  if (!isOwn) await approveForAgent(deps, { projectId, branchId, name: title, ...texts }, connection, signal);
+  if (!isOwn) await deps.approve({ ...what, projectId, branchId, name: title, agent }, connection, signal);
 }

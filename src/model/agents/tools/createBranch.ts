@@ -1,23 +1,21 @@
 /** Creates a branch for an agent, which always expires, and writes its URL to an env file in the agent's folder. */
 import { randomBytes } from 'node:crypto';
-import { l10n } from 'vscode';
-import type { Branch, Compute } from '../../api/records/records.ts';
-import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import { findBranchLogin, findRole } from '../../model/agents/branchLogin.ts';
-import type { ToolInput } from '../../model/agents/toolSchemas.ts';
-import { connectionString } from '../../model/connection/connectionStrings.ts';
-import type { BranchList } from '../../model/inventory/branchLists.ts';
-import type { BranchRef } from '../../model/workBranch/branchMap.ts';
-import { databaseBranchName } from '../../model/workBranch/branchName.ts';
-import { findPrimary } from '../../model/workBranch/findTarget.ts';
-import { expiryAfter } from '../../model/workBranch/lifetime.ts';
-import { branchTitle } from '../text/branchText.ts';
-import { explainError } from '../text/errorMessage.ts';
-import { nameOrId } from '../text/sanitize.ts';
+import type { Branch, Compute } from '../../../api/records/records.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import { findBranchLogin, findRole } from '../branchLogin.ts';
+import type { ToolInput } from '../toolSchemas.ts';
+import { connectionString } from '../../connection/connectionStrings.ts';
+import type { BranchList } from '../../inventory/branchLists.ts';
+import { branchTitle } from '../../inventory/branchStatus.ts';
+import type { BranchRef } from '../../workBranch/branchMap.ts';
+import { databaseBranchName } from '../../workBranch/branchName.ts';
+import { findPrimary } from '../../workBranch/findTarget.ts';
+import { expiryAfter } from '../../workBranch/lifetime.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
 import { prepareEnv, type PreparedEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
-import { agentName, approveForAgent, isOwnBranch, requireFreshBranches } from './gate.ts';
+import { isOwnBranch, requireFreshBranches } from './gate.ts';
 import { requireToolConnection, type ToolCall, type ToolFunction } from './toolCall.ts';
 
 const DEFAULT_HOURS = 24;
@@ -54,7 +52,7 @@ export const createBranch: ToolFunction<'createBranch'> = async (call) => {
     const secret = includePassword ? { connectionString: connectionUrl } : {};
     return { ...output, role, database, writtenTo: env?.path, ...secret };
   } catch (error) {
-    return { ...output, role, database, note: explainError(error).message };
+    return { ...output, role, database, note: deps.explain(error) };
   }
 };
 
@@ -132,15 +130,9 @@ async function approveCreation(
   const { length: count } = deps.agentBranches.all.filter(
     (made) => made.account === account && made.projectId === projectId,
   );
-  const change = {
-    projectId,
-    name: project,
-    question: l10n.t('Let {0} create a branch in {1}?', agentName(agent), project),
-    detail:
-      count < MAX_UNASKED ? undefined : l10n.t('Agents already have {0} branches in this project.', count),
-    button: l10n.t('Create'),
-  };
-  await approveForAgent(deps, change, connection, signal);
+  const branches = count < MAX_UNASKED ? undefined : count;
+  const change = { kind: 'create', projectId, name: project, agent, branches } as const;
+  await deps.approve(change, connection, signal);
 }
 
 const newName = (agent: string): string =>

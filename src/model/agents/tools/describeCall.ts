@@ -1,8 +1,8 @@
 /** A call of a tool as text for the log and for the menu of agents. */
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import type { AgentCall } from '../../model/agents/agentBranches.ts';
-import type { Inventory } from '../../model/inventory/inventory.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import type { AgentCall } from '../agentBranches.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 
 const MAX_LENGTH = 120;
 

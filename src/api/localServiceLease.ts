@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import type { BaseUrl } from '../../api/baseUrl.ts';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from '../../api/leaseProof.ts';
+import type { BaseUrl } from './baseUrl.ts';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from './leaseProof.ts';
 import type { ServiceAddress } from './localServiceFiles.ts';
 
 export interface Lease {

@@ -1,8 +1,7 @@
 /** Which project an agent means if it names none. */
-import { accountId } from '../../model/account/accounts.ts';
-import { EMPTY_MAP, readBranchMap } from '../../model/workBranch/branchMap.ts';
-import { runGit } from '../envFile/git.ts';
-import { nameOrId } from '../text/sanitize.ts';
+import { accountId } from '../../account/accounts.ts';
+import { EMPTY_MAP, readBranchMap } from '../../workBranch/branchMap.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
 import { requireToolConnection, type ToolCall } from './toolCall.ts';
 
 interface AgentProject {
@@ -22,7 +21,7 @@ export async function findAgentProject({
   folder,
 }: ToolCall<{ readonly projectId?: string | undefined }>): Promise<AgentProject> {
   const account = accountId(requireToolConnection(deps).account);
-  const { parent, branches } = folder === undefined ? EMPTY_MAP : await readBranchMap(runGit, folder);
+  const { parent, branches } = folder === undefined ? EMPTY_MAP : await readBranchMap(deps.runGit, folder);
   const mapped = [parent, ...branches.values()].filter((ref) => ref !== undefined && ref !== 'none');
   const ofRepository = mapped.find((ref) => ref.account === account)?.projectId;
   const projectId = input.projectId ?? ofRepository ?? (await requireOnlyProject(deps));

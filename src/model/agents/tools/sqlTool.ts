@@ -1,5 +1,5 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
-import { findBranchLogin } from '../../model/agents/branchLogin.ts';
+import { findBranchLogin } from '../branchLogin.ts';
 import { findGatedBranch } from './gate.ts';
 import type { ToolFunction } from './toolCall.ts';
 
@@ -15,7 +15,7 @@ const runSql: ToolFunction<'runSql'> = async (call) => {
     );
   const { login } = await findBranchLogin(deps.inventory, { ...branch, connection, database, signal });
   // Loads `pg`, which most windows never need.
-  const model = await import('../../model/agents/runSql.ts');
+  const model = await import('../runSql.ts');
   const { columns, rows, truncated, command } = await model.runSql(login, { sql, write, maxRows }, signal);
   return {
     columns: columns.map(({ name, type }) => `${name} (${type})`),

@@ -1,7 +1,7 @@
-import { systemClock } from '../../base/clock.ts';
-import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { SendOptions, SendResult } from '../../model/operations/changeSender.ts';
-import type { EndReport } from '../../model/operations/pendingChange.ts';
+import { systemClock } from '../../../base/clock.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
+import type { EndReport } from '../../operations/pendingChange.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** Milliseconds. MCP clients give up after 60 s by default. */

@@ -1,10 +1,9 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the functions, and the only one back. */
 import type * as z from 'zod/mini';
-import { isToolName, TOOL_SCHEMAS, type ToolName, type ToolOutput } from '../../model/agents/toolSchemas.ts';
-import type { AgentCall } from '../../model/agents/agentBranches.ts';
-import { worktreeOf } from '../../model/workBranch/worktrees.ts';
-import { explainError } from '../text/errorMessage.ts';
-import { sanitize } from '../text/sanitize.ts';
+import { isToolName, TOOL_SCHEMAS, type ToolName, type ToolOutput } from '../toolSchemas.ts';
+import type { AgentCall } from '../agentBranches.ts';
+import { worktreeOf } from '../../workBranch/worktrees.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { branchTools } from './branchTools.ts';
 import { computeTools } from './computeTools.ts';
 import { describeCall } from './describeCall.ts';
@@ -32,7 +31,7 @@ export async function runTool(
     remember(deps, call);
     return output;
   } catch (error) {
-    const message = deps.log.clean(explainError(error).message);
+    const message = deps.log.clean(deps.explain(error));
     const call = callOf(deps, name, caller, input, undefined);
     deps.log.error(logLine(call), error);
     remember(deps, { ...call, text: deps.log.clean(`${call.text} (${message})`.trim()) });
@@ -71,7 +70,7 @@ async function run<N extends ToolName>(deps: ToolDependencies, name: N, input: u
   if (parsed.error !== undefined) throw new Error(inputProblem(parsed.error));
   const worktree = caller.folder && (await worktreeOf(caller.folder));
   const result = await TOOL_FUNCTIONS[name]({ ...caller, worktree, deps, input: parsed.data });
-  // Only what the table describes leaves the window.
+  // Only what the table describes leaves the program.
   const output: ToolOutput<N> = outputSchema.parse(result);
   const fields = Object.entries(output).map(([field, value]) => [
     field,

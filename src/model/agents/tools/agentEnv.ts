@@ -1,12 +1,9 @@
 /** The env files of agents. */
 import path from 'node:path';
-import { prepareAgentEnv, type AgentEnvFile } from '../../model/agents/agentEnvFile.ts';
-import { isSameBranch, type BranchRef } from '../../model/workBranch/branchMap.ts';
-import { parseDatabaseUrl } from '../../model/workBranch/databaseUrl.ts';
-import { findTarget } from '../../model/workBranch/findTarget.ts';
-import { runGit } from '../envFile/git.ts';
-import { requireTrust } from '../state/trust.ts';
-import { explainError } from '../text/errorMessage.ts';
+import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
+import { isSameBranch, type BranchRef } from '../../workBranch/branchMap.ts';
+import { parseDatabaseUrl } from '../../workBranch/databaseUrl.ts';
+import { findTarget } from '../../workBranch/findTarget.ts';
 import type { ToolCall } from './toolCall.ts';
 
 export interface NamedEnv {
@@ -26,9 +23,9 @@ export async function prepareEnv(
   { envFile, envVariable: variable = 'DATABASE_URL' }: NamedEnv,
 ): Promise<PreparedEnv | undefined> {
   if (envFile === undefined) return undefined;
-  requireTrust();
+  deps.requireTrust();
   if (folder === undefined) throw new Error("The agent's folder isn't known, so no env file is written.");
-  const { inventory, knownHosts, agentBranches, session } = deps;
+  const { inventory, knownHosts, agentBranches, session, runGit } = deps;
   const isReplaceable = async (host: string) => {
     // Another branch, even of another project, may have the host by now: the local service gives ports to new computes.
     if (session.connection?.isLocal === true) {
@@ -71,6 +68,6 @@ async function updateAgentEnv(
     if (value !== env.value) await env.write(value);
     return undefined;
   } catch (error) {
-    return `Couldn't update ${path.basename(envFile)}: ${explainError(error).message}`;
+    return `Couldn't update ${path.basename(envFile)}: ${deps.explain(error)}`;
   }
 }

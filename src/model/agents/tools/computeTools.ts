@@ -1,20 +1,18 @@
 /** The tools that read and change computes. */
-import { l10n } from 'vscode';
-import { changeEffect } from '../../api/records/effects.ts';
-import { accountId } from '../../model/account/accounts.ts';
-import type { ToolOutput } from '../../model/agents/toolSchemas.ts';
-import { byTypeAndLabel, sizeText } from '../../model/inventory/computeStatus.ts';
-import type { Inventory } from '../../model/inventory/inventory.ts';
-import { computeNodeOf, type ComputeNode } from '../../model/inventory/nodes.ts';
-import type { SendOptions, SendResult } from '../../model/operations/changeSender.ts';
-import { onlyChanged, type ComputeActions } from '../../model/operations/computeActions.ts';
-import { effectText, suspendText } from '../text/changeText.ts';
-import { explainError } from '../text/errorMessage.ts';
+import { changeEffect } from '../../../api/records/effects.ts';
+import { accountId } from '../../account/accounts.ts';
+import type { ToolOutput } from '../toolSchemas.ts';
+import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
+import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
+import { onlyChanged, type ComputeActions } from '../../operations/computeActions.ts';
 import { computeDetails, computeName, computeOutput, projectOutput } from './computeOutput.ts';
-import { agentName, approveForAgent, findGatedBranch } from './gate.ts';
+import { findGatedBranch } from './gate.ts';
 import {
   findComputeOfTool,
   requireToolConnection,
+  type ComputeChange,
   type ComputeIds,
   type ToolCall,
   type ToolFunction,
@@ -44,7 +42,7 @@ const listComputes: ToolFunction<'listComputes'> = async ({ deps, input }) => {
       ...projectOutput(inventory, id),
       computes,
       computesLeftOut: all.length - computes.length || undefined,
-      problem: failure === undefined ? undefined : explainError(failure).message,
+      problem: failure === undefined ? undefined : deps.explain(failure),
     };
   });
   return { projects, projectsLeftOut: found.length - listed.length || undefined };
@@ -63,42 +61,28 @@ function matchingProjects(inventory: Inventory, query = ''): string[] {
 const getCompute: ToolFunction<'getCompute'> = async ({ deps, input }) =>
   computeDetails(deps.inventory, (await findComputeOfTool(deps, input)).compute);
 
-interface ComputeChange {
-  readonly question: (name: string) => string;
-  /** The consequences. */
-  readonly effect: (actions: ComputeActions, node: ComputeNode) => string | Promise<string>;
-  readonly button: string;
-  readonly send: (actions: ComputeActions, node: ComputeNode, options: SendOptions) => Promise<SendResult>;
-}
-
-const restartEffect = () => effectText('restart') ?? '';
+type Send = (actions: ComputeActions, node: ComputeNode, options: SendOptions) => Promise<SendResult>;
 
 const startCompute: ToolFunction<'startCompute'> = (call) =>
-  changeCompute(call, {
-    question: (name) => l10n.t('Start {0}?', name),
-    effect: () => l10n.t('No connections are interrupted.'),
-    button: l10n.t('Start'),
-    send: (actions, node, options) => actions.start(node, options),
-  });
+  changeCompute(
+    call,
+    () => ({ kind: 'start' }),
+    (actions, node, options) => actions.start(node, options),
+  );
 
 const suspendCompute: ToolFunction<'suspendCompute'> = (call) =>
-  changeCompute(call, {
-    question: (name) => l10n.t('Suspend {0}?', name),
-    async effect(actions, node) {
-      const connections = await actions.openConnections(node);
-      return connections === 0 ? l10n.t('No connections are interrupted.') : suspendText(connections);
-    },
-    button: l10n.t('Suspend'),
-    send: (actions, node, options) => actions.suspend(node, options),
-  });
+  changeCompute(
+    call,
+    async (actions, node) => ({ kind: 'suspend', connections: await actions.openConnections(node) }),
+    (actions, node, options) => actions.suspend(node, options),
+  );
 
 const restartCompute: ToolFunction<'restartCompute'> = (call) =>
-  changeCompute(call, {
-    question: (name) => l10n.t('Restart {0}?', name),
-    effect: restartEffect,
-    button: l10n.t('Restart'),
-    send: (actions, node, options) => actions.restart(node, options),
-  });
+  changeCompute(
+    call,
+    () => ({ kind: 'restart' }),
+    (actions, node, options) => actions.restart(node, options),
+  );
 
 const resizeCompute: ToolFunction<'resizeCompute'> = async (call) => {
   const { minCu, maxCu = minCu } = call.input;
@@ -106,12 +90,11 @@ const resizeCompute: ToolFunction<'resizeCompute'> = async (call) => {
   const { compute } = await findComputeOfTool(call.deps, call.input);
   const change = onlyChanged(compute, size);
   if (change === undefined) return { changed: false, ...computeOutput(compute) };
-  const result = await changeCompute(call, {
-    question: (name) => l10n.t('Change the size of {0} to {1}?', name, sizeText(size)),
-    effect: restartEffect,
-    button: l10n.t('Change Size'),
-    send: (actions, node, options) => actions.update(node, change, options),
-  });
+  const result = await changeCompute(
+    call,
+    () => ({ kind: 'resize', size }),
+    (actions, node, options) => actions.update(node, change, options),
+  );
   return { ...result, restarts: changeEffect(compute, change) === 'restart' };
 };
 
@@ -127,7 +110,8 @@ export const computeTools = {
 /** Asks the user first, unless the branch is the agent's own. @throws {Error} for the agent if the user doesn't approve */
 async function changeCompute(
   call: ToolCall<ComputeIds>,
-  { question, effect, button, send }: ComputeChange,
+  describe: (actions: ComputeActions, node: ComputeNode) => ComputeChange | Promise<ComputeChange>,
+  send: Send,
 ): Promise<ToolOutput<'restartCompute'>> {
   const { deps, agent, signal } = call;
   const { connection, compute } = await findComputeOfTool(deps, call.input);
@@ -136,11 +120,8 @@ async function changeCompute(
   const isOwn =
     deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(deps, call, branch)).isOwn;
   if (!isOwn) {
-    const name = computeName(compute);
-    const effects = await effect(deps.computeActions, node);
-    const detail = l10n.t('{0} asks for this. {1}', agentName(agent), effects);
-    const change = { ...node, name, question: question(name), button, detail };
-    await approveForAgent(deps, change, connection, signal);
+    const what = await describe(deps.computeActions, node);
+    await deps.approve({ ...node, ...what, name: computeName(compute), agent }, connection, signal);
   }
   return changeOutput(await send(deps.computeActions, node, { signal, initialConnection: connection }));
 }

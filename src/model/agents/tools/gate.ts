@@ -1,0 +1,84 @@
+/**
+ * Which changes an agent may make without a question: those of the branches that it has created. All others need the user's
+ * approval: see `ToolDependencies.approve`.
+ */
+import type { Branch } from '../../../api/records/records.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import { accountId } from '../../account/accounts.ts';
+import type { Guards } from '../../account/guards.ts';
+import type { Session } from '../../account/session.ts';
+import type { AgentBranches, Caller } from '../agentBranches.ts';
+import type { BranchList } from '../../inventory/branchLists.ts';
+import { branchTitle } from '../../inventory/branchStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import type { BranchRef } from '../../workBranch/branchMap.ts';
+import { requireToolConnection } from './toolCall.ts';
+
+export interface GateDependencies {
+  readonly session: Session;
+  readonly guards: Guards;
+  readonly inventory: Inventory;
+  readonly agentBranches: AgentBranches;
+}
+
+/** A branch that an agent has named, as it is now. */
+export interface GatedBranch extends BranchRef {
+  readonly connection: AccountConnection;
+  readonly branch: Branch;
+  readonly list: BranchList;
+  readonly title: string;
+  /** See `isOwnBranch`. */
+  readonly isOwn: boolean;
+}
+
+/** Loads the branches of a project, because an old list may lack a child or a new protection. @throws {Error} for the agent */
+export async function requireFreshBranches(
+  { session, inventory, agentBranches }: GateDependencies,
+  projectId: string,
+): Promise<BranchList> {
+  const { account } = requireToolConnection({ session });
+  const list = await inventory.branches.refresh(projectId);
+  if (list === undefined)
+    throw new Error(
+      inventory.branches.isOffered
+        ? `Couldn't load the branches of ${projectId}. Does the project exist?`
+        : "This service doesn't list branches, or this API key doesn't allow it.",
+    );
+  if (list.failure !== undefined) throw list.failure;
+  await agentBranches.update(accountId(account), projectId, list.branches);
+  return list;
+}
+
+/** @throws {Error} for the agent if the branch isn't in the project */
+export async function findGatedBranch(
+  deps: GateDependencies,
+  caller: Caller,
+  { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
+): Promise<GatedBranch> {
+  const connection = requireToolConnection(deps);
+  const list = await requireFreshBranches(deps, projectId);
+  const branch = list.branches.get(branchId);
+  if (branch === undefined)
+    throw new Error(`${projectId} has no branch ${branchId}. It may have been deleted.`);
+  const ref = { account: accountId(connection.account), projectId, branchId };
+  const isOwn = isOwnBranch(deps, caller, list, ref);
+  return { ...ref, connection, branch, list, title: branchTitle(branchId, branch), isOwn };
+}
+
+/** Whether an agent may reset, delete and write to a branch without a question. @param list a fresh one */
+export function isOwnBranch(
+  { agentBranches, guards }: GateDependencies,
+  caller: Caller,
+  list: BranchList,
+  ref: BranchRef,
+): boolean {
+  const branch = list.branches.get(ref.branchId);
+  return (
+    branch !== undefined &&
+    branch.default !== true &&
+    list.childrenOf(branch.id).length === 0 &&
+    // A protected branch counts as marked.
+    guards.cachedMark(ref) === undefined &&
+    agentBranches.isMadeBy(ref, caller)
+  );
+}

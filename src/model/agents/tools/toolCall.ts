@@ -1,0 +1,105 @@
+/** What each tool receives, and what all tools of computes and branches begin with. */
+import type { Compute } from '../../../api/records/records.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { RunGit } from '../../../base/runGit.ts';
+import type { Guards, GuardTarget } from '../../account/guards.ts';
+import type { Session } from '../../account/session.ts';
+import type { AgentBranches } from '../agentBranches.ts';
+import type { ToolInput, ToolName, ToolOutput } from '../toolSchemas.ts';
+import type { SizeFields } from '../../inventory/computeStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import type { BranchActions } from '../../operations/branchActions.ts';
+import type { ComputeActions } from '../../operations/computeActions.ts';
+import type { OperationTracker } from '../../operations/operationTracker.ts';
+import type { Schemas } from '../../schema/schemas.ts';
+import type { KnownHosts } from '../../workBranch/knownHosts.ts';
+
+export type ComputeChange =
+  | { readonly kind: 'start' | 'restart' }
+  /** @property connections open ones; undefined if the service doesn't report them */
+  | { readonly kind: 'suspend'; readonly connections: number | undefined }
+  | { readonly kind: 'resize'; readonly size: SizeFields };
+
+/** A change that needs the user's approval. */
+export type AgentChange = GuardTarget & {
+  /** Of the compute, branch or project. The user enters it to confirm a change in production. */
+  readonly name: string;
+  readonly agent: string;
+} & (
+    | ComputeChange
+    | { readonly kind: 'delete' }
+    /** @property parent its name */
+    | { readonly kind: 'reset'; readonly parent: string }
+    /** @property branches those that agents have in the project, if they are so many that the user is asked */
+    | { readonly kind: 'create'; readonly branches: number | undefined }
+  );
+
+/** Tools have no access to accounts and API keys. */
+export interface ToolDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly guards: Guards;
+  readonly computeActions: ComputeActions;
+  readonly branchActions: BranchActions;
+  readonly agentBranches: AgentBranches;
+  readonly tracker: OperationTracker;
+  readonly schemas: Schemas;
+  readonly knownHosts: KnownHosts;
+  readonly log: {
+    /** @returns the text without secrets */
+    clean(text: string): string;
+    info(text: string): void;
+    /** @param activity what failed */
+    error(activity: string, error: unknown): void;
+  };
+  readonly runGit: RunGit;
+  /** @returns the message of an error, in one safe line */
+  explain(error: unknown): string;
+  /** Before a file is written. @throws {Error} if the user doesn't trust the folder */
+  requireTrust(): void;
+  /** Asks the user, if that is needed and possible. @throws {Error} for the agent if the change isn't approved */
+  approve(change: AgentChange, connection: AccountConnection, signal: AbortSignal): Promise<void>;
+}
+
+/** Who calls, and how. */
+export interface Caller {
+  /** The name of the agent, as it calls itself. */
+  readonly agent: string;
+  /** The folder that the agent works in, if it is known. An agent in a git worktree is often outside the window's folders. */
+  readonly folder: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolCall<Input> extends Caller {
+  readonly deps: ToolDependencies;
+  /** The git worktree of `folder`, or else `folder`. */
+  readonly worktree: string | undefined;
+  /** As the table describes it. */
+  readonly input: Input;
+}
+
+/** @throws {Error} with a sentence for the model */
+export type ToolFunction<N extends ToolName> = (call: ToolCall<ToolInput<N>>) => Promise<ToolOutput<N>>;
+
+export interface ComputeIds {
+  readonly projectId: string;
+  readonly computeId: string;
+}
+
+/** @throws {Error} without a connection */
+export function requireToolConnection({ session }: Pick<ToolDependencies, 'session'>): AccountConnection {
+  if (session.connection === undefined) throw new Error('Not connected. Run “Hosted Postgres: Connect…”.');
+  return session.connection;
+}
+
+/** Reads the compute from the service. @throws {Error} without a connection, and for unknown ids */
+export async function findComputeOfTool(
+  deps: ToolDependencies,
+  { projectId, computeId }: ComputeIds,
+): Promise<{ readonly connection: AccountConnection; readonly compute: Compute }> {
+  const connection = requireToolConnection(deps);
+  await deps.inventory.refreshComputes(projectId);
+  const compute = deps.inventory.compute(projectId, computeId);
+  if (compute === undefined) throw new Error(`${computeId} no longer exists.`);
+  return { connection, compute };
+}
