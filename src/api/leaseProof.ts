@@ -31,6 +31,10 @@ type Side = 'window' | 'service';
 export const leaseProof = (by: Side, { secret, nonce, baseUrl }: LeaseChallenge): string =>
   createHmac('sha256', secret).update(`${by} ${nonce} ${baseUrl}`).digest('base64url');
 
+/** An API key for the client that has proved itself. The service accepts it while that client holds the lease. */
+export const leaseKey = ({ secret, nonce, baseUrl }: LeaseChallenge): string =>
+  createHmac('sha256', secret).update(`key ${nonce} ${baseUrl}`).digest('base64url');
+
 export function isLeaseProof(by: Side, challenge: LeaseChallenge, proof: unknown): boolean {
   if (typeof proof !== 'string') return false;
   const [expected, actual] = [Buffer.from(leaseProof(by, challenge)), Buffer.from(proof)];

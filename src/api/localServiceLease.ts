@@ -7,11 +7,13 @@ import { once } from 'node:events';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from './baseUrl.ts';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, parsePostgresLine } from './leaseProof.ts';
+import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
 import type { ServiceAddress } from './localServiceFiles.ts';
 
 export interface Lease {
   readonly baseUrl: BaseUrl;
+  /** An API key, valid until the lease ends. */
+  readonly key: string;
   /** Resolves to the reason why no compute can start, or to undefined. Rejects if the lease ends first. */
   readonly postgresProblem: Promise<string | undefined>;
   /** Aborted when the service ends or the lease is released. Until then, no other program can have its port. */
@@ -51,6 +53,7 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   const release = () => void request.destroy();
   return {
     baseUrl,
+    key: leaseKey(challenge),
     postgresProblem,
     ended: ending.signal,
     release,

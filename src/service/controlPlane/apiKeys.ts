@@ -14,7 +14,7 @@ interface Use {
   readonly from: string;
 }
 
-const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
+export const hashOfKey = (value: string): string => hash('sha256', value, 'hex');
 
 /** Returns a new secret of 64 characters. */
 export const newKeyValue = (): string => randomBytes(32).toString('hex');

@@ -53,7 +53,8 @@ async function answer(
     holdLease(deps, baseUrl, request, response, target.query);
     return undefined;
   }
-  authenticate(request, deps.plane.keys);
+  const { plane, leases } = deps;
+  authenticate(request, { isValid: (key, from) => leases.hasKey(key) || plane.keys.isValid(key, from) });
   const { route, param } = findRoute(routes, request.method, target);
   return route.handle({ request, param, query: target.query });
 }

@@ -3,8 +3,15 @@
  * the system closes that connection even if the program is killed. Without a lease for the grace time, the service ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, postgresLine } from '../../api/leaseProof.ts';
+import {
+  isLeaseProof,
+  LEASE_PROOF_HEADER,
+  leaseKey,
+  leaseProof,
+  postgresLine,
+} from '../../api/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { hashOfKey } from '../controlPlane/apiKeys.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 
@@ -20,7 +27,8 @@ interface LeasesDependencies {
 
 export class Leases {
   readonly #deps: LeasesDependencies;
-  readonly #held = new Set<() => void>();
+  /** The function that ends each lease, with the key of a client that has proved itself. */
+  readonly #held = new Map<() => void, string | undefined>();
   #isClosed = false;
   #graceTimer: AbortController | undefined;
 
@@ -31,20 +39,26 @@ export class Leases {
 
   /**
    * @param end called if the service ends before the lease does
+   * @param key see `leaseKey`
    * @returns a function that releases the lease; further calls do nothing
    */
-  hold(end: () => void): () => void {
-    this.#held.add(end);
+  hold(end: () => void, key?: string): () => void {
+    this.#held.set(end, key);
     this.#restartGrace();
     return () => {
       if (this.#held.delete(end)) this.#restartGrace();
     };
   }
 
+  /** Whether this is the key of a lease that is held. No one can construct one whose hash begins like that of another. */
+  hasKey(key: string): boolean {
+    return [...this.#held.values()].some((held) => held !== undefined && hashOfKey(held) === hashOfKey(key));
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#restartGrace();
-    for (const end of this.#held) end();
+    for (const end of this.#held.keys()) end();
   }
 
   #restartGrace(): void {
@@ -65,7 +79,8 @@ export interface LeaseDependencies {
 }
 
 /**
- * Accepts clients with a key, and clients that prove that they know the lease secret. These get the service's proof in return.
+ * Accepts clients with a key, and clients that prove that they know the lease secret. These get the service's proof in
+ * return, and have a key until the lease ends.
  * @throws {HttpError} 401
  */
 export function holdLease(
@@ -78,7 +93,7 @@ export function holdLease(
   const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
   const isProved = isLeaseProof('window', challenge, query.get('proof'));
   if (!isProved) authenticate(request, plane.keys);
-  const release = leases.hold(() => response.end());
+  const release = leases.hold(() => response.end(), isProved ? leaseKey(challenge) : undefined);
   response.once('close', release);
   response.writeHead(200, {
     'content-type': 'text/plain',
