@@ -2,7 +2,7 @@
  * Reads the files that the local service writes for windows: `service.lock` names its process, `service.json` its address.
  * Both remain after a crash, so they count only while that process runs.
  */
-import { lstat, readFile } from 'node:fs/promises';
+import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { baseUrlOrUndefined, isLoopback, type BaseUrl } from './baseUrl.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
@@ -16,7 +16,7 @@ export interface ServiceAddress {
 
 /** Returns the running process that has locked the data directory. */
 export async function findOwner(dataDir: string): Promise<ProcessIdentity | undefined> {
-  const { pid, startedAt, uniqueId } = await readOwnFile(path.join(dataDir, 'service.lock'));
+  const { pid, startedAt, uniqueId } = readOwnFile(path.join(dataDir, 'service.lock'));
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof startedAt !== 'number') return undefined;
   const owner = {
     pid: Number(pid),
@@ -31,7 +31,7 @@ export async function findAddress(
   dataDir: string,
   owner: ProcessIdentity,
 ): Promise<ServiceAddress | undefined> {
-  const { baseUrl, pid, leaseSecret } = await readOwnFile(path.join(dataDir, 'service.json'));
+  const { baseUrl, pid, leaseSecret } = readOwnFile(path.join(dataDir, 'service.json'));
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || !isLoopback(new URL(address).hostname)) return undefined;
   if (pid !== owner.pid || typeof leaseSecret !== 'string' || leaseSecret === '') return undefined;
@@ -39,12 +39,12 @@ export async function findAddress(
 }
 
 /** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
-async function readOwnFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+export function readOwnFile(file: string): Readonly<Record<string, unknown>> {
   try {
-    const stat = await lstat(file);
+    const stat = lstatSync(file);
     const isOwn =
       process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
-    return stat.isFile() && isOwn ? fieldsOf(JSON.parse(await readFile(file, 'utf8'))) : {};
+    return stat.isFile() && isOwn ? fieldsOf(JSON.parse(readFileSync(file, 'utf8'))) : {};
   } catch {
     return {};
   }

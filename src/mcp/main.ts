@@ -1,6 +1,6 @@
 /**
- * The MCP server for agents, a program of its own: it lists the tools, and passes each call on to a window of VS Code. It
- * has no logic and no secret, and serves both generations of the protocol.
+ * The MCP server for agents, a program of its own: it lists the tools, and passes each call on to a window of VS Code.
+ * Without one, it runs the tools on the local service. It serves both generations of the protocol.
  */
 import { readFileSync } from 'node:fs';
 import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';

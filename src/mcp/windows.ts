@@ -1,4 +1,4 @@
-/** Passes a call to a window of VS Code, over the socket that the window's record names. */
+/** Passes a call to a window of VS Code, over the socket that the window's record names, or else to the local service. */
 import { connect, type Socket } from 'node:net';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { lineOf, readLines, type BridgeCall, type BridgeRequest } from '../model/agents/bridgeMessages.ts';
@@ -11,11 +11,12 @@ const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = 
 const MAX_WAIT = 3000;
 
 const NO_WINDOW =
-  'No window of VS Code with the Hosted Postgres extension is reachable. Ask the user to open the project in VS Code.';
+  'No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs. Ask the user to open ' +
+  'the project in VS Code, or to start the service.';
 
 type Reply = { readonly result: Record<string, unknown> } | { readonly error: string };
 
-/** @returns the window's answer, or why there is none */
+/** @returns the answer of a window, or else of the local service, or why there is none */
 export async function callWindow(call: Omit<BridgeCall, 'folder'>, signal: AbortSignal): Promise<Reply> {
   const workingFolder = currentFolder();
   for (const found of await windowsFor(folder, { pid: Number(windowId), workingFolder })) {
@@ -23,7 +24,18 @@ export async function callWindow(call: Omit<BridgeCall, 'folder'>, signal: Abort
     if (connection !== undefined)
       return await ask(connection, { token: found.token, call: { ...call, folder: workingFolder } }, signal);
   }
-  return { error: NO_WINDOW };
+  return await withoutWindow({ ...call, folder: workingFolder }, signal);
+}
+
+/** Loads most of the program's code, which other calls don't need. */
+async function withoutWindow(call: BridgeCall, signal: AbortSignal): Promise<Reply> {
+  try {
+    const { callAlone } = await import('./alone.ts');
+    const result = await callAlone(call, signal);
+    return result === undefined ? { error: NO_WINDOW } : { result: { ...result } };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Empty if it is gone, as that of a removed worktree. */

@@ -178,7 +178,10 @@ describe('The MCP server', () => {
     assert.equal((await client.listTools()).tools.length, TOOL_LISTINGS.length);
     const { isError, text } = await call(client, 'listComputes');
     assert.ok(isError);
-    assert.match(text, /^No window of VS Code with the Hosted Postgres extension is reachable\./);
+    assert.match(
+      text,
+      /^No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs\./,
+    );
     await openBridge().enable();
     assert.equal((await call(client, 'listComputes')).isError, false);
   });

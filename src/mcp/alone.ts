@@ -1,0 +1,134 @@
+/**
+ * Runs the tools on the local service while no window of VS Code does. Nobody can be asked, so an agent may change only
+ * what it has created.
+ */
+import path from 'node:path';
+import { Client } from '../api/client.ts';
+import { isOutcomeUnknown } from '../api/errors.ts';
+import { Emitter } from '../base/event.ts';
+import { redact } from '../base/redact.ts';
+import { gitRunner } from '../base/runGit.ts';
+import { sanitize } from '../base/sanitize.ts';
+import { Accounts, type SecretStore } from '../model/account/accounts.ts';
+import { Guards } from '../model/account/guards.ts';
+import { Session } from '../model/account/session.ts';
+import { AgentBranches } from '../model/agents/agentBranches.ts';
+import type { BridgeCall } from '../model/agents/bridgeMessages.ts';
+import { runTool } from '../model/agents/tools/runTool.ts';
+import type { AgentChange, ToolDependencies } from '../model/agents/tools/toolCall.ts';
+import { Inventory } from '../model/inventory/inventory.ts';
+import type { Memory } from '../model/memory.ts';
+import { BranchActions } from '../model/operations/branchActions.ts';
+import { ChangeSender } from '../model/operations/changeSender.ts';
+import { ComputeActions } from '../model/operations/computeActions.ts';
+import { OperationTracker } from '../model/operations/operationTracker.ts';
+import { UnprotectedBranches } from '../model/operations/unprotectedBranches.ts';
+import { RequestBudget } from '../model/refresh/requestBudget.ts';
+import { Schemas } from '../model/schema/schemas.ts';
+import { KnownHosts } from '../model/workBranch/knownHosts.ts';
+import { FileMemory } from './fileMemory.ts';
+import { findService, type FoundService } from './findService.ts';
+
+interface Connected {
+  readonly deps: ToolDependencies;
+  readonly ended: AbortSignal;
+}
+
+let connecting: Promise<Connected | undefined> | undefined;
+
+/** @returns undefined if no service runs. @throws {Error} with a sentence for the model */
+export async function callAlone(
+  { tool, input, agent, folder }: BridgeCall,
+  signal: AbortSignal,
+): Promise<object | undefined> {
+  const last = await connecting;
+  if (last === undefined || last.ended.aborted) connecting = connectTo(folder);
+  const connected = await connecting;
+  const caller = {
+    agent: sanitize(agent, 40) || 'An agent',
+    folder: folder === '' ? undefined : folder,
+    signal,
+  };
+  return connected && (await runTool(connected.deps, tool, input, caller));
+}
+
+async function connectTo(folder: string): Promise<Connected | undefined> {
+  const found = await findService(folder);
+  if (found === undefined) return undefined;
+  // The program may end when the agent closes its input.
+  found.lease.unref();
+  return { deps: await createModel(found), ended: found.lease.ended };
+}
+
+async function createModel({ dataDir, lease }: FoundService): Promise<ToolDependencies> {
+  const { baseUrl, key, ended } = lease;
+  // After the lease, another program may have the port.
+  const fetch: typeof globalThis.fetch = (url, init) =>
+    globalThis.fetch(url, {
+      ...init,
+      signal: AbortSignal.any([ended, ...(init?.signal ? [init.signal] : [])]),
+    });
+  const accounts = new Accounts(secretMap());
+  await accounts.add({ baseUrl, name: '', local: true }, key);
+  const session = new Session(accounts, async () => new Client({ baseUrl, key, fetch }));
+  const inventory = new Inventory(session, () => undefined);
+  const budget = new RequestBudget({ isUnlimited: () => true });
+  const tracker = new OperationTracker({ session, inventory, memory: memoryMap(), onError: ignore, budget });
+  const sender = new ChangeSender(session, inventory, tracker);
+  const unprotected = new UnprotectedBranches({ all: () => [], set: async () => undefined, delete: ignore });
+  const memory = new FileMemory(path.join(dataDir, 'agents.json'));
+  // The user's marks are settings of VS Code. The service knows which branches are protected.
+  const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks: new Emitter<void>().event });
+  await session.start();
+  return {
+    session,
+    inventory,
+    tracker,
+    guards,
+    computeActions: new ComputeActions(session, inventory, sender),
+    branchActions: new BranchActions(session, inventory, sender, unprotected),
+    agentBranches: new AgentBranches(memory),
+    schemas: new Schemas(session),
+    knownHosts: new KnownHosts(memory),
+    log: { clean: (text) => redact(text, [key]), info: ignore, error: ignore },
+    runGit: gitRunner(() => 'git'),
+    requireTrust: ignore,
+    explain,
+    approve,
+  };
+}
+
+const ignore = (): void => undefined;
+
+function explain(error: unknown): string {
+  const text = sanitize(error instanceof Error ? error.message : String(error));
+  return isOutcomeUnknown(error) ? `${text} Check what was done before you try again.` : text;
+}
+
+async function approve(change: AgentChange): Promise<void> {
+  if (change.kind === 'create' && change.branches === undefined) return;
+  throw new Error(
+    'This needs the approval of the user, who can only be asked in a window of VS Code, and none is open. Nothing was changed.',
+  );
+}
+
+function memoryMap(): Memory {
+  const entries = new Map<string, unknown>();
+  return {
+    get: (entry) => entries.get(entry),
+    update: async (entry, value) => void entries.set(entry, value),
+  };
+}
+
+/** The key of the lease is stored nowhere. */
+function secretMap(): SecretStore {
+  const entries = new Map<string, string>();
+  const store = async (entry: string, value: string) => void entries.set(entry, value);
+  return {
+    get: async (entry) => entries.get(entry),
+    store,
+    storeDurably: store,
+    delete: async (entry) => void entries.delete(entry),
+    onDidChange: new Emitter<string>().event,
+  };
+}
