@@ -31,6 +31,7 @@ const repeatingSuites = [
   'catalog/schema',
   'crash',
   'postgres/data/killedPostmaster',
+  'postgres/network/strangers',
   'postgres/process/orphans',
 ];
 /** What `npm test` does through the UI. */

@@ -25,6 +25,9 @@ const REQUEST_LIMIT = 60_000;
 const MAX_CONNECTIONS = 1000;
 /** Sessions of `POST /sql` at once. More requests wait. */
 const MAX_SESSIONS = 20;
+/** Bodies above this size are read and run a few at a time, so that clients without a password can't fill the memory. Bytes. */
+const LARGE_BODY = 64 * 1024;
+const MAX_LARGE_BODIES = 10;
 /** WebSockets that have not logged in. */
 const MAX_LOGINS = 50;
 /** Of one WebSocket message. */
@@ -36,9 +39,17 @@ export function serverlessListener(options: ServerlessOptions): (client: Socket)
   // It is not listening, so that its other limits have no effect.
   server.timeout = REQUEST_LIMIT;
   const withSession = limitConcurrency(MAX_SESSIONS);
+  const withLargeBody = limitConcurrency(MAX_LARGE_BODIES);
   server.on('request', (request, response) => {
-    const run = async (body: string, signal: AbortSignal) =>
-      withSession(async () => runSql({ headers: request.headers, body, port: options.port, signal }));
+    const { headers } = request;
+    const readAndRun = async (signal: AbortSignal) => {
+      const body = await readBody(request);
+      return withSession(async () => runSql({ headers, body, port: options.port, signal }));
+    };
+    // In chunks, a body may have any size.
+    const isSmall = Number(headers['content-length']) <= LARGE_BODY;
+    const run = async (signal: AbortSignal) =>
+      isSmall ? readAndRun(signal) : withLargeBody(async () => readAndRun(signal));
     void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
   });
   server.on('upgrade', webSockets(options));
@@ -56,7 +67,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   allowedOrigins: readonly string[],
-  run: (body: string, signal: AbortSignal) => Promise<SqlReply>,
+  run: (signal: AbortSignal) => Promise<SqlReply>,
 ): Promise<void> {
   const { origin } = request.headers;
   const send = ({ status, body, headers = {} }: SqlReply) =>
@@ -71,11 +82,10 @@ async function answer(
   if (request.method !== 'POST') return void send(new SqlError(405, 'use POST').reply);
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  // Reading the body has its own limit. Waiting and the statement may take any time.
+  request.socket.setTimeout(0);
   try {
-    const body = await readBody(request);
-    // A statement may run for any time.
-    request.socket.setTimeout(0);
-    send(await run(body, gone.signal));
+    send(await run(gone.signal));
   } catch (error) {
     const known = error instanceof SqlError ? error : new SqlError(500, String(error));
     // The rest of a large request is not read.
@@ -99,13 +109,15 @@ const preflight = (request: IncomingMessage): SqlReply => ({
   },
 });
 
-/** @throws {SqlError} 413 */
+/** @throws {SqlError} 408 or 413 */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const tooLarge = new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
   if (Number(request.headers['content-length']) > MAX_BYTES) throw tooLarge;
-  return new Promise((resolve, reject) => {
+  let late: NodeJS.Timeout | undefined;
+  const body = new Promise<string>((resolve, reject) => {
+    late = setTimeout(() => reject(new SqlError(408, 'the request took too long')), REQUEST_LIMIT);
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= MAX_BYTES) return void chunks.push(chunk);
@@ -116,6 +128,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
     request.once('close', () => reject(new SqlError(400, 'the request ended early')));
     request.once('error', reject);
   });
+  return body.finally(() => clearTimeout(late));
 }
 
 function webSockets({ port, allowedOrigins }: ServerlessOptions) {
