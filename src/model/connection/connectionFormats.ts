@@ -18,6 +18,7 @@ export const CONNECTION_FORMATS = [
   'dotnet',
   'go',
   'python',
+  'serverless',
   'env',
   'docker',
 ] as const;
@@ -47,6 +48,8 @@ export function formatConnection(format: ConnectionFormat, parts: FormatParts): 
       return `sql.Open("pgx", ${JSON.stringify(connectionString({ ...parts, channelBinding: false }))})`;
     case 'python':
       return pythonCall(parts);
+    case 'serverless':
+      return serverlessCall(parts);
     case 'env':
       return envLines(parts);
     case 'docker':
@@ -137,6 +140,15 @@ function pythonCall(parts: ConnectionStringParts): string {
   ];
   return `create_engine(URL.create(${values.join(', ')}))`;
 }
+
+/** By default the driver connects to addresses of the public service. `media/snippets.json` has the same lines. */
+const LOCAL_SERVERLESS = `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port}/sql\`;
+neonConfig.wsProxy = (host, port) => \`\${host}:\${port}/v2\`;
+neonConfig.useSecureWebSocket = false;
+`;
+
+const serverlessCall = (parts: ConnectionStringParts): string =>
+  `${isLocalCompute(parts) ? LOCAL_SERVERLESS : ''}neon(${JSON.stringify(connectionString(parts))})`;
 
 /** The names that Prisma, Drizzle and the service's command line use. */
 function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string {

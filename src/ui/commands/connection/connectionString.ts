@@ -120,6 +120,7 @@ function formatName(format: ConnectionFormat): string {
     dotnet: '.NET (Npgsql)',
     go: 'Go (pgx)',
     python: 'Python (SQLAlchemy)',
+    serverless: l10n.t('Serverless driver'),
     env: 'DATABASE_URL, DATABASE_URL_UNPOOLED',
     docker: l10n.t('Docker option -e'),
   };

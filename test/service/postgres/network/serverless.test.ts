@@ -1,13 +1,15 @@
-/** The public serverless driver at a compute's own address, with the three lines that the README names. */
+/** The public serverless driver at a compute's own address, configured by the text that *Copy As…* writes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
+import { runInNewContext } from 'node:vm';
 import { Client, neon, neonConfig, Pool } from '@neondatabase/serverless';
 import { drizzle } from 'drizzle-orm/neon-http';
 import { drizzle as drizzleOnSocket } from 'drizzle-orm/neon-serverless';
 import { sql as drizzleSql } from 'drizzle-orm';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { readOptions } from '../../../../src/service/options.ts';
+import { formatConnection } from '../../../../src/model/connection/connectionFormats.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
@@ -25,11 +27,17 @@ describe('the serverless driver', function () {
   let service: ControlPlane;
   let compute: ComputeSpec;
   before(async () => {
-    neonConfig.fetchEndpoint = (host, port) => `http://${host}:${port}/sql`;
-    neonConfig.wsProxy = (host, port) => `${host}:${port}/v2`;
-    neonConfig.useSecureWebSocket = false;
     service = await startControlPlane({ withoutPgBouncer: true });
     compute = await service.create();
+    const host = `127.0.0.1:${compute.address.port}`;
+    const parts = {
+      host,
+      role: 'x',
+      database: 'x',
+      password: 'x',
+      hosts: { direct: host, pooled: undefined },
+    };
+    runInNewContext(formatConnection('serverless', parts), { neon, neonConfig });
   });
   after(async () => service?.close());
 

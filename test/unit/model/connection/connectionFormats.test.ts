@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseEnv, promisify } from 'node:util';
 import pg from 'pg';
 import { findProgram } from '../../../../src/base/findProgram.ts';
@@ -13,6 +13,7 @@ import {
   type FormatParts,
 } from '../../../../src/model/connection/connectionFormats.ts';
 import { passFileLine, serviceLines, setService } from '../../../../src/model/connection/serviceFile.ts';
+import { projectRoot } from '../../../workbench/folders.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { recordLogins, type LoginRecorder, type RecordedLogin } from '../../../helpers/loginRecorder.ts';
 
@@ -54,6 +55,7 @@ describe('formatConnection', () => {
     dotnet: `Host=${host};Port=5432;Database=app;Username=me;Password=secret;SSL Mode=Require`,
     go: `sql.Open("pgx", "postgresql://me:secret@${host}/app?sslmode=require")`,
     python: `create_engine(URL.create("postgresql+psycopg", username="me", password="secret", host="${host}", port=5432, database="app", query={"sslmode": "require"}))`,
+    serverless: `neon("postgresql://me:secret@${host}/app?sslmode=require")`,
     env: `DATABASE_URL=postgresql://me:secret@${host}/app?sslmode=require\n`,
     docker: `-e DATABASE_URL="postgresql://me:secret@${host}/app?sslmode=require"`,
   };
@@ -66,6 +68,7 @@ describe('formatConnection', () => {
     dotnet: ';Channel Binding=Require',
     go: '/app?sslmode=require")',
     python: 'query={"sslmode": "require", "channel_binding": "require"}',
+    serverless: '&channel_binding=require")',
     env: '&channel_binding=require',
     docker: '&channel_binding=require"',
   };
@@ -106,6 +109,15 @@ describe('formatConnection', () => {
     assert.match(formatConnection('dotnet', local), /^Host=127\.0\.0\.1;Port=15432;[^T]+$/);
   });
 
+  it('configures the serverless driver for a compute of this machine, with the lines of the snippet', () => {
+    const { body } = Object.values(readSnippets())[0] ?? { body: [] };
+    const lines = body.map((line) => `${line.replaceAll('\\$', '$')}\n`).join('');
+    assert.equal(
+      formatConnection('serverless', { ...plain, host: '127.0.0.1:15432' }),
+      `${lines}neon("postgresql://me:secret@127.0.0.1:15432/app")`,
+    );
+  });
+
   it('keeps the TLS mode that the service asks for', () => {
     const strict = { ...plain, sslMode: 'verify-full' } as const;
     for (const format of CONNECTION_FORMATS)
@@ -128,10 +140,11 @@ describe('formatConnection', () => {
     const parts = partsOf(host, each);
     const expected = { role: parts.role, database: parts.database, password: each };
 
-    it(`escapes ${each} for JDBC, .NET, Go and Python`, () => {
+    it(`escapes ${each} for JDBC, .NET, Go, Python and the serverless driver`, () => {
       assert.deepEqual(readJdbc(formatConnection('jdbc', parts)), expected);
       assert.deepEqual(readDotnet(formatConnection('dotnet', parts)), expected);
       assert.deepEqual(readUrl(JSON.parse(quotedIn(formatConnection('go', parts)))), expected);
+      assert.deepEqual(readUrl(JSON.parse(quotedIn(formatConnection('serverless', parts)))), expected);
       assert.deepEqual(readPython(formatConnection('python', parts)), expected);
     });
 
@@ -190,6 +203,9 @@ describe('a formatted connection', () => {
     });
   }
 });
+
+const readSnippets = (): Record<string, { readonly body: readonly string[] }> =>
+  JSON.parse(readFileSync(path.join(projectRoot, 'media', 'snippets.json'), 'utf8'));
 
 const quotedIn = (text: string): string => /"postgresql:.*"/.exec(text)?.[0] ?? '';
 
