@@ -1,10 +1,16 @@
 /** The public serverless driver at a compute's own address, configured by the text that *Copy As…* writes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { Client, neon, neonConfig, Pool } from '@neondatabase/serverless';
 import { drizzle } from 'drizzle-orm/neon-http';
+import { migrate } from 'drizzle-orm/neon-http/migrator';
+import type { MigrationConfig } from 'drizzle-orm/migrator';
+import { migrate as migrateOnSocket } from 'drizzle-orm/neon-serverless/migrator';
 import { drizzle as drizzleOnSocket } from 'drizzle-orm/neon-serverless';
 import { sql as drizzleSql } from 'drizzle-orm';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
@@ -161,6 +167,21 @@ describe('the serverless driver', function () {
     });
   }
 
+  it('runs drizzle migrations by HTTP and by a WebSocket, once each', async () => {
+    const uri = await service.uri(compute);
+    const pool = new Pool({ connectionString: uri });
+    pool.on('error', () => {});
+    for (const [name, run] of [
+      ['by_http', async (config: MigrationConfig) => migrate(drizzle(neon(uri)), config)],
+      ['by_socket', async (config: MigrationConfig) => migrateOnSocket(drizzleOnSocket(pool), config)],
+    ] as const) {
+      const migrationsFolder = migrations(name);
+      for (const _time of [1, 2]) await run({ migrationsFolder, migrationsSchema: name });
+      assert.deepEqual(await query(uri, `select id from ${name}`), [7]);
+    }
+    await pool.end();
+  });
+
   it('works with SCRAM on the WebSocket, without pipelining', async () => {
     const client = new Client(await service.uri(compute));
     client.neonConfig.pipelineConnect = false;
@@ -239,3 +260,15 @@ describe('the serverless driver', function () {
     await large;
   });
 });
+
+/** Returns the folder of a migration that creates a table with one row. */
+function migrations(name: string): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'drizzle-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(path.join(folder, 'meta'));
+  const entries = [{ idx: 0, when: 1, tag: '0000_first', breakpoints: true }];
+  writeFileSync(path.join(folder, 'meta', '_journal.json'), JSON.stringify({ entries }));
+  const statements = [`create table ${name} (id int)`, `insert into ${name} values (7)`];
+  writeFileSync(path.join(folder, '0000_first.sql'), statements.join('\n--> statement-breakpoint\n'));
+  return folder;
+}
