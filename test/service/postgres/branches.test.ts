@@ -69,6 +69,11 @@ describe('Branches with Postgres', () => {
     );
   });
 
+  it('are created twenty at once', async () => {
+    const branches = await Promise.all(Array.from({ length: 20 }, () => create({})));
+    for (const { branch } of branches) await api.change('DELETE', `/${project}/branches/${branch.id}`);
+  });
+
   it('come from a suspended parent, and from one that was never started', async () => {
     const child = await create({ name: 'child' });
     const grandchild = await create({ name: 'grandchild', parent_id: child.branch.id }, PRIMARY);

@@ -7,6 +7,7 @@ import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
+import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../process/launchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
@@ -35,7 +36,9 @@ export async function copyData(
 ): Promise<() => Promise<void>> {
   const primary = deps.branches.primary(branchId);
   if (primary !== undefined)
-    return takeBaseBackup(deps, primary, { from: deps.branches.folder(branchId), to }, wal);
+    return limitBackups(async () =>
+      takeBaseBackup(deps, primary, { from: deps.branches.folder(branchId), to }, wal),
+    );
   await prepareCopy(deps, branchId);
   const from = deps.branches.folder(branchId);
   const needed = walFilesOfCheckpoint(from);
@@ -67,6 +70,12 @@ interface Copy {
   readonly to: string;
 }
 
+/**
+ * Base backups at the same time. Each needs a connection and one of the primary's ten replication slots, of which users need
+ * some as well. The files of two branches are copied at once; the others can have their checkpoint meanwhile.
+ */
+const limitBackups = limitConcurrency(4);
+
 async function takeBaseBackup(
   deps: ServerDependencies,
   primary: Postmaster,
@@ -88,7 +97,9 @@ async function takeBaseBackup(
     if (stop === undefined) throw new EngineError('Postgres did not end the backup');
     if (wal === 'copied') await copyWal(copy, first, stop.last);
     writePrivateFile(path.join(copy.to, 'backup_label'), stop.labelfile);
-    return async () => client.end();
+    // Before the next backup begins.
+    if (wal === 'copied') await client.end();
+    return async () => (wal === 'streamed' ? client.end() : undefined);
   } catch (error) {
     await client.end();
     throw error;
