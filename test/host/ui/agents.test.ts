@@ -1,4 +1,4 @@
-/** The story of an agent in a git worktree, which uses nothing but MCP, next to a window of VS Code. */
+/** The story of an agent in a git worktree, which uses nothing but MCP, next to a window of VS Code with the packaged extension. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,7 +21,7 @@ const USERS_ENV = '# Mine\nDATABASE_URL=postgresql://me:secret@production.exampl
 const MIGRATION = '-- Up Migration\nCREATE TABLE pets (name text);\n-- Down Migration\nDROP TABLE pets;\n';
 
 describe('An agent in a worktree', () => {
-  const ui = useWorkbench();
+  const ui = useWorkbench({ isPackaged: true });
   const service = useService({ postgres: true, args: [] });
   let repository: GitRepository;
   const worktree = () => path.join(ui().folder, '..', 'task-1');

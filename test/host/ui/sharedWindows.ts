@@ -36,7 +36,6 @@ export const sharedWindows = {
       'tidyUp',
       'workBranch',
       'followedBranch',
-      'agents',
       'writeEnv',
     ],
   },

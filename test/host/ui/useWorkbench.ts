@@ -8,9 +8,15 @@ import { openWorkbench, type OpenOptions, type OpenWorkbench } from '../../workb
 import type { WorkbenchServer } from '../../workbench/server.ts';
 import type { Tree } from '../../workbench/tree.ts';
 import { until } from '../../workbench/until.ts';
+import { builtPackage } from '../../package/createPackage.ts';
 import { Workbench } from '../../workbench/workbench.ts';
 import { resetWindow } from './resetWindow.ts';
 import type { SharedWindow } from './sharedWindows.ts';
+
+export interface WorkbenchOptions extends OpenOptions {
+  /** Installs the package as users get it, instead of using the project's folder. */
+  readonly isPackaged?: boolean;
+}
 
 interface Window {
   readonly browser: Browser;
@@ -112,7 +118,7 @@ export async function loadSuites({ options, suites }: SharedWindow): Promise<voi
  * contains a screenshot.
  * @returns a function that returns the open window, for use inside tests and hooks
  */
-export function useWorkbench(options: OpenOptions = {}): () => SuiteWindow {
+export function useWorkbench(options: WorkbenchOptions = {}): () => SuiteWindow {
   let window: Window | undefined;
 
   before(async function () {
@@ -171,7 +177,7 @@ async function sharedWindow(root: Suite): Promise<Window> {
   return shared;
 }
 
-function isShared({ settings = {}, env = {}, ...rest }: OpenOptions): boolean {
+function isShared({ settings = {}, env = {}, ...rest }: WorkbenchOptions): boolean {
   const includes = (all: Readonly<Record<string, unknown>> = {}, part: Readonly<Record<string, unknown>>) =>
     Object.entries(part).every(([name, value]) => all[name] === value);
   return (
@@ -186,10 +192,14 @@ function rootOf(suite: Suite | undefined): Suite {
   return suite.parent === undefined ? suite : rootOf(suite.parent);
 }
 
-async function open(options?: OpenOptions): Promise<Window> {
+async function open({ isPackaged = false, ...options }: WorkbenchOptions = {}): Promise<Window> {
+  const extension = isPackaged ? await builtPackage(undefined) : options.extension;
   const browser = await launchBrowser();
   try {
-    const opened = await openWorkbench(browser, options);
+    const opened = await openWorkbench(browser, {
+      ...options,
+      ...(extension !== undefined && { extension }),
+    });
     return { browser, opened, ui: new SuiteWindow(opened) };
   } catch (error) {
     await browser.close();
