@@ -12,8 +12,8 @@ export interface StartedService {
   stop(): Promise<number>;
 }
 
-/** Milliseconds that the service waits for the lease of this program, also after its end. */
-const GRACE = '10000';
+/** Milliseconds that the service waits for the lease of this program: even an overloaded machine is faster. */
+const GRACE = '30000';
 
 /**
  * The service has its own process group, so that Ctrl-C in a terminal first ends the command that uses it.

@@ -53,10 +53,12 @@ export function startProgram(file: string, args: readonly string[], cwd: string,
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   const killAtExit = () => kill('SIGTERM');
   running.add(killAtExit);
-  // Not `close`: after a SIGKILL, the service may still have the output open.
-  const ended = once(child, 'exit').then(([code]) => {
+  const closed = once(child, 'close');
+  const ended = once(child, 'exit').then(async ([code]: (number | null)[]) => {
     running.delete(killAtExit);
-    return code as number | null;
+    // Until then, output may still arrive. After a SIGKILL, the service may keep it open for a while.
+    if (code !== null) await closed;
+    return code ?? null;
   });
   return { pid: child.pid ?? 0, output: () => texts.join(''), kill, ended };
 }

@@ -9,6 +9,8 @@ import { projectRoot } from '../workbench/folders.ts';
 import { until } from '../workbench/until.ts';
 
 const LIMIT = 170_000;
+/** A command that runs until the program that started it is gone. */
+const UNTIL_KILLED = 'echo READY; while kill -0 $PPID; do sleep 0.1; done';
 const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
 
 /** A command that runs SQL on DATABASE_URL and prints the rows. */
@@ -115,7 +117,7 @@ describe('npx hosted-postgres', function () {
   });
 
   it('leaves no service when it is killed', async () => {
-    const program = start('--temporary', '--run', 'echo READY; read -r line < /dev/null; sleep 2');
+    const program = start('--temporary', '--run', UNTIL_KILLED);
     await isReady(program);
     const [service, server] = [servicePid() ?? 0, serverPid() ?? 0];
     assert.ok(canSignal(service) && server > 0);
@@ -125,7 +127,7 @@ describe('npx hosted-postgres', function () {
   });
 
   it('removes what a killed service left behind at the next start', async () => {
-    const program = start('--temporary', '--run', 'echo READY; sleep 2');
+    const program = start('--temporary', '--run', UNTIL_KILLED);
     await isReady(program);
     const [service, server, [abandoned = '']] = [servicePid() ?? 0, serverPid() ?? 0, leftovers()];
     program.kill('SIGKILL');

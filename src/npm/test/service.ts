@@ -6,8 +6,8 @@ import { createOnce, keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownF
 import { preparePostgres } from '../postgres.ts';
 import { Api } from './api.ts';
 
-/** Milliseconds. Runners start their next process sooner. */
-const GRACE = 5_000;
+/** Milliseconds. Even on an overloaded machine, runners start their next process sooner. */
+const GRACE = 15_000;
 
 const found = new Map<string, Promise<Api>>();
 
