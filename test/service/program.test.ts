@@ -144,7 +144,7 @@ describe('The program', () => {
       },
     );
     await once(child.stdout, 'data');
-    assert.match(readdirSync(folder).join(), /^hosted-postgres-\w+$/);
+    assert.match(readdirSync(folder).join(), /^hosted-postgres-temporary-\w+$/);
     child.kill('SIGINT');
     await once(child, 'close');
     assert.deepEqual(readdirSync(folder), []);
