@@ -28,6 +28,7 @@ const rows: Readonly<Record<string, Row>> = {
   installed: { load: () => import('./installed.ts'), limitSeconds: 300 },
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
   branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
+  'new-branch': { load: () => import('./newBranch.ts'), limitSeconds: 300 },
   'git-branch': { load: () => import('./gitBranch.ts'), limitSeconds: 120 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
 };

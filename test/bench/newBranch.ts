@@ -1,0 +1,111 @@
+/**
+ * The time from asking for a branch to the first query on it, beside `CREATE DATABASE … TEMPLATE` on a warm server: one
+ * alone, and ten at once.
+ */
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { branchCalls, storageOf, type Api, type Created } from '../helpers/branchCalls.ts';
+import { startLocalService } from '../helpers/localService.ts';
+import { query } from '../service/postgres/clients.ts';
+import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';
+
+const ROUNDS = 5;
+const GOALS = { 1: 3.5, 10: 2 };
+/** Megabytes. */
+const SIZE_GOAL = 25;
+const PRIMARY = { type: 'read_write' };
+
+export async function measure(): Promise<readonly Result[]> {
+  const service = await startLocalService();
+  try {
+    const api = branchCalls(service);
+    const main = await api.change('POST', '', { project: {} });
+    await query(api.uri(main), 'create table t as select 1');
+    const folder = path.join(storageOf(service), 'branches');
+    return [
+      await compare(api, main, 1),
+      await compare(api, main, 10),
+      await measureTwenty(api, main, folder),
+    ];
+  } finally {
+    await service.stop();
+  }
+}
+
+async function compare(api: Api, main: Created, count: 1 | 10): Promise<Result> {
+  const pairs = await measureInTurns(ROUNDS, 1, {
+    ours: () => timeOfBranches(api, main, count),
+    baseline: () => timeOfDatabases(api.uri(main), count),
+  });
+  const goal = GOALS[count];
+  return comparison(pairs, {
+    what: count === 1 ? 'new branch' : `${count} at once`,
+    unit: ms,
+    baseline: 'CREATE DATABASE … TEMPLATE',
+    goal: `≤ ${goal} ×`,
+    met: medianRatio(pairs) <= goal,
+    note: 'from the request to the first query',
+  });
+}
+
+async function createBranches(api: Api, main: Created, count: number): Promise<Created[]> {
+  const project = main.project.id;
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      // Sent again after 423: the parent is locked by another request.
+      const created = await api.change('POST', `/${project}/branches`, { endpoints: [PRIMARY] });
+      await query(api.uri(created), 'select * from t');
+      return created;
+    }),
+  );
+}
+
+async function removeBranches(api: Api, project: string, branches: readonly Created[]): Promise<void> {
+  for (const { branch } of branches) await api.change('DELETE', `/${project}/branches/${branch.id}`);
+}
+
+async function timeOfBranches(api: Api, main: Created, count: number): Promise<number> {
+  let created: Created[] = [];
+  const time = await timeOf(async () => (created = await createBranches(api, main, count)));
+  await removeBranches(api, main.project.id, created);
+  return time;
+}
+
+async function timeOfDatabases(uri: string, count: number): Promise<number> {
+  const inDatabase = (name: string) => Object.assign(new URL(uri), { pathname: `/${name}` }).href;
+  const template = new URL(uri).pathname.slice(1);
+  const names = Array.from({ length: count }, (_, index) => `copy_${index}`);
+  const time = await timeOf(() =>
+    Promise.all(
+      names.map(async (name) => {
+        await query(inDatabase('postgres'), `create database ${name} template ${template}`);
+        await query(inDatabase(name), 'select * from t');
+      }),
+    ),
+  );
+  for (const name of names) await query(inDatabase('postgres'), `drop database ${name}`);
+  return time;
+}
+
+async function measureTwenty(api: Api, main: Created, folder: string): Promise<Result> {
+  let ends: PromiseSettledResult<Created[]>[] = [];
+  const time = await timeOf(async () => {
+    ends = await Promise.allSettled(Array.from({ length: 20 }, () => createBranches(api, main, 1)));
+  });
+  const created = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
+  const failures = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
+  const folders = created.map(({ branch }) => path.join(folder, branch.id));
+  const { stdout } = await promisify(execFile)('du', ['-skc', ...folders]);
+  const size = Number(/(\d+)\s+total/.exec(stdout)?.[1]) / 1024 / created.length;
+  const [reason] = failures[0]?.split('\n') ?? [];
+  return {
+    what: '20 at once',
+    ours: ms(time),
+    baseline: '',
+    ratio: undefined,
+    goal: `no failure, ≤ ${SIZE_GOAL} MB each`,
+    met: failures.length === 0 && size <= SIZE_GOAL,
+    note: `${size.toFixed(1)} MB each, with their computes active; ${failures.length} failed${reason === undefined ? '' : `: ${reason}`}`,
+  };
+}
