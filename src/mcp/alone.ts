@@ -41,7 +41,8 @@ export async function callAlone(
   { tool, input, agent, folder }: BridgeCall,
   signal: AbortSignal,
 ): Promise<object | undefined> {
-  const last = await connecting;
+  // If the last attempt failed, for example because the service had just ended, this is a new one.
+  const last = await connecting?.catch(() => undefined);
   if (last === undefined || last.ended.aborted) connecting = connectTo(folder);
   const connected = await connecting;
   const caller = {

@@ -28,7 +28,7 @@ const MAX_SESSIONS = 20;
 /** Bodies above this size are read and run a few at a time, so that clients without a password can't fill the memory. Bytes. */
 const LARGE_BODY = 64 * 1024;
 const MAX_LARGE_BODIES = 10;
-/** WebSockets that have not logged in. */
+/** WebSockets without a login so far. */
 const MAX_LOGINS = 50;
 /** Of one WebSocket message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
