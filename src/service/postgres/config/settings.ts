@@ -113,6 +113,7 @@ export function fixedArguments(
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
     wal_level: 'replica',
+    ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,
     logging_collector: 'off',

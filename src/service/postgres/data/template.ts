@@ -65,7 +65,17 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
   writePrivateFile(path.join(folder, 'postgresql.conf'), '');
   await runSingleUser(deps, folder, rolesAndDatabase(binaries.major, logins));
+  removeMaps(folder);
   await syncToDisk(deps, folder);
+}
+
+/**
+ * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
+ * vacuum creates them again when a catalog has changed enough (Postgres manual, "Free Space Map" and "Visibility Map").
+ */
+function removeMaps(folder: string): void {
+  for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true }))
+    if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }
 
 /** The id of the template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
