@@ -3,7 +3,12 @@ import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';
-import { EngineError, type ComputeEngine, type EngineEvents } from '../../src/service/core/computeEngine.ts';
+import {
+  EngineError,
+  ONLY_ROLE,
+  type ComputeEngine,
+  type EngineEvents,
+} from '../../src/service/core/computeEngine.ts';
 import { simulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
 import { readProjectsFile } from '../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../src/service/startService.ts';
@@ -93,7 +98,7 @@ export class FaultyEngine implements ComputeEngine {
   catalog: ComputeEngine['catalog'] = async (_branch, passwordOf) => ({
     databases: [{ id: 16_384, name: 'my/db', owner: 'owner' }],
     roles: [{ name: 'owner', canLogin: true }],
-    ...(passwordOf === 'owner' ? { password: 'p/w:d@' } : {}),
+    ...(passwordOf === 'owner' || passwordOf === ONLY_ROLE ? { password: 'p/w:d@' } : {}),
   });
   size: ComputeEngine['size'] = async () => this.branchSize;
   schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);

@@ -186,10 +186,10 @@ export interface ComputeEngine extends EngineFacts {
   /**
    * Reads the databases and roles of a branch from Postgres. If the branch has no data yet, returns those that it will have.
    * Starts no compute.
-   * @param passwordOf the role whose password the catalog contains
+   * @param passwordOf the role whose password the catalog contains; `ONLY_ROLE`: if there is exactly one role, that one
    * @throws {EngineError}
    */
-  catalog(branchId: string, passwordOf?: string): Promise<BranchCatalog>;
+  catalog(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog>;
 
   /** Returns the size of the branch's databases in bytes; undefined without Postgres. Asks no server. @throws {Error} without data */
   size(branchId: string): Promise<number | undefined>;
@@ -208,6 +208,9 @@ export interface ComputeEngine extends EngineFacts {
   /** Stops all computes cleanly. */
   close(): Promise<void>;
 }
+
+/** See {@link ComputeEngine.catalog}. */
+export const ONLY_ROLE = Symbol('the only role');
 
 // The names of Postgres's and the service's own roles and databases, which the API neither shows nor changes.
 

@@ -6,6 +6,7 @@ import {
   type ComputeEngine,
   isSystemDatabase,
   isSystemRole,
+  ONLY_ROLE,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import { notFound, unprocessable } from '../../core/errors.ts';
@@ -39,7 +40,7 @@ export class BranchCatalogs {
    * While a branch is being copied, its catalog is that of its source, so that clients get its connection string at once.
    * @throws {HttpError} 404, or 423 while the branch is being restored
    */
-  async read(target: BranchTarget, passwordOf?: string): Promise<CatalogResult> {
+  async read(target: BranchTarget, passwordOf?: string | typeof ONLY_ROLE): Promise<CatalogResult> {
     const { branch, engine } = await this.#find(target);
     const source = sourceOfCopy(target.project, branch) ?? branch;
     requireReady(target.project, source);
@@ -58,10 +59,7 @@ export class BranchCatalogs {
   async readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
     const { engine } = await this.#find(target);
     if (engine.pgVersion === undefined) return { databases: [], roles: [] };
-    const { catalog } = await this.read(target);
-    const [role, another] = catalog.roles;
-    if (role === undefined || another !== undefined) return catalog;
-    return (await this.read(target, role.name)).catalog;
+    return (await this.read(target, ONLY_ROLE)).catalog;
   }
 
   /** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */

@@ -1,6 +1,13 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
+import { inBatches } from '../../../base/inBatches.ts';
 import type Client from 'pg/lib/client.js';
-import type { BranchCatalog, BranchSchema, CatalogCommand, SchemaFormat } from '../../core/computeEngine.ts';
+import {
+  ONLY_ROLE,
+  type BranchCatalog,
+  type BranchSchema,
+  type CatalogCommand,
+  type SchemaFormat,
+} from '../../core/computeEngine.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../network/superuser.ts';
@@ -15,25 +22,34 @@ export class Catalogs {
   /** The catalogs of branches without a running server, so that the next read starts none. */
   readonly #idle = new Map<string, { readonly version: string; readonly rows: CatalogRows }>();
 
+  /** Reads that are asked for at the same time share one. */
+  readonly #reads = new WeakMap<Postmaster, (ask: undefined) => Promise<CatalogRows>>();
+
   constructor(deps: ServerDependencies) {
     this.#deps = deps;
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
-  async read(branchId: string, passwordOf?: string): Promise<BranchCatalog> {
+  async read(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     if (this.#deps.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
     const toResult = (rows: CatalogRows): BranchCatalog => {
       const passwords = this.#passwords(branchId);
       this.#remember(branchId, rows);
-      const verifier = rows.roles.find(({ name }) => name === passwordOf)?.verifier ?? null;
-      return toCatalog(rows, passwords, passwords.find(passwordOf ?? '', verifier));
+      const asked = roleOf(passwordOf, rows.roles);
+      return toCatalog(rows, passwords, passwords.find(asked?.name ?? '', asked?.verifier ?? null));
     };
-    const read = async (server: Postmaster) =>
-      toResult(await this.#inDatabase(server, undefined, readCatalog));
+    const read = async (server: Postmaster) => toResult(await this.#readRows(server));
     return this.#withServer(branchId, read, () => {
       const rows = this.#rowsOfIdle(branchId);
       return rows && toResult(rows);
     });
+  }
+
+  async #readRows(server: Postmaster): Promise<CatalogRows> {
+    const read =
+      this.#reads.get(server) ?? inBatches(async () => this.#inDatabase(server, undefined, readCatalog));
+    this.#reads.set(server, read);
+    return read(undefined);
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
@@ -66,10 +82,10 @@ export class Catalogs {
   }
 
   /** Does not wait for the branch's data, which may be created at this moment. */
-  async #readNew(branchId: string, passwordOf: string | undefined): Promise<BranchCatalog> {
+  async #readNew(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     const { password, ...catalog } = await this.#deps.branches.prepare(branchId);
-    const isOwner = catalog.roles.some(({ name }) => name === passwordOf);
-    return isOwner && password !== undefined ? { ...catalog, password } : catalog;
+    const isAsked = roleOf(passwordOf, catalog.roles) !== undefined;
+    return isAsked && password !== undefined ? { ...catalog, password } : catalog;
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
@@ -120,6 +136,14 @@ export class Catalogs {
     if (cached === undefined || this.#deps.branches.primary(branchId) !== undefined) return undefined;
     return cached.version === this.#deps.branches.version(branchId) ? cached.rows : undefined;
   }
+}
+
+function roleOf<Role extends { readonly name: string }>(
+  asked: string | typeof ONLY_ROLE | undefined,
+  roles: readonly Role[],
+): Role | undefined {
+  if (asked === ONLY_ROLE) return roles.length === 1 ? roles[0] : undefined;
+  return roles.find(({ name }) => name === asked);
 }
 
 function toCatalog(

@@ -7,6 +7,7 @@ import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
+import { inBatches } from '../../../base/inBatches.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../process/launchServer.ts';
@@ -35,12 +36,13 @@ export async function copyData(
   wal: 'copied' | 'streamed',
 ): Promise<() => Promise<void>> {
   const primary = deps.branches.primary(branchId);
-  if (primary !== undefined)
-    return limitBackups(async () =>
-      takeBaseBackup(deps, primary, { from: deps.branches.folder(branchId), to }, wal),
-    );
-  await prepareCopy(deps, branchId);
   const from = deps.branches.folder(branchId);
+  if (primary !== undefined) {
+    if (wal === 'streamed') return limitBackups(() => takeBaseBackup(deps, primary, [{ from, to }], wal));
+    await sharedBackup(deps, primary)({ from, to });
+    return async () => undefined;
+  }
+  await prepareCopy(deps, branchId);
   const needed = walFilesOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
@@ -71,15 +73,30 @@ interface Copy {
 }
 
 /**
- * Base backups at the same time. Each needs a connection and one of the primary's ten replication slots, of which users need
- * some as well. The files of two branches are copied at once; the others can have their checkpoint meanwhile.
+ * Base backups for replicas at the same time. Each keeps one of the primary's ten replication slots, of which users need some
+ * as well.
  */
 const limitBackups = limitConcurrency(4);
 
+/** Copies of a primary's data that are asked for at the same time share a backup, with its connection and its checkpoint. */
+const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
+
+function sharedBackup(deps: ServerDependencies, primary: Postmaster): (copy: Copy) => Promise<void> {
+  const existing = sharedBackups.get(primary);
+  if (existing !== undefined) return existing;
+  const created = inBatches(async (copies: readonly Copy[]) => {
+    const end = await takeBaseBackup(deps, primary, copies, 'copied');
+    await end();
+  });
+  sharedBackups.set(primary, created);
+  return created;
+}
+
+/** @returns a function that ends its session, in which the primary keeps the WAL of the copies */
 async function takeBaseBackup(
   deps: ServerDependencies,
   primary: Postmaster,
-  copy: Copy,
+  copies: readonly Copy[],
   wal: 'copied' | 'streamed',
 ): Promise<() => Promise<void>> {
   const client = await connectAsSuperuser(deps, primary.address);
@@ -89,21 +106,29 @@ async function takeBaseBackup(
     const first = await currentWalFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
     const omit = (file: string) =>
       [PER_SERVER_FILES, FILES_IN_USE].some((names) => names.test(toPosixPath(file)));
-    await copyTree(copy.from, copy.to, { omit, shutdownSignal: deps.shutdownSignal });
+    await inParallel(copies, async ({ from, to }) =>
+      copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
+    );
     const { rows } = await client.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );
     const [stop] = rows;
     if (stop === undefined) throw new EngineError('Postgres did not end the backup');
-    if (wal === 'copied') await copyWal(copy, first, stop.last);
-    writePrivateFile(path.join(copy.to, 'backup_label'), stop.labelfile);
-    // Before the next backup begins.
-    if (wal === 'copied') await client.end();
-    return async () => (wal === 'streamed' ? client.end() : undefined);
+    await inParallel(copies, async (copy) => {
+      if (wal === 'copied') await copyWal(copy, first, stop.last);
+      writePrivateFile(path.join(copy.to, 'backup_label'), stop.labelfile);
+    });
+    return async () => client.end();
   } catch (error) {
     await client.end();
     throw error;
   }
+}
+
+/** @throws the first error, when nothing is written any more */
+async function inParallel(copies: readonly Copy[], work: (copy: Copy) => Promise<void>): Promise<void> {
+  for (const end of await Promise.allSettled(copies.map(work)))
+    if (end.status === 'rejected') throw end.reason;
 }
 
 async function currentWalFile(client: Client, position: string, values: readonly string[]): Promise<string> {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { inBatches } from '../../../src/base/inBatches.ts';
+
+describe('Work in batches', () => {
+  it('takes what is added at the same time at once, and what is added meanwhile in the next batch', async () => {
+    const batches: number[][] = [];
+    let release = () => {};
+    const add = inBatches(async (items: readonly number[]) => {
+      batches.push([...items]);
+      await new Promise<void>((resolve) => (release = resolve));
+      return items.length;
+    });
+    const first = [add(1), add(2)];
+    await turn();
+    const second = [add(3), add(4), add(5)];
+    await turn();
+    assert.deepEqual(batches, [[1, 2]]);
+    release();
+    assert.deepEqual(await Promise.all(first), [2, 2]);
+    await turn();
+    assert.deepEqual(batches[1], [3, 4, 5]);
+    release();
+    assert.deepEqual(await Promise.all(second), [3, 3, 3]);
+  });
+
+  it('fails only the batch whose work fails', async () => {
+    const add = inBatches(async ([item]: readonly string[]) => {
+      if (item === 'bad') throw new Error('failed');
+      return item;
+    });
+    await assert.rejects(add('bad'), /failed/);
+    assert.equal(await add('good'), 'good');
+  });
+});
