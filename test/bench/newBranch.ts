@@ -61,8 +61,8 @@ async function createBranches(api: Api, main: Created, count: number): Promise<C
   const project = main.project.id;
   return Promise.all(
     Array.from({ length: count }, async () => {
-      // Sent again after 423: the parent is locked by another request.
-      const created = await api.change('POST', `/${project}/branches`, { endpoints: [PRIMARY] });
+      const created = await api.send('POST', `/${project}/branches`, { endpoints: [PRIMARY] });
+      // A client may connect at once: the compute's address waits for its server.
       await query(api.uri(created), 'select * from t');
       return created;
     }),
