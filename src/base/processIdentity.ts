@@ -6,6 +6,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { fieldsOf } from './fieldsOf.ts';
 
 /** What a process writes to a file so that others recognize it. */
 export interface ProcessIdentity {
@@ -89,7 +90,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return fieldsOf(error).code === 'EPERM';
   }
 }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fieldsOf } from '../base/fieldsOf.ts';
 
 export const OWN_FOLDER = '.hosted-postgres';
 
@@ -33,7 +34,7 @@ export function createOnce(file: string, text: string): void {
   try {
     linkSync(temporary, file);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (fieldsOf(error).code !== 'EEXIST') throw error;
   } finally {
     rmSync(temporary);
   }

@@ -19,6 +19,7 @@ import {
 import nodeModule from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
+import { fieldsOf } from '../base/fieldsOf.ts';
 
 /** @returns the folder with `postgres` if the service can't find it itself, because it is a copy */
 export function preparePostgres(): string | undefined {
@@ -76,7 +77,7 @@ function complete(root: string): void {
       symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
     } catch (error) {
       // Another start may have just created it.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (fieldsOf(error).code !== 'EEXIST') throw error;
     }
   }
   for (const file of programsWithoutRunBit(root)) chmodSync(file, 0o755);

@@ -163,6 +163,33 @@ describe('Branches of tests', function () {
     assert.ok(files.some((file) => ids.some((id) => file.includes(id))));
   });
 
+  it('are made in a context with classes of its own, as each test file of Jest has', async () => {
+    const { cwd, dataDir } = createProject();
+    const file = JSON.stringify(await builtTestLibrary());
+    // Its files exist already, so Node throws errors of the other context.
+    const code = `const vm = require('node:vm');
+      const context = vm.createContext();
+      const inside = vm.runInContext('globalThis', context);
+      for (const name of Object.getOwnPropertyNames(globalThis)) inside[name] ??= globalThis[name];
+      inside.Uint8Array = Uint8Array;
+      const library = { exports: {} };
+      const names = ['require', 'module', 'exports', '__dirname'];
+      vm.compileFunction(fs.readFileSync(${file}, 'utf8'), names, { parsingContext: context })(
+        require, library, library.exports, require('node:path').dirname(${file}));
+      const ids = [];
+      for (const from of [branch, library.exports.branch]) {
+        const db = await from({ migrate: 'migrations', seed: 'seed.sql' });
+        ids.push(await query(db.url, 'select id from item order by 1'));
+        await db.drop();
+      }
+      show(ids);`;
+    assert.deepEqual(await run(cwd, code), [
+      [1, 2],
+      [1, 2],
+    ]);
+    await ended(dataDir);
+  });
+
   it('are not made by a failed migration, whose error the test gets', async () => {
     const { cwd, dataDir, api } = createProject();
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), 'create nonsense');
