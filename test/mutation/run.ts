@@ -40,6 +40,8 @@ process.once('SIGINT', () => {
   for (const pid of running) kill(pid);
   process.exit(130);
 });
+// `process.kill(pid, 0)` with another number is a fault that sends this signal, also to the parent of a suite.
+process.on('SIGHUP', () => undefined);
 const copies = Array.from({ length: Number(values.workers) }, makeCopy);
 process.once('exit', () => copies.forEach((copy) => rmSync(copy, { recursive: true, force: true })));
 
