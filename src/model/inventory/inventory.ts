@@ -83,8 +83,8 @@ export class Inventory implements Disposable {
   get state(): InventoryState {
     const projects = this.#projects;
     const { current } = this.#session;
-    if (current.kind !== 'connected' || projects === undefined)
-      return current.kind === 'connected' ? { kind: 'loading' } : current;
+    if (current.kind !== 'connected') return current;
+    if (projects === undefined) return { kind: 'loading' };
     const lists = [projects, ...this.#computes.values()];
     const error =
       lists.find(({ failure }) => isRejected(failure, 401))?.failure ??

@@ -3,6 +3,7 @@ import { branchIdsOf, deletionProblem, nameOf } from '../../../../src/model/inve
 import type { InventoryEvent } from '../../../../src/model/inventory/inventory.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
 
 const BRANCHES = 'GET /projects/shop/branches';
 
@@ -44,13 +45,15 @@ describe('BranchLists', () => {
 
   it('reports another name, mark or state, and no other fields', async () => {
     await store.inventory.branches.ensureLoaded('shop');
-    for (const fields of [
+    let fields = { parent_id: 'br-main' };
+    for (const change of [
       { name: 'new' },
       { protected: true },
       { current_state: 'resetting' },
       { expires_at: '2030' },
     ]) {
       changes = [];
+      fields = { ...fields, ...change };
       branches = [record('br-a', fields), record('br-main', { default: true, active_time_seconds: 7 })];
       await store.inventory.branches.refresh('shop');
       assert.deepEqual(changes, ['branch br-a']);
@@ -61,7 +64,7 @@ describe('BranchLists', () => {
   it('reports another default branch as another order', async () => {
     await store.inventory.branches.ensureLoaded('shop');
     changes = [];
-    branches = [record('br-a', { default: true }), record('br-main')];
+    branches = [record('br-a', { parent_id: 'br-main', default: true }), record('br-main')];
     await store.inventory.branches.refresh('shop');
     assert.ok(changes.includes('project'));
     assert.deepEqual(branchIdsOf(store.inventory, 'shop'), ['br-a', 'br-main', 'br-old']);
@@ -106,6 +109,17 @@ describe('BranchLists', () => {
         status === 200 ? 'b' : 'a',
       );
     }
+  });
+
+  it('keeps the branches when the key of the account changes, but not for another account', async () => {
+    await store.inventory.branches.ensureLoaded('shop');
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
+    assert.ok(store.inventory.branches.get('shop', 'br-a'));
+    const account = { ...store.account, name: 'other' };
+    await store.accounts.add(account, 'other-key');
+    await until('the other account', async () => store.session.connection?.account.name === 'other');
+    assert.equal(store.inventory.branches.get('shop', 'br-a'), undefined);
   });
 
   it('knows which branches the service does not delete', async () => {
