@@ -16,14 +16,19 @@ export class CodedError {
   }
 }
 
-/** A success without a body, as from a proxy. */
-export class EmptyReply {}
+/** A success with this body, as from a proxy. */
+export class TextReply {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /**
  * Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number, or a
  * {@link CodedError}.
  */
-export type Script = (call: string) => unknown;
+export type Script = (call: string, query?: URLSearchParams) => unknown;
 
 export interface ScriptedService {
   readonly baseUrl: BaseUrl;
@@ -37,11 +42,11 @@ export interface ScriptedService {
 
 export async function scriptService(script: Script): Promise<ScriptedService> {
   const server = createServer((request, response) => {
-    const [path = ''] = (request.url ?? '').split('?');
+    const [path = '', query] = (request.url ?? '').split('?');
     const call = `${request.method} ${path.replace('/api/v2', '')}`;
     service.requests.push(call);
-    void Promise.resolve(service.script(call)).then((answer) => {
-      if (answer instanceof EmptyReply) return response.writeHead(200).end();
+    void Promise.resolve(service.script(call, new URLSearchParams(query))).then((answer) => {
+      if (answer instanceof TextReply) return response.writeHead(200).end(answer.text);
       const { status, body } = replyOf(answer);
       return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });

@@ -7,9 +7,9 @@ import type { EndReport } from '../../../../src/model/operations/pendingChange.t
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
   computeRecord,
-  EmptyReply,
   operationRecord,
   scriptService,
+  TextReply,
   type ScriptedService,
 } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -142,7 +142,7 @@ describe('BranchActions', () => {
         ? call.endsWith('/branches')
           ? { branches }
           : { endpoints: [] }
-        : new EmptyReply();
+        : new TextReply('');
     await assert.rejects(changes.update(dev, { protected: true }, store.options), /branch/);
     branches[1] = record('br-dev', { protected: true });
     await changes.update(dev, { protected: true }, store.options);

@@ -13,6 +13,7 @@ import {
   computeRecord,
   operationRecord,
   scriptService,
+  TextReply,
   type ScriptedService,
 } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -241,23 +242,22 @@ describe('OperationTracker', () => {
     await until('the next tick', async () => store.clock.waits[0] === 250);
   });
 
-  it('keeps a change that is old because the service cannot be reached', async () => {
-    follow();
-    await service.close();
-    store.clock.pass(GIVE_UP_AFTER);
-    await store.clock.turn();
-    assert.deepEqual(ends, []);
-    assert.equal(store.tracker.pending.length, 1);
-    assert.equal(store.errors.length, 1);
-  });
-
-  it('gives up on an old change even if the service replies with an error', async () => {
-    follow();
-    service.script = () => 500;
-    store.clock.pass(GIVE_UP_AFTER);
-    store.clock.next();
-    assert.equal((await end()).outcome, 'stuck');
-  });
+  for (const [what, reply, outcome] of [
+    ['nothing', undefined, undefined],
+    ["a proxy's page", new TextReply('<html>'), undefined],
+    ['broken JSON', new TextReply('{'), 'stuck'],
+    ['an error', 500, 'stuck'],
+  ] as const)
+    it(`${outcome ? 'gives up on' : 'keeps'} an old change if the service replies with ${what}`, async () => {
+      follow();
+      service.script = () => reply;
+      if (reply === undefined) await service.close();
+      store.clock.pass(GIVE_UP_AFTER);
+      store.clock.next();
+      await until('the result', async () => ends.length + store.errors.length > 0);
+      assert.equal(ends[0]?.outcome, outcome);
+      assert.equal(store.tracker.pending.length, outcome ? 0 : 1);
+    });
 
   it('ends when all operations of the change have ended', async () => {
     settle();
