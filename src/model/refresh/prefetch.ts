@@ -5,6 +5,7 @@
 import { isCancelled, isRejected } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import type { ProjectList } from '../inventory/projectList.ts';
 
 /** Enough for most users, without too many requests. */
 export const PREFETCHED_PROJECTS = 50;
@@ -27,8 +28,9 @@ export class Prefetch {
 
   /** Loads what was never requested. Never rejects: the inventory keeps the failures. */
   async start(): Promise<void> {
-    if (this.#pending === undefined && !this.#hasWork()) return;
-    this.#pending ??= this.#load().finally(() => (this.#pending = undefined));
+    const { projects } = this.#inventory;
+    if (projects === undefined || (this.#pending === undefined && !this.#hasWork(projects))) return;
+    this.#pending ??= this.#load(projects).finally(() => (this.#pending = undefined));
     await this.#pending;
   }
 
@@ -40,26 +42,26 @@ export class Prefetch {
     return !projects.isLoaded || [...projects.entries.keys()].some(isMissing);
   }
 
-  #hasWork(): boolean {
-    const { projects } = this.#inventory;
-    if (projects === undefined) return false;
-    if (projects.entries.size > 0) return this.#unrequested().length > 0;
+  #hasWork(projects: ProjectList): boolean {
+    if (projects.entries.size > 0) return this.#unrequested(projects).length > 0;
     return !projects.isLoaded && this.#clock.now() - this.#failedAt > RETRY_DELAY;
   }
 
-  #unrequested(): readonly string[] {
-    const ids = [...(this.#inventory.projects?.entries.keys() ?? [])].slice(0, PREFETCHED_PROJECTS);
+  #unrequested(projects: ProjectList): readonly string[] {
+    const ids = [...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS);
     return ids.filter((id) => this.#inventory.computesOf(id) === undefined);
   }
 
-  async #load(): Promise<void> {
+  async #load(projects: ProjectList): Promise<void> {
     try {
-      await this.#inventory.projects?.firstPage();
+      await projects.firstPage();
     } catch (error) {
       this.#failedAt = this.#clock.now();
       return this.#report(error);
     }
-    await this.#inventory.loadComputesOf(this.#unrequested()).catch((error: unknown) => this.#report(error));
+    await this.#inventory
+      .loadComputesOf(this.#unrequested(projects))
+      .catch((error: unknown) => this.#report(error));
   }
 
   #report(error: unknown): void {
