@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { getVariable, setVariable } from '../../src/model/connection/dotEnv.ts';
 import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
@@ -51,12 +51,12 @@ export class WorkFolderFixture {
   });
   readonly #file: string;
 
-  constructor(repository = createRepository()) {
+  constructor(repository = createRepository(), clock: Clock = systemClock) {
     this.repository = repository;
     this.#file = path.join(repository.folder, '.env');
     const deps: Omit<WorkFolderDependencies, 'knownHosts'> = {
       runGit,
-      clock: systemClock,
+      clock,
       isTrusted: () => true,
       account: () => this.account,
       readEnv: async () => ({

@@ -64,6 +64,18 @@ describe('KnownHosts', () => {
     });
   });
 
+  it('finds a pooled host that the service names, as on a port of this machine', async () => {
+    computes = [
+      computeRecord('ep-a-1', {
+        host: '127.0.0.1:15432',
+        pooler_host: '127.0.0.1:15433',
+        pooler_enabled: true,
+      }),
+    ];
+    await refresh('127.0.0.1:15433');
+    assert.equal(hosts.get('127.0.0.1:15433')?.isPooled, true);
+  });
+
   it('follows changes of a branch, and fires only for those', async () => {
     await refresh(host);
     let changes = 0;

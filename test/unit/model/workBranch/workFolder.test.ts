@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
 import { ref, url, WorkFolderFixture } from '../../../helpers/workFolderFixture.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -32,6 +34,15 @@ describe('WorkFolder', () => {
     await until('the checkout', async () => fixture.folder.state.git?.branch === 'two');
     assert.equal(fixture.value, url('one'));
     assert.deepEqual(fixture.decision, { kind: 'nothing' });
+  });
+
+  it('shows the branch of a file outside of a repository', async () => {
+    const outside = new WorkFolderFixture(fixture.repository.at(temporaryFolder()));
+    outside.write(url('one'));
+    await outside.folder.refresh();
+    outside.folder.dispose();
+    assert.equal(outside.folder.state.current?.branchName, 'one');
+    assert.equal(outside.folder.state.git, undefined);
   });
 
   it('reads git without a known host only once it is used', async () => {
@@ -112,6 +123,37 @@ describe('WorkFolder', () => {
     await fixture.folder.refresh();
     assert.equal(fixture.value, url('two', 'new'));
   });
+
+  it('tries a service that cannot be reached again after ten seconds, but not after disposal', async () => {
+    await follow();
+    fixture.folder.dispose();
+    const clock = new FakeClock();
+    fixture = new WorkFolderFixture(fixture.repository, clock);
+    const { findTarget } = fixture;
+    fixture.findTarget = async () => ({ state: 'offline' });
+    fixture.checkOut('two');
+    await fixture.folder.refresh();
+    assert.deepEqual(clock.waits, [10_000]);
+    fixture.findTarget = findTarget;
+    clock.next();
+    await fixture.becomes('two');
+    await until('the end', async () => fixture.decision.kind === 'nothing');
+    fixture.checkOut('one');
+    await until('the checkout', async () => clock.waits.length > 0);
+    fixture.folder.dispose();
+    assert.deepEqual(clock.waits, []);
+  });
+
+  for (const [reason, change] of [
+    ['deleted', { isDeleted: true }],
+    ['expired', { expiresAt: '2020-01-01T00:00:00Z' }],
+  ] as const)
+    it(`says that the database branch of a git branch is ${reason}`, async () => {
+      const { find } = fixture.knownHosts;
+      fixture.knownHosts.find = (branch) => ({ ...find(branch), ...change });
+      await follow();
+      assert.deepEqual(fixture.decision, { kind: 'stopped', reason, target: ref('one') });
+    });
 
   it('leaves a file that git tracks', async () => {
     fixture.repository.git('add', '--force', '.env');
