@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { Guards, type Marks } from '../../../../src/model/account/guards.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
 assert.ok(baseUrl);
@@ -36,6 +37,19 @@ describe('Guards', () => {
     await guards.refreshProtection(target);
     assert.equal(guards.isProtectionCached(target), true);
     assert.equal(guards.cachedMark(target), 'production');
+  });
+
+  it('waits at most five seconds for the branches and computes', async () => {
+    const clock = new FakeClock();
+    const never = new Promise<undefined>(() => undefined);
+    const branches = { get: () => undefined, isKnown: () => false, refresh: () => never };
+    const inventory = { branches, compute: () => undefined, refreshComputes: async () => undefined };
+    const session = { connection: undefined, requireSameAccount: () => undefined };
+    const onDidChangeMarks = () => ({ dispose: () => undefined });
+    const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks }, clock);
+    const refreshed = guards.refreshProtection({ projectId: 'shop', branchId: 'br-main' });
+    assert.equal(clock.next(), 5000);
+    await refreshed;
   });
 
   it('has no protection to load for the account, or a project as a whole', () => {
