@@ -79,10 +79,10 @@ export class BridgeServer implements Disposable {
 
   async #listen(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once('error', reject);
+    // Later errors change nothing, because the promise is settled.
+    this.#server.on('error', reject);
     this.#server.listen(this.#socket, resolve);
     await promise;
-    this.#server.on('error', () => undefined);
     // A window doesn't stay open for agents.
     this.#server.unref();
     if (process.platform !== 'win32') chmodSync(this.#socket, 0o600);

@@ -3,6 +3,7 @@ import { readdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { isWithin } from '../../base/files.ts';
+import { isAlive } from '../../base/processIdentity.ts';
 
 const WindowRecord = z.object({
   socket: z.string(),
@@ -55,7 +56,7 @@ export async function windowsFor(
       const lengths = folders
         .filter((open) => current !== '' && isWithin(open, current))
         .map(({ length }) => length);
-      return { found, rank: found.pid === pid ? Infinity : Math.max(0, ...lengths) };
+      return { found, rank: found.pid === pid ? Infinity : Math.max(...lengths) };
     }),
   );
   // Not by subtraction: infinity less infinity is not a number.
@@ -67,19 +68,11 @@ export async function windowsFor(
 /** Removes what windows have left that ended without cleaning up. */
 export async function removeStaleRecords(folder: string): Promise<void> {
   for (const { pid, socket } of await readWindows(folder)) {
-    if (isRunning(pid)) continue;
+    if (isAlive(pid)) continue;
     await rm(recordFile(folder, pid), { force: true });
     if (process.platform === 'win32') continue;
     await rm(socket, { force: true });
     // It may be in a temporary folder.
     if (path.dirname(socket) !== folder) await rmdir(path.dirname(socket)).catch(() => undefined);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -1,4 +1,3 @@
-import { systemClock } from '../../../base/clock.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
@@ -29,9 +28,8 @@ export async function changeBranch(
     ends.push(end);
     check();
   });
-  const giveUp = () => resolve(undefined);
-  signal.addEventListener('abort', giveUp);
-  const timer = systemClock.after(MAX_WAIT, giveUp);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT)]);
+  stop.addEventListener('abort', () => resolve(undefined));
   try {
     const result = await send({ signal, initialConnection });
     if (!result.isPending) return result;
@@ -42,8 +40,6 @@ export async function changeBranch(
       throw new Error(`The service couldn't ${end.change.verb} the branch. ${end.reason ?? ''}`.trim());
     return { ...result, isPending: end === undefined };
   } finally {
-    timer.dispose();
     listener.dispose();
-    signal.removeEventListener('abort', giveUp);
   }
 }

@@ -43,11 +43,12 @@ const compareSchema: ToolFunction<'compareSchema'> = async (call) => {
     [branchId, otherId].map((id) => deps.schemas.read({ projectId, branchId: id, database }, { signal })),
   );
   const diff = schemaDiff(before, after);
+  const shown = diff.slice(0, MAX_DIFF);
   return {
     database,
     differs: diff !== '',
-    diff: diff.slice(0, MAX_DIFF).toWellFormed(),
-    truncated: diff.length > MAX_DIFF || undefined,
+    diff: shown.toWellFormed(),
+    truncated: shown !== diff || undefined,
   };
 };
 

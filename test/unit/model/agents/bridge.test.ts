@@ -82,7 +82,10 @@ describe('The bridge', () => {
     assert.deepEqual(await send(...Array.from(request)), { result: { computes: [] } });
     answer = () => Promise.reject(new Error('No such compute.'));
     assert.deepEqual(await send(request), { error: 'No such compute.' });
-    answer = async () => ({ text: 'x'.repeat(MAX_LINE) });
+    const longest = 'x'.repeat(MAX_LINE - lineOf({ result: { text: '' } }).length);
+    answer = async () => ({ text: longest });
+    assert.deepEqual(await send(request), { result: { text: longest } });
+    answer = async () => ({ text: `${longest}x` });
     assert.deepEqual(await send(request), { error: 'The result is larger than 1 MB.' });
   });
 

@@ -17,6 +17,8 @@ describe('The table of tools', () => {
       const { readOnlyHint, destructiveHint, idempotentHint } = annotations;
       if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
       assert.equal(readOnlyHint, /^(list|get|compare)/.test(name), name);
+      assert.equal(destructiveHint, !readOnlyHint && !/^(start|create)/.test(name), name);
+      assert.equal(idempotentHint, !['createBranch', 'restartCompute', 'runSql'].includes(name), name);
     }
   });
 

@@ -9,7 +9,7 @@ import { BranchMapWriter } from '../../../../src/model/workBranch/branchMap.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
-import { computeRecord, operationRecord } from '../../../helpers/scriptedService.ts';
+import { computeRecord, operationRecord, type Script } from '../../../helpers/scriptedService.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -36,12 +36,12 @@ describe('Tools for branches', () => {
   let password: string | undefined;
   let folder: string;
 
-  const script = (call: string): unknown => {
+  const script: Script = (call, query) => {
     if (call === 'GET /projects') return { projects };
-    if (call.endsWith('/connection_uri'))
-      return password === undefined
-        ? 404
-        : { uri: `postgresql://app_owner:${password}@${hostOf('br-new')}/app` };
+    if (call.endsWith('/connection_uri')) {
+      const host = query?.get('pooled') === 'true' ? 'ep-br-new-pooler.example.test' : hostOf('br-new');
+      return password === undefined ? 404 : { uri: `postgresql://app_owner:${password}@${host}/app` };
+    }
     if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'app_owner' }] };
     if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
@@ -57,11 +57,7 @@ describe('Tools for branches', () => {
     return { branch: branches.at(-1), operations };
   };
 
-  const caller = () => ({
-    agent: 'claude',
-    folder,
-    signal: new AbortController().signal,
-  });
+  const caller = () => ({ agent: 'claude', folder, signal: new AbortController().signal });
   const call = <N extends ToolName>(name: N, input: ToolInput<N>, by: object = {}) =>
     runTool(toolDependencies(model), name, input, { ...caller(), ...by }) as Promise<ToolOutput<N>>;
   const remember = (branchId: string) =>
@@ -150,18 +146,24 @@ describe('Tools for branches', () => {
     assert.equal(sent().length, 1);
   });
 
-  it('say why an operation has failed', async () => {
-    operations = [operationRecord(1, { endpoint_id: undefined })];
-    const creating = call('createBranch', {});
-    await until('the branch is known', async () => model.agentBranches.all.length === 1);
-    operations = [operationRecord(1, { status: 'failed', error: 'no space left' })];
-    const failed = assert.rejects(creating, /The service couldn't create the branch\. no space left/);
-    await until('a poll', async () => {
-      if (model.clock.waits.length > 0) model.clock.next();
-      return model.tracker.pending.length === 0;
+  for (const [end, error] of [
+    [{ status: 'finished' }, undefined],
+    [{ status: 'failed', error: 'no space left' }, /The service couldn't create the branch\. no space left/],
+  ] as const)
+    it(`wait until the operations of a new branch, which expires after a day, have ${end.status}`, async () => {
+      operations = [operationRecord(1, { endpoint_id: undefined })];
+      const creating = call('createBranch', {});
+      const result = error === undefined ? creating : assert.rejects(creating, error);
+      const made = await until('the branch', async () => model.agentBranches.all[0]);
+      const hours = (Date.parse(made.expiresAt) - Date.parse(made.createdAt)) / 3_600_000;
+      assert.equal(hours.toFixed(1), '24.0');
+      operations = [operationRecord(1, end)];
+      await until('a poll', async () => {
+        if (model.clock.waits.length > 0) model.clock.next();
+        return model.tracker.pending.length === 0;
+      });
+      await result;
     });
-    await failed;
-  });
 
   it('say that the service does not provide the password', async () => {
     password = undefined;

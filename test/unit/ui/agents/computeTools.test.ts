@@ -84,6 +84,15 @@ describe('Tools for language models', () => {
     assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
   });
 
+  it('ask nothing and change nothing for the size that a compute has', async () => {
+    const size = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 };
+    computes = [computeRecord('ep-main', size)];
+    const result = await invoke<{ readonly changed: boolean }>('resizeCompute', { ...target, minCu: 1 });
+    assert.equal(result.changed, false);
+    assert.deepEqual(questions, []);
+    assert.ok(service.requests.every((call) => call.startsWith('GET')));
+  });
+
   it('say how many connections a suspend drops', async () => {
     for (const [connections, text] of [
       [2, /2 open connections are dropped/],
