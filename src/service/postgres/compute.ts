@@ -7,7 +7,7 @@ import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
 import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
 import type { ServerDependencies } from './data/branchData.ts';
-import { Gateway } from './network/gateway.ts';
+import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
@@ -22,11 +22,15 @@ interface ComputeDependencies extends ServerDependencies {
   readonly allowedOrigins: readonly string[];
 }
 
+type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity'>;
+
 /** How long a client waits for the server. Milliseconds. */
 const WAKE_LIMIT = 60_000;
 const WAKE_PAUSE = 20;
 /** The pause before a pooler that ended unexpectedly is started again. Milliseconds. */
 const POOLER_PAUSE = 1000;
+/** How long a client waits for that. Milliseconds. */
+const POOLER_LIMIT = 10_000;
 
 export class Compute {
   readonly #deps: ComputeDependencies;
@@ -34,8 +38,10 @@ export class Compute {
   readonly #serialize = limitConcurrency(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
-  /** Listens on the pooled address if PgBouncer doesn't. */
+  /** Forwards to PgBouncer, or to the server if there is no pooler. */
   #pooledGateway: Gateway | undefined;
+  /** Whether the pooled gateway forwards to PgBouncer. */
+  #isPooled = false;
   #server: Postmaster | undefined;
   #pooler: Pooler | undefined;
   #waking: Promise<void> | undefined;
@@ -61,23 +67,21 @@ export class Compute {
   async attach(spec: ComputeSpec): Promise<void> {
     return this.#serialize(async () => {
       this.#spec = spec;
-      this.#gateway ??= await this.#listen(spec.address.port);
+      this.#gateway ??= await this.#listen(spec.address.port, this.#toServer);
       await this.#matchPooler();
     });
   }
 
-  async #listen(port: number): Promise<Gateway> {
+  async #listen(port: number, target: Target): Promise<Gateway> {
     return Gateway.listen(port, {
-      ensureRunning: async () => this.#ensureRunning(),
-      running: () => this.server?.address,
+      ...target,
       certificate: this.#deps.certificate,
       allowedOrigins: this.#deps.allowedOrigins,
-      activity: () => this.#deps.events().activity(this.#spec.id, this.#openClients()),
     });
   }
 
   #openClients(): number {
-    return (this.#gateway?.open ?? 0) + (this.#pooledGateway?.open ?? 0);
+    return (this.#gateway?.open ?? 0) + (this.#isPooled ? 0 : (this.#pooledGateway?.open ?? 0));
   }
 
   async start(spec: ComputeSpec): Promise<void> {
@@ -121,8 +125,8 @@ export class Compute {
 
   async close(): Promise<void> {
     await this.#serialize(async () => {
-      await this.#stopPooler();
       await this.#closePooledGateway();
+      await this.#stopPooler();
       await this.#stop();
     });
     await this.#gateway?.close();
@@ -166,15 +170,21 @@ export class Compute {
     this.#deps.log(`${this.#spec.id}: ${line}`);
   }
 
-  /** Opens the pooled address unless the compute is disabled: with PgBouncer if pooling is enabled, else with a gateway. */
+  /** Opens the pooled address unless the compute is disabled: to PgBouncer if pooling is enabled, else to the server. */
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled } = this.#spec;
     const program = poolerEnabled && !disabled ? this.#deps.pooler : undefined;
-    if (program === undefined) await this.#stopPooler();
-    if (program !== undefined || disabled) await this.#closePooledGateway();
-    if (disabled) return;
-    if (program === undefined) return this.#openPooledGateway();
-    if (this.#pooler) return this.#pooler.reload(this.#spec);
+    const isPooled = program !== undefined;
+    // Clients of one kind can't become clients of the other.
+    if (disabled || isPooled !== this.#isPooled) await this.#closePooledGateway();
+    this.#isPooled = isPooled;
+    if (!isPooled) await this.#stopPooler();
+    else if (this.#pooler) this.#pooler.reload(this.#spec);
+    else await this.#startPooler(program);
+    if (!disabled) await this.#openPooledGateway();
+  }
+
+  async #startPooler(program: string): Promise<void> {
     const pooler = await Pooler.start(this.#deps, program, this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
     void pooler.ended.then(() => this.#poolerEnded(pooler));
@@ -187,7 +197,8 @@ export class Compute {
 
   async #openPooledGateway(): Promise<void> {
     try {
-      this.#pooledGateway ??= await this.#listen(this.#spec.address.poolerPort);
+      const target = this.#isPooled ? this.#toPooler : this.#toServer;
+      this.#pooledGateway ??= await this.#listen(this.#spec.address.poolerPort, target);
     } catch (error) {
       if (this.#spec.poolerEnabled) throw error;
       // A client that doesn't use pooling can do without this address.
@@ -214,6 +225,26 @@ export class Compute {
     this.#server = undefined;
     this.#log(`Postgres ${how}`);
     this.#deps.events().crashed(this.#spec.id, `Postgres ${how}`);
+  }
+
+  readonly #toServer: Target = {
+    ensureRunning: async () => this.#ensureRunning(),
+    running: () => this.server?.address,
+    activity: () => this.#deps.events().activity(this.#spec.id, this.#openClients()),
+  };
+
+  /** PgBouncer's clients are not activity. Its own connections are, and they use the direct address. */
+  readonly #toPooler: Target = {
+    ensureRunning: async () => this.#runningPooler(),
+    running: () => this.#pooler?.address,
+    activity: () => {},
+  };
+
+  /** Waits for a PgBouncer that ended unexpectedly to be started again. */
+  async #runningPooler(): Promise<ServerAddress> {
+    for (const until = performance.now() + POOLER_LIMIT; performance.now() < until; await sleep(WAKE_PAUSE))
+      if (this.#pooler) return this.#pooler.address;
+    throw new EngineError(`PgBouncer of compute ${this.#spec.id} does not run`);
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */

@@ -21,7 +21,7 @@ import type { Certificate } from './certificate.ts';
 import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
 import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress, type ServerSocket } from './serverAddress.ts';
 
-interface GatewayTarget {
+export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
   ensureRunning(): Promise<ServerAddress>;
   /** The server's address, if it runs. */

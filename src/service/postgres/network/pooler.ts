@@ -1,7 +1,10 @@
 /**
- * Pooled connections of a compute: a separate PgBouncer on the compute's second address, in transaction mode. Its server
- * connections use the compute's first address, so a pooled client wakes the compute like any other. The sockets of up to
- * 10,000 clients are PgBouncer's, not the service's. Idle server connections are closed soon, because they are activity.
+ * Pooled connections of a compute: a separate PgBouncer behind the compute's second address, in transaction mode. Its server
+ * connections use the compute's first address, so a pooled client wakes the compute like any other. Idle server connections
+ * are closed soon, because they are activity.
+ *
+ * It listens on TCP only. On a Unix socket PgBouncer offers no TLS, and lets its own account, which the gateway has too, log
+ * in to its console without a password.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
@@ -14,6 +17,7 @@ import { followLog } from '../process/serverLog.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from './certificate.ts';
+import { freePorts, type ServerAddress } from './serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
@@ -23,11 +27,13 @@ const POOLER_STOP_LIMIT = 500;
 export class Pooler {
   /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
+  readonly address: ServerAddress;
   readonly #child: ChildProcess;
   readonly #configure: (compute: ComputeSpec) => void;
   #stopping = false;
 
-  private constructor(child: ChildProcess, configure: (compute: ComputeSpec) => void) {
+  private constructor(port: number, child: ChildProcess, configure: (compute: ComputeSpec) => void) {
+    this.address = { folder: undefined, port };
     this.#child = child;
     this.#configure = configure;
     this.ended = new Promise((resolve) => {
@@ -47,8 +53,9 @@ export class Pooler {
     const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${deps.logins.superuser}"\n`);
+    const { port } = await freePorts(new Set(deps.storage.loopbackPorts.values()));
     const configure = (changed: ComputeSpec) =>
-      writePrivateFile(file, configuration(folder, changed, deps.certificate));
+      writePrivateFile(file, configuration(folder, port, changed, deps.certificate));
     configure(compute);
     const child = spawn(program, [file], {
       cwd: path.parse(folder).root,
@@ -56,7 +63,7 @@ export class Pooler {
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const pooler = new Pooler(child, configure);
+    const pooler = new Pooler(port, child, configure);
     await listening(pooler, child, log);
     return pooler;
   }
@@ -97,7 +104,7 @@ async function listening(pooler: Pooler, child: ChildProcess, log: (line: string
   throw new EngineError(`PgBouncer did not start: ${problems.join('; ') || 'it gave no reason'}`);
 }
 
-function configuration(folder: string, compute: ComputeSpec, certificate: Certificate): string {
+function configuration(folder: string, port: number, compute: ComputeSpec, certificate: Certificate): string {
   // PgBouncer reads the passwords from Postgres, so roles that were created or changed in SQL work too. It opens the server
   // connection with the client's own SCRAM keys, so no role's password is in a file.
   // The query runs as superuser. Each name and operator is qualified, so that it never runs an operator of a user.
@@ -106,7 +113,7 @@ function configuration(folder: string, compute: ComputeSpec, certificate: Certif
     'WHERE rolname OPERATOR(pg_catalog.=) $1 AND rolcanlogin';
   const settings: Record<string, string | number> = {
     listen_addr: '127.0.0.1',
-    listen_port: compute.address.poolerPort,
+    listen_port: port,
     listen_backlog: 4096,
     unix_socket_dir: '',
     auth_type: 'scram-sha-256',

@@ -11,12 +11,11 @@ import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 const reason = findPooler() === undefined ? ' (skipped: needs PgBouncer 1.21)' : '';
 
-const CLIENTS = 10_000;
-/** Sockets for the clients and the other files of the process. */
+/** The tests' process has a socket of each client, and the service, which may be in the same process, has two. */
 const openFiles = Number(
   execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).replace('unlimited', '1000000'),
 );
-const tooFew = openFiles < CLIENTS + 500 ? ` (skipped: only ${openFiles} open files allowed)` : '';
+const CLIENTS = Math.min(10_000, Math.floor((openFiles - 500) / 3));
 
 describe(`pooled connections${reason}`, function () {
   this.timeout(600_000);
@@ -58,6 +57,11 @@ describe(`pooled connections${reason}`, function () {
     );
   });
 
+  it('do not reach the console of PgBouncer', async () => {
+    const console = uri.replace(/\/\/.*@(.*)\/app/, '//pgbouncer:x@$1/pgbouncer');
+    await assert.rejects(query(console, 'show pools'), /authentication failed/);
+  });
+
   it('let the compute be suspended while they are idle, and wake it again', async () => {
     const client = await connectTo(uri);
     await client.query('select 1');
@@ -83,8 +87,7 @@ describe(`pooled connections${reason}`, function () {
     await Promise.all([...sleeping, ...[client, ...many].map(async (each) => each.end())]);
   });
 
-  it(`serve ${CLIENTS} clients at once, each running a query${tooFew}`, async function () {
-    if (tooFew !== '') return this.skip();
+  it(`serve ${CLIENTS} clients at once, each running a query`, async () => {
     const withLock = limitConcurrency(200);
     const clients = await Promise.all(
       Array.from({ length: CLIENTS }, async () => withLock(async () => connectTo(uri))),

@@ -16,8 +16,11 @@ import { sql as drizzleSql } from 'drizzle-orm';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { readOptions } from '../../../../src/service/options.ts';
 import { formatConnection } from '../../../../src/model/connection/connectionFormats.ts';
+import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+const reason = findPooler() === undefined ? ' (skipped: needs PgBouncer 1.21)' : '';
 
 it('--allow-origin takes origins only', () => {
   const read = (...args: string[]) => readOptions(args, {})?.allowedOrigins;
@@ -32,9 +35,11 @@ describe('the serverless driver', function () {
   this.timeout(600_000);
   let service: ControlPlane;
   let compute: ComputeSpec;
+  let withPooler: ComputeSpec;
   before(async () => {
-    service = await startControlPlane({ withoutPgBouncer: true });
+    service = await startControlPlane();
     compute = await service.create();
+    withPooler = await service.create({ branchId: 'br-pooled', poolerEnabled: true });
     const host = `127.0.0.1:${compute.address.port}`;
     const parts = {
       host,
@@ -47,7 +52,6 @@ describe('the serverless driver', function () {
   });
   after(async () => service?.close());
 
-  const idle = async () => eventually(() => (service.open.get(compute.id) ?? 0) === 0);
   const wrong = (uri: string) => uri.replace(/:[^:@/]*@/, ':wrong@');
   const post = async (headers: Record<string, string>, body: string, method = 'POST') => {
     const uri = await service.uri(compute);
@@ -58,26 +62,38 @@ describe('the serverless driver', function () {
     });
   };
 
-  for (const pooled of [false, true]) {
-    describe(pooled ? 'at the pooled address' : 'at the direct address', () => {
+  for (const [name, pooled] of [
+    ['the direct address', false],
+    ['the pooled address without a pooler', true],
+    [`the pooled address with PgBouncer${reason}`, true],
+  ] as const) {
+    const hasPooler = name.includes('PgBouncer');
+    describe(`at ${name}`, () => {
+      let id: string;
       let uri: string;
-      before(async () => (uri = await service.uri(compute, pooled)));
+      before(async function () {
+        if (hasPooler && reason !== '') return this.skip();
+        const used = hasPooler ? withPooler : compute;
+        id = used.id;
+        uri = await service.uri(used, pooled);
+      });
+      const idle = async () => eventually(() => (service.open.get(id) ?? 0) === 0);
 
       it('wakes the compute by HTTP, and lets it be suspended afterwards', async () => {
-        await service.engine.suspend(compute.id);
+        await service.engine.suspend(id);
         service.woken.length = 0;
         assert.deepEqual(await neon(uri)`select ${2}::int + 1 as three`, [{ three: 3 }]);
-        assert.deepEqual(service.woken, [compute.id]);
+        assert.deepEqual(service.woken, [id]);
         await idle();
       });
 
       it('wakes the compute by a WebSocket', async () => {
-        await service.engine.suspend(compute.id);
+        await service.engine.suspend(id);
         service.woken.length = 0;
         const pool = new Pool({ connectionString: uri });
         pool.on('error', () => {});
         assert.deepEqual((await pool.query('select $1::text as a', ['x'])).rows, [{ a: 'x' }]);
-        assert.deepEqual(service.woken, [compute.id]);
+        assert.deepEqual(service.woken, [id]);
         await pool.end();
         await idle();
       });
@@ -118,7 +134,7 @@ describe('the serverless driver', function () {
       it('rejects a wrong password', async () => {
         await assert.rejects(
           neon(wrong(uri))`select 1`,
-          /password authentication failed for user 'app_owner'/,
+          hasPooler ? /SASL authentication failed/ : /password authentication failed for user 'app_owner'/,
         );
         const client = new Client(wrong(uri));
         client.on('error', () => {});
@@ -164,6 +180,18 @@ describe('the serverless driver', function () {
         assert.deepEqual(done.rows, [{ six: 6 }]);
         await pool.end();
       });
+
+      it('cancels the statement of a client that has gone', async () => {
+        const gone = new AbortController();
+        const sql = neon(uri, { fetchOptions: { signal: gone.signal } });
+        const asked = assert.rejects(sql`select pg_sleep(600)`);
+        const running =
+          "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
+        await eventually(async () => (await query(uri, running))[0] === 1);
+        gone.abort();
+        await asked;
+        await eventually(async () => (await query(uri, running))[0] === 0);
+      });
     });
   }
 
@@ -188,19 +216,6 @@ describe('the serverless driver', function () {
     await client.connect();
     assert.deepEqual((await client.query('select 1 as one')).rows, [{ one: 1 }]);
     await client.end();
-  });
-
-  it('cancels the statement of a client that has gone', async () => {
-    const uri = await service.uri(compute);
-    const gone = new AbortController();
-    const sql = neon(uri, { fetchOptions: { signal: gone.signal } });
-    const asked = assert.rejects(sql`select pg_sleep(600)`);
-    const running =
-      "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
-    await eventually(async () => (await query(uri, running))[0] === 1);
-    gone.abort();
-    await asked;
-    await eventually(async () => (await query(uri, running))[0] === 0);
   });
 
   it('limits requests and replies', async () => {
