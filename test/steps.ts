@@ -23,7 +23,7 @@ export interface Step {
 }
 
 /** Suites for `npm run test:all` only. */
-const laterServiceSuites = ['postgres/network/stockClients', 'contract', 'neonctl'];
+const laterServiceSuites = ['testBranches', 'npm', 'postgres/network/stockClients', 'contract', 'neonctl'];
 /** Suites that repeat, and run with all rounds for `npm run test:all`. The longest come first. */
 const repeatingSuites = [
   'postgres/branchKills',
@@ -121,7 +121,10 @@ const clientsAndKills: Step = {
 };
 const generated: Step = {
   name: 'generated',
-  command: [...mocha, path.join(projectRoot, 'test', 'trust', 'strangers.test.ts')],
+  command: [
+    ...mocha,
+    ...['strangers', 'agents'].map((name) => path.join(projectRoot, 'test', 'trust', `${name}.test.ts`)),
+  ],
   counts: 'results',
   isFull: true,
 };
@@ -156,8 +159,8 @@ function otherUiSuites(): string[] {
 const plans = {
   test: [
     [install, build],
-    [service, trust, unit, ...checks],
-    [ui, inside],
+    [service, unit, ...checks],
+    [ui, inside, trust],
   ],
   beyond: [
     [otherWindows, packages],

@@ -16,6 +16,8 @@ const LIMIT = 120_000;
 const byName = (a: string, b: string): number => a.localeCompare(b);
 const PROJECT = 'hosted-postgres-tests';
 
+const dataDirs: string[] = [];
+
 /** A project with migrations that count how often they run. */
 function createProject() {
   const cwd = temporaryFolder();
@@ -23,6 +25,7 @@ function createProject() {
   writeFileSync(path.join(cwd, 'migrations', '1.sql'), 'create table item (id int primary key)');
   writeFileSync(path.join(cwd, 'seed.sql'), 'insert into item values (1), (2)');
   const dataDir = path.join(cwd, '.hosted-postgres');
+  dataDirs.push(dataDir);
   const count = (): number => readFileSync(path.join(cwd, 'count'), 'utf8').length;
   return { cwd, dataDir, count, api: () => branchCalls({ ...serviceOf(dataDir) }) };
 }
@@ -75,11 +78,13 @@ async function run<T>(cwd: string, code: string): Promise<T> {
   return JSON.parse(stdout);
 }
 
+/** The service ends a while after its last client. */
 const ended = async (dataDir: string): Promise<unknown> =>
   until('the service has ended', async () => hasReleasedLock(dataDir), LIMIT);
 
 describe('Branches of tests', function () {
   this.timeout(180_000);
+  after(() => Promise.all(dataDirs.map(ended)));
 
   it('have migrations that ran once for files at the same time, and only their own changes', async () => {
     const { cwd, dataDir, count, api } = createProject();
@@ -109,11 +114,10 @@ describe('Branches of tests', function () {
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
     await run(cwd, `await branch(${OPTIONS}); show(1);`);
     assert.equal(count(), 2);
-    await ended(dataDir);
   });
 
   it('have clones with the data that the branch began with, while the program is connected', async () => {
-    const { cwd, dataDir } = createProject();
+    const { cwd } = createProject();
     const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
       const connected = new Client(db.url);
       await connected.connect();
@@ -127,7 +131,6 @@ describe('Branches of tests', function () {
       await connected.end();
       show([counts, left]);`;
     assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2']]);
-    await ended(dataDir);
   });
 
   it('leave nothing after the process and the service were killed and the next run began', async () => {
@@ -191,13 +194,12 @@ describe('Branches of tests', function () {
   });
 
   it('are not made by a failed migration, whose error the test gets', async () => {
-    const { cwd, dataDir, api } = createProject();
+    const { cwd, api } = createProject();
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), 'create nonsense');
     await assert.rejects(run(cwd, `await branch({ migrate: 'migrations' })`), /2\.sql: syntax error/);
     assert.deepEqual(
       (await api().branches(PROJECT)).map(({ name }) => name),
       ['main'],
     );
-    await ended(dataDir);
   });
 });

@@ -1,13 +1,14 @@
 /**
- * 300 calls of a hostile agent over the socket of a window, on a real local service: nothing changes that isn't the agent's,
+ * Calls of a hostile agent over the socket of a window, on a real local service: nothing changes that isn't the agent's,
  * and no reply contains a secret. Set `CALLS` and `SEED` for longer and other runs.
  */
 import assert from 'node:assert/strict';
+import { roundsOf } from '../helpers/fullRun.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';
 import { hostileCalls, Random } from './agentCalls.ts';
 import { createAgentWorld } from './agentWorld.ts';
 
-const CALLS = Number(process.env['CALLS'] ?? 300);
+const CALLS = Number(process.env['CALLS'] ?? roundsOf(100, 300));
 const SEED = Number(process.env['SEED'] ?? 1);
 /** At the same time. */
 const CLIENTS = 6;
