@@ -75,98 +75,94 @@ describe('The MCP server without a window', function () {
     assert.match(text, expected);
   };
 
-  for (const [mode, version] of [
-    ['auto', '2026-07-28'],
-    ['legacy', '2025-11-25'],
-  ] as const)
-    describe(`for clients of ${version}`, () => {
-      let client: Client;
+  describe('for a client', () => {
+    let client: Client;
 
-      beforeEach(async () => {
-        client = await connect(undefined, mode);
-      });
-
-      it('calls each tool for what is the agent’s own', async () => {
-        assert.equal(client.getNegotiatedProtocolVersion(), version);
-        assert.equal((await client.listTools()).tools.length, TOOL_LISTINGS.length);
-        writeFileSync(path.join(folder, '.env'), '');
-        const made = await right(client, 'createBranch', { hours: 1, envFile: '.env' });
-        const { projectId, branchId, computeId } = made;
-        assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^DATABASE_URL=.*postgresql:/);
-        assert.doesNotMatch(JSON.stringify(made), /postgresql:/);
-        const [branch, compute] = [
-          { projectId, branchId },
-          { projectId, computeId },
-        ];
-        const listed = await right(client, 'listComputes');
-        assert.ok(JSON.stringify(listed).includes(String(computeId)));
-        assert.match(String((await right(client, 'getCompute', compute))['host']), /^127\.0\.0\.1:\d+$/);
-        const { branches } = await right(client, 'listBranches');
-        assert.ok(Array.isArray(branches));
-        const own = branches.map(fieldsOf).filter(({ isYours }) => isYours);
-        assert.ok(own.some((entry) => entry['branchId'] === branchId));
-        await right(client, 'runSql', { ...branch, sql: 'CREATE TABLE t (id int)', write: true });
-        assert.equal((await right(client, 'compareSchema', branch))['differs'], true);
-        await right(client, 'resetBranch', branch);
-        assert.equal((await right(client, 'compareSchema', branch))['differs'], false);
-        for (const [name, input] of [
-          ['resizeCompute', { ...compute, minCu: 0.5, maxCu: 1 }],
-          ['restartCompute', compute],
-          ['suspendCompute', compute],
-          ['startCompute', compute],
-        ] as const) {
-          await until('the end of the last operation', async () => {
-            const { isError, text, fields } = await call(client, name, input);
-            assert.ok(!isError || /operation/.test(text), text);
-            return fields['changed'] === true;
-          });
-        }
-        await until('its deletion', async () => {
-          const { isError, text } = await call(client, 'deleteBranch', branch);
-          assert.ok(!isError || /operation/.test(text), text);
-          return !isError;
-        });
-        assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^DATABASE_URL=(?:""|'')?\s*$/);
-      });
-
-      it('refuses what the user would have to approve, and says why', async () => {
-        const { id: projectId } = created.project;
-        const user = await api.change('POST', `/${projectId}/branches`, {
-          branch: { name: `dev-${mode}`, parent_id: created.branch.id },
-          endpoints: [{ type: 'read_write' }],
-        });
-        const compute = { projectId, computeId: user.endpoints[0]?.id };
-        const branch = { projectId, branchId: user.branch.id };
-        for (const name of ['startCompute', 'suspendCompute', 'restartCompute'])
-          await wrong(client, name, compute, REFUSED);
-        await wrong(client, 'resizeCompute', { ...compute, minCu: 2 }, REFUSED);
-        await wrong(client, 'resetBranch', branch, REFUSED);
-        await wrong(client, 'deleteBranch', branch, REFUSED);
-        await wrong(client, 'runSql', { ...branch, sql: 'SELECT 1', write: true }, /^You may only read/);
-        assert.deepEqual((await right(client, 'runSql', { ...branch, sql: 'SELECT 1' }))['rows'], [['1']]);
-        const { branchId } = await right(client, 'createBranch', { name: `one-${mode}`, hours: 1 });
-        const other = await connect(undefined, mode, 'Codex');
-        await wrong(other, 'deleteBranch', { projectId, branchId }, REFUSED);
-        await right(client, 'deleteBranch', { projectId, branchId });
-      });
-
-      it('says what is wrong with a call', async () => {
-        const { id: projectId } = created.project;
-        const compute = { projectId, computeId: 'ep-gone-1' };
-        const branch = { projectId, branchId: 'br-gone-1' };
-        await wrong(client, 'listComputes', { name: 'x' }, /^Unknown input name\.$/);
-        await wrong(client, 'getCompute', {}, /^projectId must be of type string\.$/);
-        for (const name of ['startCompute', 'suspendCompute', 'restartCompute'])
-          await wrong(client, name, compute, /^ep-gone-1 no longer exists\.$/);
-        await wrong(client, 'resizeCompute', { ...compute, minCu: 0.3 }, /^The input must have sizes/);
-        await wrong(client, 'listBranches', { projectId: 'gone' }, /^Couldn't load the branches of gone/);
-        await wrong(client, 'createBranch', { hours: 0 }, /^hours must be/);
-        for (const name of ['compareSchema', 'resetBranch', 'deleteBranch'])
-          await wrong(client, name, branch, /has no branch br-gone-1/);
-        await wrong(client, 'runSql', { ...branch, sql: 1 }, /^sql must be/);
-        await wrong(client, 'dropDatabase', {}, /^Unknown tool dropDatabase\.$/);
-      });
+    beforeEach(async () => {
+      client = await connect();
     });
+
+    it('calls each tool for what is the agent’s own', async () => {
+      assert.equal((await client.listTools()).tools.length, TOOL_LISTINGS.length);
+      writeFileSync(path.join(folder, '.env'), '');
+      const made = await right(client, 'createBranch', { hours: 1, envFile: '.env' });
+      const { projectId, branchId, computeId } = made;
+      assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^DATABASE_URL=.*postgresql:/);
+      assert.doesNotMatch(JSON.stringify(made), /postgresql:/);
+      const [branch, compute] = [
+        { projectId, branchId },
+        { projectId, computeId },
+      ];
+      const listed = await right(client, 'listComputes');
+      assert.ok(JSON.stringify(listed).includes(String(computeId)));
+      assert.match(String((await right(client, 'getCompute', compute))['host']), /^127\.0\.0\.1:\d+$/);
+      const { branches } = await right(client, 'listBranches');
+      assert.ok(Array.isArray(branches));
+      const own = branches.map(fieldsOf).filter(({ isYours }) => isYours);
+      assert.ok(own.some((entry) => entry['branchId'] === branchId));
+      await right(client, 'runSql', { ...branch, sql: 'CREATE TABLE t (id int)', write: true });
+      assert.equal((await right(client, 'compareSchema', branch))['differs'], true);
+      await right(client, 'resetBranch', branch);
+      assert.equal((await right(client, 'compareSchema', branch))['differs'], false);
+      for (const [name, input] of [
+        ['resizeCompute', { ...compute, minCu: 0.5, maxCu: 1 }],
+        ['restartCompute', compute],
+        ['suspendCompute', compute],
+        ['startCompute', compute],
+      ] as const) {
+        await until('the end of the last operation', async () => {
+          const { isError, text, fields } = await call(client, name, input);
+          assert.ok(!isError || /operation/.test(text), text);
+          return fields['changed'] === true;
+        });
+      }
+      await until('its deletion', async () => {
+        const { isError, text } = await call(client, 'deleteBranch', branch);
+        assert.ok(!isError || /operation/.test(text), text);
+        return !isError;
+      });
+      assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^DATABASE_URL=(?:""|'')?\s*$/);
+    });
+
+    it('refuses what the user would have to approve, and says why', async () => {
+      const { id: projectId } = created.project;
+      const user = await api.change('POST', `/${projectId}/branches`, {
+        branch: { name: 'dev', parent_id: created.branch.id },
+        endpoints: [{ type: 'read_write' }],
+      });
+      const compute = { projectId, computeId: user.endpoints[0]?.id };
+      const branch = { projectId, branchId: user.branch.id };
+      for (const name of ['startCompute', 'suspendCompute', 'restartCompute'])
+        await wrong(client, name, compute, REFUSED);
+      await wrong(client, 'resizeCompute', { ...compute, minCu: 2 }, REFUSED);
+      await wrong(client, 'resetBranch', branch, REFUSED);
+      await wrong(client, 'deleteBranch', branch, REFUSED);
+      await wrong(client, 'runSql', { ...branch, sql: 'SELECT 1', write: true }, /^You may only read/);
+      assert.deepEqual((await right(client, 'runSql', { ...branch, sql: 'SELECT 1' }))['rows'], [['1']]);
+      const { branchId } = await right(client, 'createBranch', { name: 'one', hours: 1 });
+      // Of the older version of the protocol.
+      const other = await connect(undefined, 'legacy', 'Codex');
+      await wrong(other, 'deleteBranch', { projectId, branchId }, REFUSED);
+      await right(client, 'deleteBranch', { projectId, branchId });
+    });
+
+    it('says what is wrong with a call', async () => {
+      const { id: projectId } = created.project;
+      const compute = { projectId, computeId: 'ep-gone-1' };
+      const branch = { projectId, branchId: 'br-gone-1' };
+      await wrong(client, 'listComputes', { name: 'x' }, /^Unknown input name\.$/);
+      await wrong(client, 'getCompute', {}, /^projectId must be of type string\.$/);
+      for (const name of ['startCompute', 'suspendCompute', 'restartCompute'])
+        await wrong(client, name, compute, /^ep-gone-1 no longer exists\.$/);
+      await wrong(client, 'resizeCompute', { ...compute, minCu: 0.3 }, /^The input must have sizes/);
+      await wrong(client, 'listBranches', { projectId: 'gone' }, /^Couldn't load the branches of gone/);
+      await wrong(client, 'createBranch', { hours: 0 }, /^hours must be/);
+      for (const name of ['compareSchema', 'resetBranch', 'deleteBranch'])
+        await wrong(client, name, branch, /has no branch br-gone-1/);
+      await wrong(client, 'runSql', { ...branch, sql: 1 }, /^sql must be/);
+      await wrong(client, 'dropDatabase', {}, /^Unknown tool dropDatabase\.$/);
+    });
+  });
 
   it('finds the service of the project around the folder, and that of the extension', async function () {
     if (process.platform === 'win32') this.skip();
