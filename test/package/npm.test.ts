@@ -16,6 +16,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../workbench/folders.ts';
+import { npm } from '../workbench/install.ts';
 import { runIsolated, whyNotIsolated } from './isolation.ts';
 import { packNpmPackage } from './npmPackage.ts';
 
@@ -34,10 +35,13 @@ const QUERY = `
   console.log(JSON.stringify(rows));
   await client.end();`;
 
-/** A test file of mocha or `node:test`, which changes the branch and expects a clone without the change. */
-const suite = (imports: string): string => `
+/** What `npm install` gets from the registry, or from its cache. */
+const VITEST = ['vitest@5.1.1', 'pg@8.23.1'];
+
+/** A test file of a runner, which changes the branch and expects a clone without the change. */
+const suite = (imports: string, client = PG): string => `
   import assert from 'node:assert/strict';
-  import pg from ${PG};
+  import pg from ${client};
   import { branch } from 'hosted-postgres/test';
   ${imports}
   const count = async (url, change) => {
@@ -163,4 +167,24 @@ describe(`the npm package without network and Postgres${why}`, function () {
       const output = run(machine, as, `node --import ${setup} --test node.mjs && ${mocha}`);
       assert.match(output, /pass 1\b[^]*1 passing/);
     });
+
+  it('gives test files of Vitest branches, as npm installs both', async () => {
+    const machine = mkdtempSync(path.join(folder, 'machine-'));
+    chmodSync(machine, 0o755);
+    mkdirSync(path.join(machine, 'project'));
+    const file = suite("import { afterAll as after, beforeAll as before, it } from 'vitest';", "'pg'");
+    const options = { setupFiles: ['hosted-postgres/test/setup'], hookTimeout: 60_000, testTimeout: 60_000 };
+    write(machine, {
+      'package.json': '{ "private": true }',
+      'schema.sql': 'create table notes (id int); insert into notes values (1);',
+      'one.test.mjs': file,
+      'two.test.mjs': file,
+      'vitest.config.mjs': `export default ${JSON.stringify({ test: options })};`,
+    });
+    // With more retries, a registry that can't be reached takes minutes.
+    const flags = ['--prefer-offline', '--fetch-retries=1', '--fetch-retry-mintimeout=1000'];
+    await npm(['install', tgz, ...VITEST, ...flags], path.join(machine, 'project'));
+    const output = run(machine, 'user', 'NO_COLOR=1 npx vitest run', '--temporary');
+    assert.match(output, /Test Files +2 passed \(2\)\s+Tests +2 passed \(2\)/);
+  });
 });
