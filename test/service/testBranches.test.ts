@@ -11,6 +11,7 @@ import { builtTestLibrary } from '../helpers/builtTestLibrary.ts';
 import { branchCalls, storageOf } from '../helpers/branchCalls.ts';
 import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
+import { query } from './postgres/clients.ts';
 
 const LIMIT = 120_000;
 const byName = (a: string, b: string): number => a.localeCompare(b);
@@ -135,17 +136,24 @@ describe('Branches of tests', function () {
 
   it('leave nothing after the process and the service were killed and the next run began', async () => {
     const { cwd, dataDir, api } = createProject();
-    const code = `await branch({ migrate: 'migrations', seed: 'seed.sql' }); show(1); setInterval(() => {}, 1000);`;
+    const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
+      show(db.url);
+      setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['-e', await program(code)], {
       cwd,
       env: environment(),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(createInterface({ input: child.stdout }), 'line');
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    const url = String(JSON.parse(String(line)));
+    assert.deepEqual(await query(url, 'select id from item order by 1'), [1, 2]);
 
     const { pid } = serviceOf(dataDir);
     const [killed] = (await api().branches(PROJECT)).filter(({ name }) => name.startsWith('test '));
     assert.ok(killed);
+    const pidFile = path.join(storageOf({ dataDir }), 'branches', killed.id, 'data', 'postmaster.pid');
+    const server = Number.parseInt(readFileSync(pidFile, 'utf8'));
+    assert.ok(isAlive(server));
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
     await once(child, 'close');
@@ -157,6 +165,8 @@ describe('Branches of tests', function () {
     const left = await api().branches(PROJECT);
     assert.deepEqual(left.map(({ name }) => name.split(' ')[0] ?? '').toSorted(byName), ['main', 'parent']);
     await ended(dataDir);
+    assert.equal(isAlive(server), false);
+    await assert.rejects(query(url, 'select 1'));
     const ids = left.map(({ id }) => id);
     const files = readdirSync(storageOf({ dataDir }), { encoding: 'utf8', recursive: true });
     assert.deepEqual(
