@@ -31,6 +31,8 @@ const rows: Readonly<Record<string, Row>> = {
   'new-branch': { load: () => import('./newBranch.ts'), limitSeconds: 300 },
   'git-branch': { load: () => import('./gitBranch.ts'), limitSeconds: 120 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
+  'npm-start': { load: () => import('./npmStart.ts'), limitSeconds: 120 },
+  'test-suite': { load: () => import('./testSuite.ts'), limitSeconds: 180 },
 };
 
 const { values, positionals: names } = parseArgs({
