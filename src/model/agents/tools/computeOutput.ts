@@ -61,7 +61,7 @@ export const computeName = (compute: Compute): string => nameOrId(compute.name, 
 function stateOutput(compute: Compute): string {
   const status = computeStatus(compute);
   if (status !== 'pending') return status === 'unknown' ? sanitize(compute.current_state) : status;
-  return `${sanitize(compute.current_state)}, becoming ${sanitize(compute.pending_state ?? '')}`;
+  return sanitize(`${compute.current_state}, becoming ${compute.pending_state}`);
 }
 
 function autosuspendOutput({ suspend_timeout_seconds: delay }: Compute): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import type { BranchLogin } from '../../../../src/model/agents/branchLogin.ts';
 import { runSql, type SqlRequest } from '../../../../src/model/agents/runSql.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
@@ -148,6 +149,8 @@ describe('SQL of agents', () => {
   /** The rows that Postgres may return. */
   let limits: number[];
   let cancels: (readonly number[])[];
+  /** As by Postgres if they arrive before the statement. */
+  let ignoredCancels: number;
   let login: BranchLogin;
   const run = (sql: string, more: Partial<SqlRequest> = {}, signal = never) =>
     runSql(login, { sql, write: false, maxRows: 10, ...more }, signal);
@@ -157,11 +160,11 @@ describe('SQL of agents', () => {
     texts = [];
     limits = [];
     cancels = [];
+    ignoredCancels = 1;
     const sockets = new Set<Socket>();
     const conversations = new Set<Conversation>();
-    // Ignores the first cancel, as Postgres does if it arrives before the statement.
     const onCancel = (ids: readonly number[]) => {
-      if (cancels.push(ids) > 1) for (const each of conversations) each.endStatement();
+      if (cancels.push(ids) > ignoredCancels) for (const each of conversations) each.endStatement();
     };
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -216,6 +219,7 @@ describe('SQL of agents', () => {
     for (const [left, expected] of [
       [error, 'no column (42703, at character 8) Detail: Some detail. Hint: Another name?'],
       [{ S: 'ERROR', C: '22012', M: 'division by zero' }, 'division by zero (22012)'],
+      [{ S: 'ERROR', M: 'no code' }, 'no code'],
       [{ S: 'ERROR', C: '22012', M: 'x'.repeat(3000) }, 'x'.repeat(2000)],
     ] as const) {
       reply = { error: left };
@@ -253,5 +257,28 @@ describe('SQL of agents', () => {
     ]);
     await assert.rejects(run('select 1', {}, AbortSignal.abort()), { message: 'Canceled.' });
     assert.equal(texts.length, 2);
+  });
+
+  it('ends the connection if twenty cancels do not end the statement', async () => {
+    reply = undefined;
+    ignoredCancels = Infinity;
+    const controller = new AbortController();
+    let hasEnded = false;
+    const canceled = assert.rejects(run('select pg_sleep(9)', {}, controller.signal)).finally(() => {
+      hasEnded = true;
+    });
+    await until('the statement', async () => texts.length === 2);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      controller.abort();
+      while (!hasEnded) {
+        await new Promise((resolve) => setImmediate(resolve));
+        mock.timers.tick(200);
+      }
+    } finally {
+      mock.timers.reset();
+    }
+    await canceled;
+    assert.equal(cancels.length, 20);
   });
 });
