@@ -98,19 +98,23 @@ describe('WorkFolder', () => {
     assert.deepEqual(fixture.switched, []);
   });
 
-  it('leaves a value that is changed while a target is looked up, and looks at it again', async () => {
-    await follow();
-    const { findTarget } = fixture;
-    fixture.findTarget = async (target) => {
-      fixture.write(url('unknown'));
-      return await findTarget(target);
-    };
-    fixture.checkOut('two');
-    await until('the decision', async () => fixture.decision.kind === 'stopped');
-    await fixture.folder.refresh();
-    assert.deepEqual(fixture.decision, { kind: 'stopped', reason: 'foreignValue', target: ref('two') });
-    assert.equal(fixture.value, url('unknown'));
-  });
+  for (const [event, change, reason, value] of [
+    ['it is changed', () => fixture.write(url('unknown')), 'foreignValue', url('unknown')],
+    ['the account is switched', () => (fixture.account = 'other'), 'otherAccount', url('one')],
+  ] as const)
+    it(`leaves a value if ${event} while a target is looked up, and looks at it again`, async () => {
+      await follow();
+      const { findTarget } = fixture;
+      fixture.findTarget = async (target) => {
+        change();
+        return await findTarget(target);
+      };
+      fixture.checkOut('two');
+      await until('the decision', async () => fixture.decision.kind === 'stopped');
+      await fixture.folder.refresh();
+      assert.deepEqual(fixture.decision, { kind: 'stopped', reason, target: ref('two') });
+      assert.equal(fixture.value, value);
+    });
 
   it('tries again after a failure', async () => {
     await follow();
