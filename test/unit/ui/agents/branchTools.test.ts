@@ -293,6 +293,6 @@ describe('Tools for branches', () => {
       branches.push({ id: `br-${count}`, name: `[x](command:y)\n${count}`, parent_id: 'br-main' });
     const { branches: listed, branchesLeftOut } = await call('listBranches', {});
     assert.deepEqual([listed.length, branchesLeftOut], [100, 51]);
-    assert.equal(listed[1]?.name, '[x] (command:y) 0');
+    assert.deepEqual([listed[1]?.name, listed[1]?.state], ['[x] (command:y) 0', 'ready']);
   });
 });
