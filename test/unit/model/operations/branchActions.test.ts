@@ -244,10 +244,12 @@ describe('BranchActions', () => {
     assert.equal(sent().length, 2);
   });
 
-  it('knows a service that deletes no projects from a project that is gone', async () => {
+  it('knows a service without changes of projects from a project that is gone', async () => {
     change = () => undefined;
     status = 404;
-    await assert.rejects(changes.deleteProject('shop', store.options), { name: 'NotOfferedError' });
+    const notOffered = { name: 'NotOfferedError', feature: 'projects' };
+    await assert.rejects(changes.createProject({ name: 'blog' }, store.options), notOffered);
+    await assert.rejects(changes.deleteProject('shop', store.options), notOffered);
     change = () => (projects = []);
     await assert.rejects(changes.deleteProject('shop', store.options), /status 404/);
   });
