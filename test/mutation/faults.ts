@@ -44,7 +44,10 @@ const EXPRESSIONS = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSParam
 export async function findFaults(text: string): Promise<readonly Fault[]> {
   const program: unknown = await typescript.parsers.typescript.parse(text, { filepath: 'file.ts' } as never);
   const faults: Fault[] = [];
+  const harmless = new Set<unknown>();
   visit(program, (node) => {
+    for (const each of harmlessIn(node)) harmless.add(each);
+    if (harmless.has(node)) return;
     for (const { start, end, after } of faultsOf(node, text)) {
       const lineBreaks = text.slice(node.range[0], start).split('\n').length - 1;
       faults.push({
@@ -79,6 +82,20 @@ function isSkipped({ type, declare }: Node): boolean {
 function isNameOrType(node: Node, property: string): boolean {
   if (property === 'typeAnnotation' || property === 'typeArguments' || property === 'source') return true;
   return property === 'key' && node['computed'] !== true;
+}
+
+/** The nodes in this one whose faults change nothing. */
+function harmlessIn(node: Node): readonly unknown[] {
+  const nodes = (...values: readonly unknown[]) => values.flat().filter(isNode);
+  // The groups of a match are missing together, and the first default shows that.
+  if (node.type === 'ArrayPattern') {
+    const defaults = nodes(node['elements']).flatMap(({ right }) => nodes(right));
+    return defaults.slice(1).filter(({ value }) => value === '');
+  }
+  // In `a < b ? -1 : 1` only the sign counts.
+  if (node.type !== 'ConditionalExpression') return [];
+  const ends = nodes(node['consequent'], node['alternate']).flatMap((end) => nodes(end['argument'] ?? end));
+  return ends.every(({ value }) => value === 1) ? ends : [];
 }
 
 type Replacement = Pick<Fault, 'start' | 'end' | 'after'>;
