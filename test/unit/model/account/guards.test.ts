@@ -41,13 +41,17 @@ describe('Guards', () => {
 
   it('waits at most five seconds for the branches and computes', async () => {
     const clock = new FakeClock();
-    const never = new Promise<undefined>(() => undefined);
-    const branches = { get: () => undefined, isKnown: () => false, refresh: () => never };
+    let reply = Promise.resolve(undefined);
+    const branches = { get: () => undefined, isKnown: () => false, refresh: () => reply };
     const inventory = { branches, compute: () => undefined, refreshComputes: async () => undefined };
     const session = { connection: undefined, requireSameAccount: () => undefined };
     const onDidChangeMarks = () => ({ dispose: () => undefined });
     const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks }, clock);
-    const refreshed = guards.refreshProtection({ projectId: 'shop', branchId: 'br-main' });
+    const target = { projectId: 'shop', branchId: 'br-main' };
+    await guards.refreshProtection(target);
+    assert.deepEqual(clock.waits, []);
+    reply = new Promise(() => undefined);
+    const refreshed = guards.refreshProtection(target);
     assert.equal(clock.next(), 5000);
     await refreshed;
   });
