@@ -141,8 +141,9 @@ describe('Tools for branches', () => {
     await until('the branch is known', async () => model.agentBranches.all.length === 1);
     controller.abort();
     await assert.rejects(first, /agent\/new \(br-new\) isn't ready yet\. Call createBranch with this name/);
-    const again = await call('createBranch', { name: 'agent/new' });
+    const again = await call('createBranch', { name: 'agent/new', includePassword: true });
     assert.equal(again.branchId, 'br-new');
+    assert.match(again.connectionString ?? '', /^postgresql:\/\/app_owner:first@/);
     assert.equal(sent().length, 1);
   });
 

@@ -167,6 +167,13 @@ describe('Tools for language models', () => {
     const listed = await invoke<Listed>('listComputes', {});
     assert.equal(listed.projects.length, 20);
     assert.equal(listed.projectsLeftOut, 40);
+    for (const [project, count] of [
+      ['p-7', 1],
+      [' P7', 1],
+      ['p5', 11],
+      ['none', 0],
+    ] as const)
+      assert.equal((await invoke<Listed>('listComputes', { project })).projects.length, count, project);
     assert.equal(listed.projects.flatMap((project) => project.computes).length, 100);
     assert.ok(JSON.stringify(listed).length < 100_000);
   });
