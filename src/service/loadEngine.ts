@@ -54,7 +54,9 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
     );
   // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of stale) emptyStorage(folder).catch(() => undefined);
-  return { storage, create: () => createPostgresEngine({ root: storage, programs, allowedOrigins, log }) };
+  const { isTemporary } = directory;
+  const options = { root: storage, isTemporary, programs, allowedOrigins, log };
+  return { storage, create: () => createPostgresEngine(options) };
 }
 
 function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {

@@ -7,7 +7,8 @@ import { StartError } from './core/errors.ts';
 export const HELP = `Usage: service [options]
 
   --port N              HTTP port on 127.0.0.1; 0 for any free port; default 8790
-  --data-dir DIR        all data; created if missing. Default: a temporary directory, deleted at the end
+  --data-dir DIR        all data; created if missing. Default: a temporary directory, which is not
+                        synced to disk, and deleted at the end
   --api-key KEY         accept this API key. The environment variable HOSTED_POSTGRES_SERVICE_API_KEY does
                         the same without showing the key in the process list
   --api-key-stdin       the same, with the key in the first line of standard input

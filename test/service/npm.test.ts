@@ -11,6 +11,8 @@ import { until } from '../workbench/until.ts';
 const LIMIT = 170_000;
 /** A command that runs until the program that started it is gone. */
 const UNTIL_KILLED = 'echo READY; while kill -0 $PPID; do sleep 0.1; done';
+/** Only what is deleted at the end may be lost at a power failure. */
+const FSYNC = '(select setting from pg_settings where name = $$fsync$$) as fsync';
 const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
 
 /** A command that runs SQL on DATABASE_URL and prints the rows. */
@@ -47,9 +49,13 @@ describe('npx hosted-postgres', function () {
   const isReady = (program: Started) => until('READY', async () => program.output().includes('READY'), LIMIT);
 
   it('gives the command a database and what public tools read, and exits with its code', async () => {
-    const program = start('--temporary', '--run', `${sql('select 6 * 7 as answer')} && env && exit 7`);
+    const program = start(
+      '--temporary',
+      '--run',
+      `${sql(`select 6 * 7 as answer, ${FSYNC}`)} && env && exit 7`,
+    );
     assert.equal(await program.ended, 7, program.output());
-    assert.match(program.output(), /\[{"answer":42}\]/);
+    assert.match(program.output(), /\[{"answer":42,"fsync":"off"}\]/);
     for (const line of [
       /^NEON_API_HOST=http:\/\/127\.0\.0\.1:\d+\/api\/v2$/m,
       /^NEON_API_KEY=[0-9a-f]{48}$/m,
@@ -66,9 +72,9 @@ describe('npx hosted-postgres', function () {
     const first = start('--run', sql('create table kept as select 5 as n'));
     assert.equal(await first.ended, 0, first.output());
     const key = readFileSync(path.join(folder, '.hosted-postgres/api-key'), 'utf8');
-    const second = start('--run', `${sql('select n from kept')} && echo "key $NEON_API_KEY"`);
+    const second = start('--run', `${sql(`select n, ${FSYNC} from kept`)} && echo "key $NEON_API_KEY"`);
     assert.equal(await second.ended, 0, second.output());
-    assert.match(second.output(), /\[{"n":5}\]/);
+    assert.match(second.output(), /\[{"n":5,"fsync":"on"}\]/);
     assert.ok(second.output().includes(`key ${key}`));
     assert.doesNotMatch(second.output(), /Ignored/);
     assert.equal(readFileSync(path.join(folder, '.hosted-postgres/.gitignore'), 'utf8'), '*\n');

@@ -27,6 +27,8 @@ export { stopOrphans } from './process/orphans.ts';
 interface PostgresEngineOptions {
   /** The folder for all data. */
   readonly root: string;
+  /** Whether the folder is deleted at the end. */
+  readonly isTemporary?: boolean;
   readonly programs: Programs;
   /** Origins of web pages that may use the serverless driver. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -46,7 +48,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [serviceLogins(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const deps = { storage, binaries, logins, certificate, shutdownSignal: shutdown.signal };
+  const { isTemporary = false } = options;
+  const deps = { storage, isTemporary, binaries, logins, certificate, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
 

@@ -31,6 +31,8 @@ host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
 /** Shared by all parts of the engine. */
 export interface EngineDependencies {
   readonly storage: Storage;
+  /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
+  readonly isTemporary: boolean;
   readonly binaries: Binaries;
   readonly logins: ServiceLogins;
   readonly certificate: Certificate;
@@ -165,6 +167,7 @@ async function runSingleUser(
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
 export async function syncToDisk(deps: EngineDependencies, dataDir: string): Promise<void> {
+  if (deps.isTemporary) return;
   // One system call instead of one for each file.
   const isSyncedAtOnce = process.platform === 'linux' && deps.binaries.major >= 17;
   const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];

@@ -8,6 +8,7 @@ import {
   configurationFile,
   fixedArguments,
   REPLICAS_FILE,
+  settingArguments,
   settingsLines,
   userSettings,
   type StandbySettings,
@@ -71,7 +72,8 @@ async function startServer(deps: ServerDependencies, start: StartOptions): Promi
     try {
       const address = await addressOf(deps.storage, start.name);
       const { dataDir, onLine } = start;
-      return await Postmaster.start({ ...deps, dataDir, address, args: start.args(address), onLine });
+      const args = [...start.args(address), ...(deps.isTemporary ? settingArguments({ fsync: 'off' }) : [])];
+      return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
     } catch (error) {
       if (!(error instanceof EngineError) || performance.now() > until) throw error;
       if (PORT_TAKEN.test(error.message)) {
