@@ -29,6 +29,7 @@ export async function installProgram(): Promise<string> {
   writeFileSync(path.join(own, 'package.json'), '{ "type": "module" }');
   await build({
     ...bundleOptions,
+    minify: true,
     absWorkingDir: projectRoot,
     entryPoints: { main: 'src/npm/main.ts', service: 'src/service/main.ts' },
     outdir: path.join(own, 'dist'),

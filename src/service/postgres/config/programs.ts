@@ -117,9 +117,10 @@ const OLDEST_POOLER = { major: 1, minor: 21 };
 export function findPooler(): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
-  return folders
-    .map((folder) => realPath(path.join(folder, 'pgbouncer')))
-    .find((file) => file !== undefined && changeableByOthers(file) === undefined && isNewPooler(file));
+  const files = new Set(folders.map((folder) => realPath(path.join(folder, 'pgbouncer'))));
+  return [...files].find(
+    (file) => file !== undefined && changeableByOthers(file) === undefined && isNewPooler(file),
+  );
 }
 
 function isNewPooler(file: string): boolean {
