@@ -209,6 +209,19 @@ describe('Tools for branches', () => {
     assert.deepEqual([sent(), questions], [[], []]);
   });
 
+  it('neither reset nor delete a branch that others depend on, not even by a question', async () => {
+    branches.push({ id: 'br-old', name: 'old' }, { id: 'br-child', name: 'child', parent_id: 'br-dev' });
+    branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
+    const fails = async (name: 'resetBranch' | 'deleteBranch', branchId: string, error: RegExp) =>
+      assert.rejects(call(name, { projectId: 'shop', branchId }), error);
+    await fails('resetBranch', 'br-main', /^Error: main has no parent, so it can't be reset\.$/);
+    await fails('resetBranch', 'br-dev', /^Error: dev has child branches, such as child\.$/);
+    await fails('deleteBranch', 'br-main', /^Error: main is the default branch, so it can't be deleted\.$/);
+    await fails('deleteBranch', 'br-old', /^Error: old is the root branch, so it can't be deleted\.$/);
+    await fails('deleteBranch', 'br-dev', /^Error: dev has child branches, such as child\.$/);
+    assert.deepEqual([sent(), questions], [[], []]);
+  });
+
   it('replace no URL of a branch of the user', async () => {
     branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
     await model.inventory.loadComputes('shop');

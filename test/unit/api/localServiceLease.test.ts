@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { baseUrlOrUndefined } from '../../../src/api/baseUrl.ts';
+import {
+  isLeaseProof,
+  LEASE_PROOF_HEADER,
+  leaseKey,
+  leaseProof,
+  postgresLine,
+} from '../../../src/api/leaseProof.ts';
+import { statusWithKey, takeLease } from '../../../src/api/localServiceLease.ts';
+import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
+import { until } from '../../workbench/until.ts';
+
+const leaseSecret = 'a-secret-of-both-sides';
+
+describe('The lease of a local service', () => {
+  /** Called with the response to a window that has proved itself, once its headers are sent. */
+  let hold: (response: ServerResponse) => void;
+  /** The secret that the service's proof is made with. */
+  let servicesSecret: string;
+  let keys: string[];
+  let refused: number;
+
+  const serve = async () => {
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      const url = new URL(request.url ?? '', baseUrl);
+      if (url.pathname !== '/lease') {
+        keys.push(`${url.pathname}${url.search} ${request.headers.authorization}`);
+        return response.writeHead(request.headers.authorization === 'Bearer right' ? 200 : 401).end('{}');
+      }
+      const nonce = url.searchParams.get('nonce') ?? '';
+      if (!isLeaseProof('window', { secret: leaseSecret, nonce, baseUrl }, url.searchParams.get('proof'))) {
+        refused += 1;
+        return response.writeHead(401).end();
+      }
+      assert.ok(nonce.length >= 43, 'the nonce has 32 random bytes');
+      keys.push(leaseKey({ secret: leaseSecret, nonce, baseUrl }));
+      const proof = leaseProof('service', { secret: servicesSecret, nonce, baseUrl });
+      response.writeHead(200, { [LEASE_PROOF_HEADER]: proof });
+      response.flushHeaders();
+      return hold(response);
+    };
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEndOfTest(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const baseUrl = baseUrlOrUndefined(`http://127.0.0.1:${port}/api/v2`) ?? assert.fail();
+    return { server, address: { baseUrl, leaseSecret } };
+  };
+
+  beforeEach(() => {
+    servicesSecret = leaseSecret;
+    [keys, refused] = [[], 0];
+    hold = (response) => void response.write(`${postgresLine(undefined)}\n`);
+  });
+
+  it('is taken with a new proof each time, and has a key of its own', async () => {
+    const { address } = await serve();
+    const leases = [await takeLease(address), await takeLease(address)];
+    assert.deepEqual(
+      leases.map((lease) => lease?.key),
+      keys,
+    );
+    assert.notEqual(keys[0], keys[1]);
+    assert.equal(leases[0]?.baseUrl, address.baseUrl);
+    assert.equal(await leases[0]?.postgresProblem, undefined);
+  });
+
+  it('says why no compute can start', async () => {
+    hold = (response) => void response.write(`${postgresLine('Postgres is not installed')}\n`);
+    const { address } = await serve();
+    const lease = await takeLease(address);
+    assert.equal(await lease?.postgresProblem, 'Postgres is not installed');
+  });
+
+  it('is not taken of a program that lacks the secret, or where none listens', async () => {
+    servicesSecret = 'another';
+    const { address, server } = await serve();
+    const closed: unknown[] = [];
+    hold = (response) => void response.once('close', () => closed.push(1));
+    assert.equal(await takeLease(address), undefined);
+    await until('the connection to close', async () => closed.length === 1);
+    assert.equal(await takeLease({ ...address, leaseSecret: 'wrong' }), undefined);
+    assert.equal(refused, 1);
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+    assert.equal(await takeLease(address), undefined);
+  });
+
+  it('ends with the service, or when it is released', async () => {
+    const responses: ServerResponse[] = [];
+    hold = (response) => void responses.push(response);
+    const { address } = await serve();
+    const [first, second] = [await takeLease(address), await takeLease(address)];
+    assert.ok(first && second);
+    assert.equal(first.ended.aborted, false);
+    responses[0]?.destroy();
+    await until('the first lease to end', async () => first.ended.aborted);
+    assert.equal(first.ended.reason.code, 'ECONNRESET');
+    assert.match(String(first.ended.reason), /The local service has ended/);
+    assert.equal(await statusWithKey(first, 'right'), undefined);
+    assert.equal(second.ended.aborted, false);
+    second.release();
+    await until('the second lease to end', async () => second.ended.aborted && responses[1]?.destroyed);
+  });
+
+  it('lets a key be tried', async () => {
+    const { address } = await serve();
+    const lease = (await takeLease(address)) ?? assert.fail();
+    keys.length = 0;
+    assert.equal(await statusWithKey(lease, 'right'), 200);
+    assert.equal(await statusWithKey(lease, 'wrong'), 401);
+    const target = '/api/v2/projects?limit=1 Bearer';
+    assert.deepEqual(keys, [`${target} right`, `${target} wrong`]);
+  });
+});
