@@ -214,6 +214,7 @@ describe('Client', () => {
           assert.rejects(client.findCredentials('shop', where), {
             message: `GET /projects/shop/connection_uri returned ${fault.reason === 'host' ? 'another host' : 'no usable uri'}`,
             fault: { kind: 'unexpectedReply', status: 200, ...fault },
+            mayHaveExecuted: false,
           }),
       ));
 

@@ -198,6 +198,24 @@ describe('SQL of agents', () => {
     assert.equal(texts.length, 2);
   });
 
+  it('sends no password to a program that asks for it without SCRAM', async () => {
+    for (const request of [message('R', int32(3)), message('R', int32(5), 'salt')]) {
+      const received: Buffer[] = [];
+      const server = createServer((socket) => {
+        socket.on('data', (chunk) => {
+          if (received.push(chunk) === 1) socket.write(request);
+        });
+        socket.on('error', () => undefined);
+      });
+      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+      atEndOfTest(() => server.close());
+      const { port } = server.address() as AddressInfo;
+      login = { ...login, host: `127.0.0.1:${port}` };
+      await assert.rejects(run('select 1'), /asked for the password without SCRAM/);
+      assert.equal(received.length, 1);
+    }
+  });
+
   it('begins a read-only transaction with limits that end with it, and none for a change', async () => {
     await run('select 1');
     const [reads = ''] = texts;

@@ -86,8 +86,11 @@ describe('A statement', () => {
         () => void calls.push(name),
       ]);
       Object.assign(connection, Object.fromEntries(recorded));
+      const described: unknown[] = [];
+      Object.assign(connection, { describe: (what: unknown) => void described.push(what) });
       const statement = new Statement({ sql: '', onlyReads, maxRows: 1 });
       statement.submit(connection);
+      assert.deepEqual(described, [{ type: 'S', name: '' }]);
       return { statement, connection, stream };
     };
 

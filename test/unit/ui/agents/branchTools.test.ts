@@ -158,6 +158,7 @@ describe('Tools for branches', () => {
       const made = await until('the branch', async () => model.agentBranches.all[0]);
       const hours = (Date.parse(made.expiresAt) - Date.parse(made.createdAt)) / 3_600_000;
       assert.equal(hours.toFixed(1), '24.0');
+      assert.match(made.name, /^agent\/claude-[0-9a-f]{4}$/);
       operations = [operationRecord(1, end)];
       await until('a poll', async () => {
         if (model.clock.waits.length > 0) model.clock.next();

@@ -183,10 +183,10 @@ describe('Tools for language models', () => {
       ['dropEverything', {}, /^Unknown tool dropEverything\.$/],
       ['toString', {}, /^Unknown tool toString\.$/],
       ['getCompute', {}, /^projectId must be of type string\.$/],
-      ['getCompute', { ...target, computeId: 'br-x' }, /^computeId must be the id of a compute/],
+      ['getCompute', { ...target, computeId: 'br-x' }, /^computeId must be the id of a compute .*\.$/],
       ['getCompute', { ...target, confirm: true }, /^Unknown input confirm\.$/],
       ['getCompute', 'x', /^The input must be of type object\.$/],
-      ['resizeCompute', { ...target, minCu: 0.3 }, /^The input must have sizes that exist/],
+      ['resizeCompute', { ...target, minCu: 0.3 }, /^The input must have sizes that exist.*[^.]\.$/],
     ] as const)
       await assert.rejects(invoke(name, input), { message });
     assert.deepEqual(service.requests, []);
