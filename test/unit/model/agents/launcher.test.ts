@@ -63,6 +63,7 @@ describe('The launcher', () => {
     );
     assert.ok(existsSync(launcher) && launcher.endsWith('.cmd'));
     const text = readFileSync(launcher, 'utf8');
+    assert.match(text, /^@echo off\r\n/);
     assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
     assert.deepEqual(launchCommand(launcher, 'win32'), { command: 'cmd', args: ['/c', launcher] });
   });

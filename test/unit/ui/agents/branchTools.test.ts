@@ -303,6 +303,21 @@ describe('Tools for branches', () => {
     assert.deepEqual([compared.diff.length, compared.truncated], [20_000, true]);
   });
 
+  it('tell which branches are the default one, protected, and of the agent', async () => {
+    branches.push({ id: 'br-safe', name: 'safe', parent_id: 'br-main', protected: true });
+    branches.push({ id: 'br-own', name: 'own', parent_id: 'br-main', expires_at: later() });
+    await remember('br-own');
+    const { branches: listed } = await call('listBranches', {});
+    assert.deepEqual(
+      listed.map((each) => [each.branchId, each.parentId, each.isDefault, each.isProtected, each.isYours]),
+      [
+        ['br-main', undefined, true, false, false],
+        ['br-safe', 'br-main', false, true, false],
+        ['br-own', 'br-main', false, false, true],
+      ],
+    );
+  });
+
   it('return no more than 100 branches, without links and control characters', async () => {
     for (let count = 0; count < 150; count += 1)
       branches.push({ id: `br-${count}`, name: `[x](command:y)\n${count}`, parent_id: 'br-main' });
