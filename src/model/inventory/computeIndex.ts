@@ -124,7 +124,7 @@ function entryOf(compute: Compute, projectName: string, branchName: string): Ind
   const pooled = pooledHost(compute);
   const hosts: ComputeHost[] = [{ compute, host: compute.host, isPooled: false }];
   if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
-  const names = [compute.branch_id, compute.name ?? '', projectName, branchName];
+  const names = [compute.branch_id, compute.name, projectName, branchName];
   // Most hosts contain the id. Shorter texts are faster to search.
   if (!compute.host.includes(compute.id)) names.push(compute.id);
   const text = [compute.host, ...names, pooled ?? ''].join(' ').toLowerCase();

@@ -164,6 +164,8 @@ describe('rotateKey', () => {
         },
       };
       assert.deepEqual(await key.rotate({ oldKey: key.oldKey, deps: { accounts } }), { kind: 'rotated' });
+      // The reply says so, without a look at the list.
+      assert.equal(key.proxy.requests.at(-1)?.method, 'DELETE');
     });
   });
 });
