@@ -178,7 +178,7 @@ function registerListeners(
     budget,
     onError: (error) => log.error('Refreshing in the background', error),
   });
-  const registered = [
+  const subscriptions = [
     showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
     new WorkBranchItem(deps),
     renewUsedBranches(deps),
@@ -191,7 +191,7 @@ function registerListeners(
     refreshWhenVisible(refresh, view, config),
     deps.localService.follow(session),
   ];
-  for (const each of registered) disposables.add(each);
+  for (const each of subscriptions) disposables.add(each);
 }
 
 /** A client of the local service sends requests only while the service runs. */

@@ -57,7 +57,7 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const [command, args] = startTimeCommand(pid);
   const read = promisify(execFile)(command, args, startTimeOptions());
-  const actual = await read.then(({ stdout }) => parseSeconds(stdout)).catch(() => undefined);
+  const actual = await read.then(({ stdout }) => parseEpochSeconds(stdout)).catch(() => undefined);
   return matches(pid, actual, startedAt);
 }
 
@@ -107,7 +107,7 @@ export function canSignal(pid: number): boolean {
 export function startTime(pid: number): number | undefined {
   try {
     if (process.platform === 'linux') return startTimeFromProc(pid);
-    return parseSeconds(execFileSync(...startTimeCommand(pid), startTimeOptions()));
+    return parseEpochSeconds(execFileSync(...startTimeCommand(pid), startTimeOptions()));
   } catch {
     return undefined; // It ended in between.
   }
@@ -152,7 +152,7 @@ function startTimeCommand(pid: number): [command: string, args: string[]] {
   return [powershell, ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]];
 }
 
-function parseSeconds(date: string): number | undefined {
+function parseEpochSeconds(date: string): number | undefined {
   const time = Date.parse(date.trim()) / 1000;
   return Number.isNaN(time) ? undefined : time;
 }

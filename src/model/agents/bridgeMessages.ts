@@ -1,7 +1,6 @@
 /**
- * What the MCP program (`src/mcp`) and a window say to each other over a socket, in lines of JSON: the window greets, the
- * program asks one thing, and the window answers. So a client that goes away cancels its call, and no answer can be taken for
- * another.
+ * The protocol between the MCP server (`src/mcp`) and a window: lines of JSON over a socket. Each connection has one greeting of
+ * the window, one request and one reply. So closing it cancels the call, and replies can't be mixed up.
  */
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';

@@ -53,8 +53,8 @@ export async function runSql(
 ): Promise<SqlResult> {
   rejectText(request);
   const client = createClient(login);
-  const seconds = request.write ? WRITE_SECONDS : READ_SECONDS;
-  const deadline = AbortSignal.timeout((CONNECT_SECONDS + 2 * seconds) * 1000);
+  const timeoutSeconds = request.write ? WRITE_SECONDS : READ_SECONDS;
+  const deadline = AbortSignal.timeout((CONNECT_SECONDS + 2 * timeoutSeconds) * 1000);
   const stop = AbortSignal.any([signal, deadline]);
   const onAbort = () => void cancel(client);
   stop.addEventListener('abort', onAbort);
@@ -62,7 +62,7 @@ export async function runSql(
     stop.throwIfAborted();
     await client.connect();
     await client.query(
-      request.write ? settings(seconds, false) : `BEGIN READ ONLY; ${settings(seconds, true)}`,
+      request.write ? settings(timeoutSeconds, false) : `BEGIN READ ONLY; ${settings(timeoutSeconds, true)}`,
     );
     const statement = new Statement({ ...request, onlyReads: !request.write });
     client.query(statement);
@@ -118,9 +118,9 @@ function createClient(login: BranchLogin): Client {
  * The first query of the transaction: from then on, Postgres doesn't let it become read-write.
  * @param isLocal whether the settings end with the transaction
  */
-function settings(seconds: number, isLocal: boolean): string {
+function settings(timeoutSeconds: number, isLocal: boolean): string {
   const values = {
-    statement_timeout: `${seconds}s`,
+    statement_timeout: `${timeoutSeconds}s`,
     lock_timeout: '5s',
     datestyle: 'ISO, YMD',
     bytea_output: 'hex',

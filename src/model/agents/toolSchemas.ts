@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { sizeProblem } from '../../api/records/sizes.ts';
 
-export interface ToolSchemas<Input, Output> {
+export interface ToolSchema<Input, Output> {
   readonly input: z.ZodMiniType<Input>;
   readonly output: z.ZodMiniType<Output>;
   /** Fields of the output that may contain a password, because the caller asked for it. All others are redacted. */
@@ -186,6 +186,6 @@ export type ToolName = keyof All;
 export type ToolInput<N extends ToolName> = z.infer<All[N]['input']>;
 export type ToolOutput<N extends ToolName> = z.infer<All[N]['output']>;
 
-export const TOOL_SCHEMAS: { readonly [N in ToolName]: ToolSchemas<ToolInput<N>, ToolOutput<N>> } = ALL;
+export const TOOL_SCHEMAS: { readonly [N in ToolName]: ToolSchema<ToolInput<N>, ToolOutput<N>> } = ALL;
 
 export const isToolName = (name: string): name is ToolName => Object.hasOwn(TOOL_SCHEMAS, name);

@@ -37,7 +37,7 @@ export function completionContext(line: string, column: number): CompletionConte
 
 function kindAfter(lead: string, after: string): CompletionContext['kind'] | undefined {
   if (URI_AUTHORITY.test(lead)) return 'host';
-  if (HOST_FIELD.test(lead) && OTHER_FIELD.test(lead + after)) return 'host';
+  if (HOST_FIELD.test(lead) && CONNECTION_FIELD.test(lead + after)) return 'host';
   const name = variableBefore(lead);
   return name === undefined ? undefined : kindByName(name);
 }
@@ -56,7 +56,7 @@ export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?
 
 /** `host=` in a keyword/value string or a call, which is recognized by the fields next to it. */
 const HOST_FIELD = /(?:^|[\s"'`;,({])host["']?\s*[:=]\s*["'`]?$/i;
-export const OTHER_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
+export const CONNECTION_FIELD = /\b(?:dbname|database|user(?:name)?|sslmode)["']?\s*[:=]/i;
 
 const VARIABLES = [
   // PGHOST=  PGHOST: "  "PGHOST": "  env["PGHOST"] = '  PGHOST := `  ${PGHOST:-  process.env.PGHOST ?? '

@@ -2,7 +2,12 @@
  * Where the port goes when a host such as `127.0.0.1:5433` is inserted. Only connection strings have it after the host: libpq
  * and most libraries read it from a separate variable or field, such as PGPORT next to PGHOST.
  */
-import { OTHER_FIELD, URI_AUTHORITY, variableBefore, type CompletionContext } from './completionContext.ts';
+import {
+  CONNECTION_FIELD,
+  URI_AUTHORITY,
+  variableBefore,
+  type CompletionContext,
+} from './completionContext.ts';
 
 export type PortPlace =
   /** It stays with the host. */
@@ -34,7 +39,7 @@ export function portPlace(
   if (URI_AUTHORITY.test(lead)) return WITH_HOST;
   const field = FIELD.exec(lead);
   if (field !== null) {
-    if (!OTHER_FIELD.test(text)) return WITH_HOST;
+    if (!CONNECTION_FIELD.test(text)) return WITH_HOST;
     const [, word = '', syntax = ''] = field;
     const name = portName(word);
     return (

@@ -1,6 +1,6 @@
 /**
- * Loads computes for the editor, which may be used before the sidebar: those of each project once, in a large account only
- * those of the first projects. Picking another project loads its computes.
+ * Loads computes for the editor, which may be used before the sidebar is opened. Each project's computes are requested once; in a
+ * large account, only those of the first projects. Picking another project loads its computes.
  */
 import { isCancelled, isRejected } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';

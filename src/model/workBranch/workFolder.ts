@@ -131,9 +131,10 @@ export class WorkFolder implements Disposable {
   /** So that the public command line uses the same branch as the env file. Never rejects. */
   async updateNeonFile(ref: BranchRef | undefined = this.#state.current): Promise<void> {
     const { repository } = this.#state;
-    const known = ref && this.#deps.knownHosts.find(ref);
-    if (repository === undefined || known === undefined) return;
-    const change = { projectId: known.projectId, branch: known.branchName, isCheckedOut: true };
+    const knownBranch = ref && this.#deps.knownHosts.find(ref);
+    if (repository === undefined || knownBranch === undefined) return;
+    const { projectId, branchName: branch } = knownBranch;
+    const change = { projectId, branch, isCheckedOut: true };
     await updateNeonFile(this.folder, repository.worktree, change).catch(this.#deps.onError);
   }
 
@@ -240,9 +241,9 @@ export class WorkFolder implements Disposable {
 
   /** The state of the target, as far as it is known without a request. */
   #knownState(target: BranchRef): TargetState {
-    const known = this.#deps.knownHosts.find(target);
-    if (known?.isDeleted === true) return 'deleted';
-    return isExpired(known, this.#deps.clock.now()) ? 'expired' : 'unchecked';
+    const knownBranch = this.#deps.knownHosts.find(target);
+    if (knownBranch?.isDeleted === true) return 'deleted';
+    return isExpired(knownBranch, this.#deps.clock.now()) ? 'expired' : 'unchecked';
   }
 
   #update(change: Partial<WorkFolderState>, envPath?: string): void {

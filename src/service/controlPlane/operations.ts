@@ -122,7 +122,7 @@ export class Operations {
     const ended = this.#runSteps(work, startBeforeDurable)
       .catch((error: unknown) => this.#deps.onUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
-        // The next work may have started since the last commit.
+        // Newer work on the same ids may have started since the store's last commit.
         for (const id of subjects) if (this.#running.get(id)?.work === work) this.#running.delete(id);
       });
     for (const id of subjects) this.#running.set(id, { work, ended });

@@ -32,12 +32,12 @@ const sum = (a: Usage, b: Usage): Usage => ({
   active_time: a.active_time + b.active_time,
 });
 
-const withUncounted = (usage: Usage, computes: Iterable<StoredCompute>, now: number): Usage =>
+const addUncountedUsage = (usage: Usage, computes: Iterable<StoredCompute>, now: number): Usage =>
   [...computes].reduce((total, compute) => sum(total, uncountedUsageOf(compute, now)), usage);
 
 /** Returns the project as lists show it: in whole seconds, including the time that isn't counted yet. */
 export function withUsage({ record, computes }: ProjectState, now: number): ProjectRecord {
-  const { cpu_used_sec, active_time } = withUncounted(record, computes.values(), now);
+  const { cpu_used_sec, active_time } = addUncountedUsage(record, computes.values(), now);
   return { ...record, cpu_used_sec: Math.floor(cpu_used_sec), active_time: Math.floor(active_time) };
 }
 
@@ -48,7 +48,7 @@ const countedUsageOf = ({ compute_time_seconds, active_time_seconds }: BranchRec
 
 /** Returns the usage of a branch, including the time that isn't counted yet. */
 export const usageOfBranch = (branch: BranchRecord, computes: readonly StoredCompute[], now: number): Usage =>
-  withUncounted(countedUsageOf(branch), computes, now);
+  addUncountedUsage(countedUsageOf(branch), computes, now);
 
 /** Returns the mutations that add the uncounted usage of a compute to its project and its branch. */
 export function countUsage(account: AccountState, compute: StoredCompute, now: number): readonly Mutation[] {

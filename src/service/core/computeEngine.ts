@@ -140,7 +140,7 @@ interface EngineFacts {
 }
 
 export interface ComputeEngine extends EngineFacts {
-  /** Ends processes that an earlier run left, removes files that no record names, and connects the events. */
+  /** Ends processes that an earlier run left, removes files that no record names, and sets the receiver of events. */
   open(events: EngineEvents, recorded: RecordedIds): Promise<void>;
 
   /** Returns free ports for a new compute. */

@@ -24,7 +24,7 @@ export const notFound = (what: string, id: string): HttpError =>
 /** A well-formed request that breaks a rule of the specification. */
 export const unprocessable = (message: string): HttpError => new HttpError(422, 'RULE_BROKEN', message);
 
-/** A request that contradicts the current state. */
+/** A request that conflicts with the current state. */
 export const conflict = (message: string): HttpError => new HttpError(409, 'CONFLICT', message);
 
 /** The resource exists but can't provide what is requested, such as a password that the service doesn't know. */

@@ -79,8 +79,8 @@ export interface Run {
 }
 
 /**
- * @param argument unchecked, from VS Code, a keybinding or another extension
- * @returns the value for tasks.json and launch.json, if the command is for their inputs
+ * @param argument not validated; from VS Code, a keybinding or another extension
+ * @returns the value to substitute, if the command is one for `${input:…}` in tasks.json and launch.json
  */
 export type Command = (
   context: CommandContext,

@@ -9,7 +9,7 @@ import type { Config } from '../state/config.ts';
 import { requireTrust } from '../state/trust.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import { window } from '../window.ts';
-import { changeFile, displayPath, undoChanges, unsaved, type WrittenFile } from './fileChange.ts';
+import { changeFile, displayPath, undoChanges, unsaved, type FileChange } from './fileChange.ts';
 import { runGit } from './git.ts';
 import { realFile } from './realFile.ts';
 
@@ -30,7 +30,7 @@ export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceF
 }
 
 /** @param value a secret */
-export type WriteEnv = (value: string) => Promise<readonly WrittenFile[]>;
+export type WriteEnv = (value: string) => Promise<readonly FileChange[]>;
 
 /**
  * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
@@ -49,7 +49,7 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
     // The file may have been replaced during the questions.
     if ((await envFileOf(uri)).path !== target.path)
       throw new Error(l10n.t('{0} was changed in the meantime.', file));
-    const changes: WrittenFile[] = [];
+    const changes: FileChange[] = [];
     if (ignoreFile !== undefined)
       changes.push(await changeFile(ignoreFile, (text) => appendLine(text, path.posix.basename(uri.path))));
     changes.push(await changeFile(target.uri, (text) => setVariable(text, name, value), PRIVATE_MODE));
@@ -141,7 +141,7 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
 export function offerUndo(
   log: Log,
   message: string,
-  changes: readonly WrittenFile[],
+  changes: readonly FileChange[],
   onUndone = () => {},
 ): void {
   const undo = l10n.t('Undo');

@@ -5,7 +5,7 @@ import { ignoreMissing } from '../../base/files.ts';
 import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
 import type { EnvValue } from '../../model/workBranch/workFolder.ts';
 import type { EnvVariable } from './envFile.ts';
-import { changeFile, unsaved, type WrittenFile } from './fileChange.ts';
+import { changeFile, unsaved, type FileChange } from './fileChange.ts';
 import { realFile } from './realFile.ts';
 
 /** A file that can't be read, or that is a link out of the workspace, has no value. */
@@ -28,7 +28,7 @@ export async function replaceEnv(
   { uri, name }: EnvVariable,
   before: string,
   after: string,
-): Promise<WrittenFile | undefined> {
+): Promise<FileChange | undefined> {
   const isSame = (text: string) => getVariable(text, name) === before;
   const path = await pathOf(uri);
   const text = await readFile(path, 'utf8').catch(ignoreMissing);

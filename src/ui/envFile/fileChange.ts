@@ -8,7 +8,7 @@ import { changeText, decodeText, type Replacement } from '../../model/connection
 import { requireTrust } from '../state/trust.ts';
 
 /** A change of a file that can be undone. */
-export interface WrittenFile {
+export interface FileChange {
   readonly uri: Uri;
   /** Undefined if the file was created. */
   readonly before: Uint8Array | undefined;
@@ -20,7 +20,7 @@ export async function changeFile(
   uri: Uri,
   change: (text: string) => Replacement,
   mode?: number,
-): Promise<WrittenFile> {
+): Promise<FileChange> {
   requireTrust();
   const before = await readText(uri);
   const after = Buffer.from(changed(uri, before, change));
@@ -28,8 +28,8 @@ export async function changeFile(
   return { uri, before, after };
 }
 
-/** Undoes all of the changes or none. @throws {Error} if a file has changed since */
-export async function undoChanges(changes: readonly WrittenFile[]): Promise<void> {
+/** @throws {Error} if a file has changed since; then nothing is undone */
+export async function undoChanges(changes: readonly FileChange[]): Promise<void> {
   for (const { uri, after } of changes) {
     const current = await readText(uri);
     if (current === undefined || !Buffer.from(current).equals(after) || unsaved([uri]).length > 0)

@@ -5,7 +5,7 @@ import { redact } from '../../base/redact.ts';
 
 export class Log implements Disposable {
   #output: LogOutputChannel | undefined;
-  /** Known secrets, for those that match no pattern. In memory only. */
+  /** Secrets to redact that no pattern would recognize. In memory only. */
   readonly #secrets = new Set<string>();
 
   /** Redacts this value from now on. */

@@ -1,7 +1,7 @@
 /**
  * Reads and saves settings documents. If the service has newer settings than the document, VS Code offers to compare or
- * overwrite them. A save lasts until the change on the service has ended. If the change fails, the save fails with the
- * reason, and the document keeps its changes.
+ * overwrite them. Saving takes until the service has applied the change. If the change fails, the save fails with the
+ * reason, and the document stays unsaved.
  */
 import {
   FileChangeType,

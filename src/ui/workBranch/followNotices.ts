@@ -5,7 +5,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { BranchMapWriter, type BranchRef } from '../../model/workBranch/branchMap.ts';
 import type { AskReason } from '../../model/workBranch/decide.ts';
 import type { WorkFolder } from '../../model/workBranch/workFolder.ts';
-import { undoChanges, type WrittenFile } from '../envFile/fileChange.ts';
+import { undoChanges, type FileChange } from '../envFile/fileChange.ts';
 import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import { announce } from '../notifications/announce.ts';
@@ -61,14 +61,14 @@ const SETTLE = 1000;
 /** Announces that the file was changed. Only the first message has buttons, because later ones would be in the way. */
 export class SwitchNotices {
   #last:
-    | { readonly followed: FollowedFolder; readonly gitBranch: string; readonly change: WrittenFile }
+    | { readonly followed: FollowedFolder; readonly gitBranch: string; readonly change: FileChange }
     | undefined;
   #timer: Disposable | undefined;
   #hasOfferedUndo = false;
   #hasWarned = false;
 
   /** @param name of the database branch */
-  show(followed: FollowedFolder, gitBranch: string, change: WrittenFile, message: string): void {
+  show(followed: FollowedFolder, gitBranch: string, change: FileChange, message: string): void {
     this.#last = { followed, gitBranch, change };
     const isRunning = vscodeWindow.terminals.length > 0 || debug.activeDebugSession !== undefined;
     const warns = isRunning && !this.#hasWarned;

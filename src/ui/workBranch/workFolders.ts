@@ -12,7 +12,7 @@ import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
 import { WorkFolder, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
 import { envVariable } from '../envFile/envFile.ts';
 import { readEnv, readValue, replaceEnv } from '../envFile/envValue.ts';
-import type { WrittenFile } from '../envFile/fileChange.ts';
+import type { FileChange } from '../envFile/fileChange.ts';
 import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -109,7 +109,7 @@ export class WorkFolders implements Disposable {
   #create(folder: WorkspaceFolder): WorkFolder {
     const { session, inventory, knownHosts, config, log } = this.#deps;
     const variable = () => envVariable(config, folder);
-    let written: WrittenFile | undefined;
+    let written: FileChange | undefined;
     const work: WorkFolder = new WorkFolder(folder.uri.fsPath, {
       runGit,
       clock: systemClock,

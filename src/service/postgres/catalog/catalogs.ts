@@ -158,7 +158,7 @@ function toCatalog(
       owner,
       ...(created === null ? {} : { createdAt: new Date(created).toISOString() }),
     })),
-    roles: roles.map(({ name, canLogin }) => ({ name, canLogin, ...passwords.times(name) })),
+    roles: roles.map(({ name, canLogin }) => ({ name, canLogin, ...passwords.timestampsOf(name) })),
     ...(password === undefined ? {} : { password }),
   };
 }

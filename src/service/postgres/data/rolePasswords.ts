@@ -26,7 +26,7 @@ export class RolePasswords {
   }
 
   /** When a role was created and changed, if known. */
-  times(name: string): Pick<StoredRole, 'createdAt'> & { readonly updatedAt?: string } {
+  timestampsOf(name: string): Pick<StoredRole, 'createdAt'> & { readonly updatedAt?: string } {
     const { createdAt, updatedAt } = this.#find(name) ?? {};
     return {
       ...(createdAt === undefined ? {} : { createdAt }),

@@ -34,7 +34,7 @@ export const addService: Command = async (context, argument, run) => {
   const title = l10n.t('Add to pg_service.conf');
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
-  const login = await askForLogin(context, { title, compute, scope: undefined, canBePooled: true });
+  const login = await askForLogin(context, { title, compute, scope: undefined, allowsPooled: true });
   if (login === undefined) return;
   const name = await singleStep(title, (position) =>
     askText(position, {

@@ -37,7 +37,7 @@ export async function askForUri(
   context: CommandContext,
   request: Pick<LoginRequest, 'title' | 'compute' | 'scope'>,
 ): Promise<UriResult | undefined> {
-  const login = await askForLogin(context, { ...request, canBePooled: true });
+  const login = await askForLogin(context, { ...request, allowsPooled: true });
   if (login === undefined) return undefined;
   const answer = await findOrAskPassword(context, request, login);
   if (answer === undefined) return undefined;
@@ -51,7 +51,7 @@ export const copyAs: Command = async (context, argument, run) => {
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
   const request = { title, compute, scope: window.activeTextEditor?.document.uri };
-  const login = await askForLogin(context, { ...request, canBePooled: true });
+  const login = await askForLogin(context, { ...request, allowsPooled: true });
   if (login === undefined) return;
   const choice = await askForFormat(context, title);
   if (choice === undefined) return;

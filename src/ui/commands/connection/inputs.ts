@@ -166,7 +166,7 @@ async function findLogin(
   const { role, database } = args;
   if (role !== undefined && database !== undefined) return { role, database, pooled };
   const takesFirst = args.compute !== undefined;
-  const request = { title, compute, scope: undefined, canBePooled: false, takesFirst };
+  const request = { title, compute, scope: undefined, allowsPooled: false, takesFirst };
   const known = await knownLogin(context, request);
   return known && { role: role ?? known.role, database: database ?? known.database, pooled };
 }

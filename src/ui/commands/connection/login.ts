@@ -29,8 +29,8 @@ export interface LoginRequest {
   readonly compute: Compute;
   /** The file whose settings give the default role and database. */
   readonly scope: Uri | undefined;
-  /** Whether the pooled host can be used. */
-  readonly canBePooled: boolean;
+  /** Whether the caller can use a pooled connection. */
+  readonly allowsPooled: boolean;
   /** Whether to take the first database instead of asking which. */
   readonly takesFirst?: boolean;
 }
@@ -45,7 +45,7 @@ export async function askForLogin(context: LoginContext, request: LoginRequest):
  * exist on the branch. Undefined if either is unknown.
  */
 export function proposedLogin(context: LoginContext, request: LoginRequest): Login | undefined {
-  const { role, database } = proposed(context, request);
+  const { role, database } = proposeLogin(context, request);
   return role === '' || database === '' ? undefined : { role, database, pooled: false };
 }
 
@@ -69,15 +69,15 @@ export async function knownLogin(context: LoginContext, request: LoginRequest): 
   return only !== undefined && isClear ? only : await ask(context, request, catalog);
 }
 
-const proposed = ({ connectionDefaults, config }: LoginContext, request: LoginRequest): RoleAndDatabase =>
+const proposeLogin = ({ connectionDefaults, config }: LoginContext, request: LoginRequest): RoleAndDatabase =>
   connectionDefaults.propose(request.compute.project_id, config.connectionString(request.scope));
 
-const canBePooled = ({ canBePooled: fits, compute }: LoginRequest): boolean =>
-  fits && pooledHost(compute) !== undefined;
+const canBePooled = ({ allowsPooled, compute }: LoginRequest): boolean =>
+  allowsPooled && pooledHost(compute) !== undefined;
 
 const choicesFor = (context: LoginContext, request: LoginRequest, catalog: Catalog): readonly Login[] =>
   loginChoices(catalog, {
-    proposed: proposed(context, request),
+    proposed: proposeLogin(context, request),
     canBePooled: canBePooled(request),
     prefersPooled: context.connectionDefaults.prefersPooled(request.compute.project_id),
   });
@@ -155,7 +155,7 @@ function separateSteps(
   request: LoginRequest,
   catalog: Catalog | undefined,
 ): Step<LoginState>[] {
-  const { role, database } = proposed(context, request);
+  const { role, database } = proposeLogin(context, request);
   const applies = ({ isSeparate }: LoginState) => isSeparate === true;
   const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
   return [

@@ -59,7 +59,7 @@ export const openIn: Command = async (context, argument, run) => {
   const client = await pickClient(title, clients);
   if (client === undefined) return;
   const scope = vscodeWindow.activeTextEditor?.document.uri;
-  const request = { title, compute, scope, canBePooled: false };
+  const request = { title, compute, scope, allowsPooled: false };
   const login = await knownLogin(context, request);
   if (login === undefined) return;
   const project = context.inventory.project(compute.project_id)?.name ?? compute.project_id;

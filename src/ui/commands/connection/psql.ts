@@ -25,7 +25,7 @@ export const openPsql: Command = async (context, argument, run) => {
   if (compute === undefined) return;
   const scope = vscodeWindow.activeTextEditor?.document.uri;
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
-  const found = await findLogin(context, { title, compute, scope, canBePooled: false });
+  const found = await findLogin(context, { title, compute, scope, allowsPooled: false });
   if (found === undefined) return;
   const { login, password, ...security } = found;
   const options = {

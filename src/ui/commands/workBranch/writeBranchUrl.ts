@@ -57,7 +57,7 @@ async function findUrl(
     const found = await findTarget(context, ref, value);
     if (found.state === 'live') return found.value;
   }
-  const request = { title, compute, scope: variable.uri, canBePooled: true, takesFirst: true };
+  const request = { title, compute, scope: variable.uri, allowsPooled: true, takesFirst: true };
   const login = await knownLogin(context, request);
   const answer = login && (await findOrAskPassword(context, request, login));
   if (login === undefined || answer === undefined) return undefined;

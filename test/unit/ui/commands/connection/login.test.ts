@@ -39,14 +39,14 @@ describe('askForLogin and knownLogin', () => {
     title: 'Test',
     compute: computeRecord('ep-a', { host }),
     scope: undefined,
-    canBePooled: true,
+    allowsPooled: true,
   });
   const find = (host?: string) => knownLogin(context(), request(host));
 
   it('ask nothing for a single database, role and host', async () => {
     const only = { role: 'owner', database: 'app', pooled: false };
     assert.deepEqual(await askForLogin(context(), request('127.0.0.1:15432')), only);
-    assert.deepEqual(await askForLogin(context(), { ...request(), canBePooled: false }), only);
+    assert.deepEqual(await askForLogin(context(), { ...request(), allowsPooled: false }), only);
   });
 
   for (const [what, host, script] of [
@@ -63,7 +63,7 @@ describe('askForLogin and knownLogin', () => {
     });
 
   it('takes the only database and its owner', async () => {
-    assert.deepEqual(await knownLogin(context(), { ...request(), canBePooled: false }), {
+    assert.deepEqual(await knownLogin(context(), { ...request(), allowsPooled: false }), {
       role: 'owner',
       database: 'app',
       pooled: false,
