@@ -223,6 +223,22 @@ describe('Tools for branches', () => {
     assert.deepEqual([sent(), questions], [[], []]);
   });
 
+  it('reset and delete a branch of the user only with approval', async () => {
+    branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
+    for (const [name, button] of [
+      ['resetBranch', 'Reset'],
+      ['deleteBranch', 'Delete'],
+    ] as const) {
+      const change = () => call(name, { projectId: 'shop', branchId: 'br-dev' });
+      await assert.rejects(change(), /did not approve/);
+      assert.deepEqual(sent(), []);
+      answers.push(button);
+      await change();
+      assert.equal(model.service.requests.filter((each) => !each.startsWith('GET')).length, 1);
+      model.service.requests.length = 0;
+    }
+  });
+
   it('replace no URL of a branch of the user', async () => {
     branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
     await model.inventory.loadComputes('shop');
