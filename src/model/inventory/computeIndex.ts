@@ -127,6 +127,6 @@ function entryOf(compute: Compute, projectName: string, branchName: string): Ind
   const names = [compute.branch_id, compute.name, projectName, branchName];
   // Most hosts contain the id. Shorter texts are faster to search.
   if (!compute.host.includes(compute.id)) names.push(compute.id);
-  const text = [compute.host, ...names, pooled ?? ''].join(' ').toLowerCase();
+  const text = [compute.host, ...names, pooled].join(' ').toLowerCase();
   return { compute, projectName, branchName, hosts, text };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import type { BranchLogin } from '../../../../src/model/agents/branchLogin.ts';
 import { runSql, type SqlRequest } from '../../../../src/model/agents/runSql.ts';
@@ -142,6 +142,12 @@ class Conversation {
   }
 }
 
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  atEndOfTest(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 describe('SQL of agents', () => {
   const never = new AbortController().signal;
   let reply: Reply;
@@ -157,9 +163,7 @@ describe('SQL of agents', () => {
 
   beforeEach(async () => {
     reply = { columns: ['a', 'b'], rows: [['1', null]] };
-    texts = [];
-    limits = [];
-    cancels = [];
+    [texts, limits, cancels] = [[], [], []];
     ignoredCancels = 1;
     const sockets = new Set<Socket>();
     const conversations = new Set<Conversation>();
@@ -170,13 +174,9 @@ describe('SQL of agents', () => {
       sockets.add(socket);
       conversations.add(new Conversation(socket, () => reply, { texts, limits }, onCancel));
     });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    atEndOfTest(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
-    login = { host: `127.0.0.1:${port}`, role: 'app', password: 'secret', database: 'shop' };
+    const host = await listen(server);
+    atEndOfTest(() => sockets.forEach((socket) => socket.destroy()));
+    login = { host, role: 'app', password: 'secret', database: 'shop' };
   });
 
   it('returns rows and columns with their types', async () => {
@@ -202,14 +202,14 @@ describe('SQL of agents', () => {
     for (const request of [message('R', int32(3)), message('R', int32(5), 'salt')]) {
       const received: Buffer[] = [];
       const server = createServer((socket) => {
+        socket.on('error', () => undefined);
         socket.on('data', (chunk) => {
           if (received.push(chunk) === 1) socket.write(request);
         });
       });
-      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-      atEndOfTest(() => server.close());
-      login = { ...login, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+      login = { ...login, host: await listen(server) };
       await assert.rejects(run('select 1'), /asked for the password without SCRAM/);
+      await new Promise((resolve) => void server.close(resolve));
       assert.equal(received.length, 1);
     }
   });

@@ -31,7 +31,7 @@ describe('Tools that read branches', () => {
     model = await connectScripted(script);
   });
 
-  it('tell which branches are the default one, protected, and of the agent', async () => {
+  it('say which branch is the default one, which is protected, and which is the agent’s', async () => {
     branches.push({ id: 'br-safe', name: 'safe', parent_id: 'br-main', protected: true });
     branches.push({ id: 'br-own', name: 'own', parent_id: 'br-main', expires_at: later() });
     await model.agentBranches.add({
