@@ -53,6 +53,8 @@ async function manifest() {
     description:
       'A local service for hosted Postgres: the same API, real Postgres, offline, without an account.',
     license: String(project.license),
+    // Only of a release. The registry compares it with the workflow that publishes.
+    repository: project.repository,
     keywords: ['postgres', 'postgresql', 'database', 'testing', 'branching', 'serverless', 'neon'],
     type: 'module',
     engines: { node: '>=22' },

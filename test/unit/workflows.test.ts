@@ -36,6 +36,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   attest: ['attestations: write', 'id-token: write'],
   marketplace: ['contents: read', 'id-token: write'],
   'open-vsx': ['contents: read', 'id-token: write'],
+  npm: ['id-token: write'],
   github: ['contents: write'],
 };
 
@@ -128,7 +129,7 @@ for (const name of readdirSync(path.join(projectRoot, folder))) {
     it('names only npm scripts and files that exist', () => {
       const commands = steps.flatMap(({ run }) => run ?? []).join('\n');
       const named = [...commands.matchAll(/\bnpm (?:run )?([\w:]+)/g)].map(([, script = '']) => script);
-      const known = ['ci', 'sbom', ...Object.keys(scripts)];
+      const known = ['ci', 'sbom', 'view', 'publish', ...Object.keys(scripts)];
       assert.deepEqual(
         named.filter((script) => !known.includes(script)),
         [],
