@@ -11,6 +11,11 @@ export interface ShownNotification {
 /** Milliseconds. */
 const SHOWN_WITHIN = 10_000;
 /**
+ * Milliseconds until the center is opened although the bell has no dot. VS Code counts unread notifications: one that arrives
+ * just before the center closes isn't counted, and the end of an older one, such as a progress, reduces the count.
+ */
+const LOOK_AGAIN = 5000;
+/**
  * About VS Code's own extensions. On a slow machine, their progress can appear at any time after a window has opened,
  * and they can fail after a reload.
  */
@@ -37,12 +42,14 @@ export class Notifications {
   /** Waits for a notification whose message contains the string or matches the expression. */
   async waitFor(message: string | RegExp): Promise<ShownNotification> {
     let seen: readonly ShownNotification[] = [];
+    let lookedAt = performance.now();
     return until(
       async () => `the notification ${String(message)}; shown: ${JSON.stringify(seen)}`,
       async () => {
-        // The bell has a dot for a notification that arrived while the center was closed.
-        if (!(await this.#center.isVisible()) && !(await this.#unread.isVisible())) return undefined;
+        const isLikely = (await this.#center.isVisible()) || (await this.#unread.isVisible());
+        if (!isLikely && performance.now() - lookedAt < LOOK_AGAIN) return undefined;
         seen = await this.all();
+        lookedAt = performance.now();
         return seen.find((each) => matches(each.message, message));
       },
     );
