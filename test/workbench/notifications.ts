@@ -10,6 +10,7 @@ export interface ShownNotification {
 
 /** Milliseconds. */
 const SHOWN_WITHIN = 10_000;
+const CLICKED_WITHIN = 2000;
 /**
  * Milliseconds until the center is opened although the bell has no dot. VS Code counts unread notifications: one that arrives
  * just before the center closes isn't counted, and the end of an older one, such as a progress, reduces the count.
@@ -73,11 +74,12 @@ export class Notifications {
 
   async #closeWith(button: string): Promise<void> {
     const action = this.#center.getByRole('button', { name: button });
-    await action.click({ timeout: SHOWN_WITHIN }).catch(async (error: unknown) => {
-      // The center is closed already if its last notification ended just before the click.
-      if (await this.#center.isVisible()) throw error;
+    await until('the notification center to close', async () => {
+      if (!(await this.#center.isVisible())) return true;
+      // It also closes by itself with its last notification, even just before the click.
+      await action.click({ timeout: CLICKED_WITHIN }).catch(() => undefined);
+      return undefined;
     });
-    await this.#center.waitFor({ state: 'hidden' });
   }
 
   /**
@@ -86,7 +88,9 @@ export class Notifications {
    */
   async #open(): Promise<boolean> {
     if (await this.#center.isVisible()) return true;
-    await this.#clickBell();
+    // A mouse click would be lost if the status bar, which inserts all items again when one comes or goes, did so between
+    // the press and the release of the button.
+    await this.#bell.locator('.statusbar-item-label').dispatchEvent('click');
     // It closes again when its last notification goes, such as a progress that ends. That may be too quick to be seen.
     const isOpen = this.#center.waitFor({ timeout: SHOWN_WITHIN }).then(
       () => true,
@@ -94,15 +98,9 @@ export class Notifications {
     );
     if (!(await isOpen)) return false;
     if (!(await this.#center.getByText('No New Notifications').isVisible())) return true;
-    await this.#clickBell();
-    await this.#center.waitFor({ state: 'hidden' });
+    // Not by its bell, which would open it again if it closed by itself just before the click.
+    await this.#closeWith('Hide Notifications');
     return false;
-  }
-
-  async #clickBell(): Promise<void> {
-    // A mouse click would be lost if the status bar, which inserts all items again when one comes or goes, did so between
-    // the press and the release of the button.
-    await this.#bell.locator('.statusbar-item-label').dispatchEvent('click');
   }
 
   async #read(): Promise<ShownNotification[]> {
