@@ -34,6 +34,11 @@ describe('hostAtPosition', () => {
     it(`finds none in ${JSON.stringify(line)}`, () => assert.equal(mentionedIn(line), undefined));
   }
 
+  it('returns the ranges of host and port', () => {
+    const ranges = { host: '127.0.0.1', port: '15432', start: 3, end: 12, portEnd: 18 };
+    assert.deepEqual(hostAtPosition('at 127.0.0.1:15432/app', 5), ranges);
+  });
+
   it('returns a range within the line that covers the position', () => {
     const piece = fc.constantFrom('ep-a-1', '.', ':', '54', '@', '/', ' ', '-', '_', 'x', 'é');
     fc.assert(

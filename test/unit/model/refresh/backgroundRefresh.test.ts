@@ -94,8 +94,11 @@ describe('BackgroundRefresh', () => {
     assert.equal(await store.clock.turn(), MINUTE);
     assert.equal(await store.clock.turn(), 2000);
     state = 'active';
+    service.requests.length = 0;
     assert.equal(await store.clock.turn(), 2000);
     assert.deepEqual(store.clock.waits, [MINUTE - 4000]);
+    await until('the refresh', async () => service.requests.length > 0);
+    assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
   });
 
   it('leaves out projects that are polled already', async () => {

@@ -185,6 +185,7 @@ describe('Tools for language models', () => {
       ['getCompute', {}, /^projectId must be of type string\.$/],
       ['getCompute', { ...target, computeId: 'br-x' }, /^computeId must be the id of a compute .*\.$/],
       ['getCompute', { ...target, confirm: true }, /^Unknown input confirm\.$/],
+      ['getCompute', { ...target, confirm: true, force: true }, /^Unknown input confirm, force\.$/],
       ['getCompute', 'x', /^The input must be of type object\.$/],
       ['resizeCompute', { ...target, minCu: 0.3 }, /^The input must have sizes that exist.*[^.]\.$/],
     ] as const)
