@@ -10,6 +10,8 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   '.github/CONTRIBUTING.md',
   '.github/ARCHITECTURE.md',
+  '.github/DECISIONS.md',
+  '.github/MEASUREMENTS.md',
   '.github/SECURITY.md',
 ];
 const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readText('package.json'));

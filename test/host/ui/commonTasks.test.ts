@@ -1,4 +1,4 @@
-/** The ten most common tasks, from a window with the sidebar open. ARCHITECTURE compares these counts with other tools. */
+/** The ten most common tasks, from a window with the sidebar open. MEASUREMENTS compares these counts with other tools. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
