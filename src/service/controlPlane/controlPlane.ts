@@ -198,7 +198,7 @@ export class ControlPlane {
     const now = clock.now();
     const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
     const check = { step: { kind: 'check' }, target: computeTarget(idle) } as const;
-    const operation = newOperation(check, 'running', store.account.nextSequence(), now);
+    const operation = newOperation(check, 'running', now);
     store.commit(...setCompute(store.account, compute, idle, now), {
       set: 'operation',
       value: withStatus(operation, 'failed', now, reason),

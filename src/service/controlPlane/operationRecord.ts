@@ -65,7 +65,6 @@ const actionOf = (step: OperationStep): OperationRecord['action'] => {
 export function newOperation(
   { step, target }: Task,
   status: OperationRecord['status'],
-  sequence: number,
   now: number,
   group?: string,
 ): StoredOperation {
@@ -80,7 +79,7 @@ export function newOperation(
     updated_at: toTimestamp(now),
     total_duration_ms: 0,
   };
-  return { record, step, sequence, group: group ?? id };
+  return { record, step, group: group ?? id };
 }
 
 /** @param error why the operation failed, for users */

@@ -79,11 +79,10 @@ export class Operations {
   ): readonly OperationRecord[] {
     const { clock, store } = this.#deps;
     const { account } = store;
-    const sequence = account.nextSequence();
     const operations: StoredOperation[] = [];
     for (const [index, task] of tasks.entries()) {
       const status = index === 0 ? 'running' : 'scheduling';
-      operations.push(newOperation(task, status, sequence + index, clock.now(), operations[0]?.group));
+      operations.push(newOperation(task, status, clock.now(), operations[0]?.group));
     }
     const additions = operations.map((value): Mutation => ({ set: 'operation', value }));
     const existing = account.projects.get(projectId);

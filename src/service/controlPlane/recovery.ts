@@ -16,16 +16,12 @@ import { setCompute } from './usage.ts';
  * operation continues at the next start.
  */
 export function suspendAll(account: AccountState, now: number): Mutation[] {
-  let sequence = account.nextSequence();
-  const mutations: Mutation[] = [];
-  for (const compute of account.activeComputes()) {
-    const operations = hasUnfinishedOperation(account, compute) ? [] : suspension(compute, sequence, now);
-    sequence += operations.length;
+  return account.activeComputes().flatMap((compute) => {
+    const operations = hasUnfinishedOperation(account, compute) ? [] : suspension(compute, now);
     const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
     const idle = withState(compute.record, { current: 'idle', pending }, now);
-    mutations.push(...setCompute(account, compute, idle, now), ...operations);
-  }
-  return mutations;
+    return [...setCompute(account, compute, idle, now), ...operations];
+  });
 }
 
 const hasUnfinishedOperation = (account: AccountState, { record }: StoredCompute): boolean =>
@@ -33,10 +29,10 @@ const hasUnfinishedOperation = (account: AccountState, { record }: StoredCompute
     (operation) => operation.record.endpoint_id === record.id && isUnfinished(operation),
   );
 
-function suspension({ record }: StoredCompute, sequence: number, now: number): Mutation[] {
+function suspension({ record }: StoredCompute, now: number): Mutation[] {
   const target = computeTarget(record);
-  const suspended = newOperation({ step: { kind: 'suspend' }, target }, 'finished', sequence, now);
-  const started = newOperation({ step: { kind: 'start' }, target }, 'scheduling', sequence + 1, now);
+  const suspended = newOperation({ step: { kind: 'suspend' }, target }, 'finished', now);
+  const started = newOperation({ step: { kind: 'start' }, target }, 'scheduling', now);
   const operations =
     record.suspend_timeout_seconds === AUTOSUSPEND_NEVER ? [suspended, started] : [suspended];
   return operations.map((value) => ({ set: 'operation', value }));

@@ -114,8 +114,7 @@ class SeedBuilder {
     const value = { ...compute, record: withState(compute.record, state, this.#now) };
     this.#account.apply({ set: 'compute', value });
     if (state !== starting) return;
-    const sequence = this.#account.nextSequence();
-    const operation = newOperation(startTask(value), 'scheduling', sequence, this.#now);
+    const operation = newOperation(startTask(value), 'scheduling', this.#now);
     this.#account.apply({ set: 'operation', value: operation });
   }
 

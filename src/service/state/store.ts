@@ -83,11 +83,9 @@ export class AccountState {
   readonly #projectOfBranch = new Map<string, ProjectState>();
   readonly #projectOfCompute = new Map<string, ProjectState>();
   #lastKeyId = 0;
-  #lastSequence = 0;
 
   /** Returns an id that no key has had, not even a revoked one. */
   nextKeyId = (): number => this.#lastKeyId + 1;
-  nextSequence = (): number => this.#lastSequence + 1;
 
   /** The project of a stored record. */
   project(id: string): ProjectState {
@@ -128,7 +126,6 @@ export class AccountState {
       case 'compute':
         return this.#setCompute(mutation.value);
       case 'operation':
-        this.#lastSequence = Math.max(this.#lastSequence, mutation.value.sequence);
         this.project(mutation.value.record.project_id).operations.set(
           mutation.value.record.id,
           mutation.value,

@@ -159,8 +159,6 @@ export type StoredOperation = {
   readonly step: OperationStep;
   /** The id of the first operation of the same call. */
   readonly group: string;
-  /** Increases with each operation of the account: the order of the list, and its cursor. */
-  readonly sequence: number;
 };
 
 export type StoredKey = {

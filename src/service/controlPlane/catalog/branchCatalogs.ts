@@ -83,7 +83,7 @@ export class BranchCatalogs {
     if (primary === undefined) return [];
     const { store, clock } = this.#deps;
     const task = { step: { kind: 'sql' }, target: computeTarget(primary) } as const;
-    const value = newOperation(task, 'finished', store.account.nextSequence(), clock.now());
+    const value = newOperation(task, 'finished', clock.now());
     store.commit({ set: 'operation', value });
     return [value.record];
   }
