@@ -82,10 +82,9 @@ export class AccountState {
   readonly leftovers = new Map<string, Leftover>();
   readonly #projectOfBranch = new Map<string, ProjectState>();
   readonly #projectOfCompute = new Map<string, ProjectState>();
-  #lastKeyId = 0;
 
   /** Returns an id that no key has had, not even a revoked one. */
-  nextKeyId = (): number => this.#lastKeyId + 1;
+  nextKeyId = (): number => Math.max(0, ...this.keys.keys(), ...this.revokedKeys.values()) + 1;
 
   /** The project of a stored record. */
   project(id: string): ProjectState {
@@ -132,7 +131,6 @@ export class AccountState {
         );
         return;
       case 'key':
-        this.#lastKeyId = Math.max(this.#lastKeyId, mutation.value.id);
         this.keys.set(mutation.value.id, mutation.value);
         return;
       case 'leftover':
@@ -151,7 +149,6 @@ export class AccountState {
     for (const value of this.leftovers.values()) yield { set: 'leftover', value };
     for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
     for (const value of this.keys.values()) yield { set: 'key', value };
-    if (!this.keys.has(this.#lastKeyId)) yield { removed: 'key', id: this.#lastKeyId };
   }
 
   #setProject(record: ProjectRecord): void {
@@ -203,7 +200,6 @@ export class AccountState {
   }
 
   #removeKey(id: number, givenHash: string | undefined): void {
-    this.#lastKeyId = Math.max(this.#lastKeyId, id);
     const hash = givenHash ?? this.keys.get(id)?.hash;
     if (hash !== undefined) this.revokedKeys.set(hash, id);
     this.keys.delete(id);
