@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { AccountFile, readAccountFile } from '../../src/service/state/accountFile.ts';
-import { AccountState } from '../../src/service/state/store.ts';
+import { readAccountFile } from '../../src/service/state/accountFile.ts';
+import { AccountState, Store } from '../../src/service/state/store.ts';
 import type { Mutation } from '../../src/service/state/storedRecords.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 
@@ -14,59 +14,59 @@ const key = (id: number, name = `key ${id}`): Mutation => ({
 describe('The account file', () => {
   let folder: string;
   let file: string;
-  let account: AccountState;
-  let accountFile: AccountFile;
+  let store: Store;
   let failures: Error[];
   let snapshots: number;
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = temporaryFolder();
     file = path.join(folder, 'account.json');
-    account = new AccountState();
     failures = [];
+    store = await Store.open({
+      folder,
+      seed: async () => new AccountState(),
+      onFailure: (error) => failures.push(error),
+    });
+    const { account } = store;
+    const snapshot = account.snapshot.bind(account);
     snapshots = 0;
-    accountFile = new AccountFile(
-      file,
-      () => ((snapshots += 1), account.snapshot()),
-      (error) => failures.push(error),
-    );
+    account.snapshot = () => ((snapshots += 1), snapshot());
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const commit = (change: Mutation) => {
-    account.apply(change);
-    accountFile.write();
-  };
   const stored = () => {
     const read = new AccountState();
     for (const change of readAccountFile(file) ?? []) read.apply(change);
     return read;
   };
 
-  it('is undefined before it is written', () => assert.equal(readAccountFile(file), undefined));
+  it('is undefined before it is written', () => assert.equal(readAccountFile(`${file}.none`), undefined));
 
   it('has what was changed before whenDurable resolved, and is not written without a change', async () => {
-    commit(key(1));
-    commit(key(2));
-    commit({ removed: 'key', id: 1 });
-    await accountFile.whenDurable();
+    store.commit(key(1));
+    store.commit(key(2));
+    store.commit({ removed: 'key', id: 1 });
+    await store.whenDurable();
     assert.deepEqual([...stored().keys.keys()], [2]);
     assert.equal(stored().revokedKeys.get('1'), 1);
     assert.equal(stored().nextKeyId(), 3);
-    assert.equal(accountFile.whenDurable(), undefined);
+    const before = snapshots;
+    store.commit();
+    await store.whenDurable();
+    assert.equal(snapshots, before);
   });
 
   it('writes changes that arrive during a write together', async () => {
-    commit(key(1));
+    store.commit(key(1));
     await Promise.resolve(); // The first write begins.
-    for (let count = 0; count < 1000; count += 1) commit(key(1, `name ${count}`));
-    await accountFile.whenDurable();
+    for (let count = 0; count < 1000; count += 1) store.commit(key(1, `name ${count}`));
+    await store.whenDurable();
     assert.equal(stored().keys.get(1)?.name, 'name 999');
     assert.equal(snapshots, 2);
   });
 
   it('is reported as damaged if a bit, a line or the end is lost, doubled or changed', async () => {
-    for (const id of [1, 2, 3]) commit(key(id));
-    await accountFile.whenDurable();
+    for (const id of [1, 2, 3]) store.commit(key(id));
+    await store.whenDurable();
     const whole = readFileSync(file);
     const lines = whole.toString().split('\n').slice(0, -1);
     const damaged: Buffer[] = [];
@@ -87,13 +87,13 @@ describe('The account file', () => {
   });
 
   it('keeps what was durable and rejects all later changes after a failed write', async () => {
-    commit(key(1));
-    await accountFile.whenDurable();
+    store.commit(key(1));
+    await store.whenDurable();
     mkdirSync(`${file}.new/full`, { recursive: true });
-    commit(key(2));
-    await assert.rejects(async () => accountFile.whenDurable(), /Cannot write to .*account\.json/);
-    commit(key(3));
-    await assert.rejects(async () => accountFile.whenDurable());
+    store.commit(key(2));
+    await assert.rejects(async () => store.whenDurable(), /Cannot write to .*account\.json/);
+    store.commit(key(3));
+    await assert.rejects(async () => store.whenDurable());
     assert.equal(failures.length, 1);
     assert.deepEqual([...stored().keys.keys()], [1]);
   });

@@ -1,64 +1,14 @@
 /**
  * Stores the account as one file, which every write replaces as a whole: a line with the format and a checksum of the rest, then
- * one line of JSON for each record. Changes that arrive during a write share the next one.
+ * one line of JSON for each record.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { replaceFile } from '../../base/replaceFile.ts';
 import { notUsable, StartError, systemReason } from '../core/errors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 /** Increase it when older versions of the service couldn't read the file. */
 export const FORMAT = 3;
-
-export class AccountFile {
-  readonly #file: string;
-  readonly #snapshot: () => Iterable<Mutation>;
-  readonly #onFailure: (error: StartError) => void;
-  /** The last write; undefined when it has ended. It rejects if it or an earlier one failed. */
-  #last: Promise<void> | undefined;
-  /** Whether the last write has not begun: it will include all changes made before it begins. */
-  #isWaiting = false;
-
-  /**
-   * @param snapshot returns the whole account, as the mutations that produce it
-   * @param onFailure called when changes can no longer be stored, so replies must not show the account in memory
-   */
-  constructor(file: string, snapshot: () => Iterable<Mutation>, onFailure: (error: StartError) => void) {
-    this.#file = file;
-    this.#snapshot = snapshot;
-    this.#onFailure = onFailure;
-  }
-
-  /** Writes the account. During a write, queues one more for all changes until it begins. */
-  write(): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    const write = (this.#last ?? Promise.resolve()).then(() => this.#write());
-    this.#last = write;
-    const end = () => {
-      if (this.#last === write) this.#last = undefined;
-    };
-    write.then(end, () => undefined);
-  }
-
-  /** Resolves when the account is on disk as it is now; undefined if it is already. After a failure it always rejects. */
-  whenDurable(): Promise<void> | undefined {
-    return this.#last;
-  }
-
-  async #write(): Promise<void> {
-    this.#isWaiting = false;
-    const options = { mode: 0o600, temporary: `${this.#file}.new` };
-    try {
-      await replaceFile(this.#file, encodeAccount(this.#snapshot()), options);
-    } catch (error) {
-      const failure = notUsable(`Cannot write to ${this.#file}: ${systemReason(error)}`);
-      this.#onFailure(failure);
-      throw failure;
-    }
-  }
-}
 
 /** The JSON of each record. Records are immutable, so their JSON never changes. */
 const jsonOfRecords = new WeakMap<object, string>();
@@ -73,7 +23,7 @@ function jsonOf(mutation: Mutation): string {
 
 const checksum = (lines: string): string => createHash('sha256').update(lines).digest('hex');
 
-function encodeAccount(mutations: Iterable<Mutation>): string {
+export function encodeAccount(mutations: Iterable<Mutation>): string {
   let lines = '';
   for (const mutation of mutations) lines += `${jsonOf(mutation)}\n`;
   return `${JSON.stringify({ format: FORMAT, sha256: checksum(lines) })}\n${lines}`;

@@ -1,7 +1,8 @@
 /** The account in memory and in its file: a change is in memory at once, and replies wait until it is on disk. */
 import path from 'node:path';
-import { AccountFile, readAccountFile } from './accountFile.ts';
-import type { StartError } from '../core/errors.ts';
+import { replaceFile } from '../../base/replaceFile.ts';
+import { encodeAccount, readAccountFile } from './accountFile.ts';
+import { notUsable, systemReason, type StartError } from '../core/errors.ts';
 import type {
   BranchRecord,
   Mutation,
@@ -14,8 +15,9 @@ import type {
 
 interface StoreOptions {
   readonly folder: string;
-  /** Returns the contents of a new account; called only if the folder has none. */
-  readonly seed: () => Promise<Iterable<Mutation>>;
+  /** Returns a new account; called only if the folder has none. */
+  readonly seed: () => Promise<AccountState>;
+  /** Called when changes can no longer be stored, so replies must not show the account in memory. */
   readonly onFailure: (error: StartError) => void;
 }
 
@@ -23,40 +25,66 @@ export class Store {
   readonly account: AccountState;
   /** Whether the folder had no account. */
   readonly isNew: boolean;
-  readonly #file: AccountFile;
+  readonly #file: string;
+  readonly #onFailure: (error: StartError) => void;
+  /** The last write. It rejects if it or an earlier one failed. */
+  #lastWrite: Promise<void> = Promise.resolve();
+  /** Whether the last write has not begun: it will include all changes made before it begins. */
+  #isWaiting = false;
 
-  private constructor(account: AccountState, file: AccountFile, isNew: boolean) {
+  private constructor(account: AccountState, isNew: boolean, file: string, { onFailure }: StoreOptions) {
     this.account = account;
-    this.#file = file;
     this.isNew = isNew;
+    this.#file = file;
+    this.#onFailure = onFailure;
   }
 
   /** @throws {StartError} */
-  static async open({ folder, seed, onFailure }: StoreOptions): Promise<Store> {
-    const file = path.join(folder, 'account.json');
-    const account = new AccountState();
+  static async open(options: StoreOptions): Promise<Store> {
+    const file = path.join(options.folder, 'account.json');
     const stored = readAccountFile(file);
-    for (const mutation of stored ?? (await seed())) account.apply(mutation);
-    const accountFile = new AccountFile(file, () => account.snapshot(), onFailure);
+    const account = stored === undefined ? await options.seed() : new AccountState();
+    for (const mutation of stored ?? []) account.apply(mutation);
+    const store = new Store(account, stored === undefined, file, options);
     // Reports a folder that can't be written at the start rather than at the first change.
-    accountFile.write();
-    await accountFile.whenDurable();
-    return new Store(account, accountFile, stored === undefined);
+    store.#queueWrite();
+    await store.whenDurable();
+    return store;
   }
 
   /** Applies the mutations together. Either all of them or none survive a crash; see {@link whenDurable}. */
   commit(...mutations: readonly Mutation[]): void {
     if (mutations.length === 0) return;
     for (const mutation of mutations) this.account.apply(mutation);
-    this.#file.write();
+    this.#queueWrite();
   }
 
   /**
-   * Resolves when the account is on disk as it is now; undefined if it is already. Every reply waits for this, to reading
-   * requests too, so no client sees what a crash could undo.
+   * Resolves when the account is on disk as it is now; after a failed write it always rejects. Every reply waits for this,
+   * to reading requests too, so no client sees what a crash could undo.
    */
-  whenDurable(): Promise<void> | undefined {
-    return this.#file.whenDurable();
+  whenDurable(): Promise<void> {
+    return this.#lastWrite;
+  }
+
+  /** Changes that arrive during a write share the next one. */
+  #queueWrite(): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#lastWrite = this.#lastWrite.then(() => this.#write());
+    this.#lastWrite.catch(() => undefined); // Reported by `onFailure`.
+  }
+
+  async #write(): Promise<void> {
+    this.#isWaiting = false;
+    const options = { mode: 0o600, temporary: `${this.#file}.new` };
+    try {
+      await replaceFile(this.#file, encodeAccount(this.account.snapshot()), options);
+    } catch (error) {
+      const failure = notUsable(`Cannot write to ${this.#file}: ${systemReason(error)}`);
+      this.#onFailure(failure);
+      throw failure;
+    }
   }
 }
 
