@@ -3,38 +3,30 @@
  * the end of the last connection, or from the start of the compute if there was none.
  */
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
-import { toTimestamp, type ServiceClock } from '../core/clock.ts';
-import type { Store } from '../state/store.ts';
+import { toTimestamp } from '../core/clock.ts';
 import type { StoredCompute } from '../state/storedRecords.ts';
+import { suspendCompute } from './computes.ts';
+import type { Plane } from './operations.ts';
 
-const CHECK_EVERY = 1_000;
+/** Milliseconds between two checks. */
+export const AUTOSUSPEND_INTERVAL = 1_000;
 
 /** Milliseconds between two updates of `last_active` while connections come and go. */
 const PRECISION = 10_000;
 
-interface AutosuspendDependencies {
-  readonly store: Store;
-  readonly clock: ServiceClock;
-  /** Whether an operation runs on the compute. */
-  readonly isBusy: (computeId: string) => boolean;
-  readonly suspend: (computeId: string) => void;
-}
-
 export class Autosuspend {
-  readonly #deps: AutosuspendDependencies;
+  readonly #plane: Plane;
   readonly #use = new Map<string, { readonly at: number; readonly open: number }>();
-  readonly #stop: () => void;
 
-  constructor(deps: AutosuspendDependencies) {
-    this.#deps = deps;
-    this.#stop = deps.clock.every(CHECK_EVERY, () => this.#check());
+  constructor(plane: Plane) {
+    this.#plane = plane;
   }
 
   /** @param open the number of client connections now */
   activity(computeId: string, open: number): void {
-    const compute = this.#deps.store.account.compute(computeId);
+    const compute = this.#plane.store.account.compute(computeId);
     if (compute === undefined) return;
-    this.#use.set(computeId, { at: this.#deps.clock.now(), open });
+    this.#use.set(computeId, { at: this.#plane.clock.now(), open });
     this.#updateLastActive(compute);
   }
 
@@ -43,22 +35,19 @@ export class Autosuspend {
     return this.#use.get(computeId)?.open ?? 0;
   }
 
-  close(): void {
-    this.#stop();
-  }
-
   /** Milliseconds since 1970; now while a connection is open. */
   #lastUse({ record }: StoredCompute): number {
     const use = this.#use.get(record.id);
-    if (use !== undefined && use.open > 0) return this.#deps.clock.now();
+    if (use !== undefined && use.open > 0) return this.#plane.clock.now();
     return Math.max(use?.at ?? 0, Date.parse(record.last_active ?? record.created_at));
   }
 
-  #check(): void {
-    const { store, clock, isBusy, suspend } = this.#deps;
+  /** Suspends the computes that have been inactive for too long. */
+  check(): void {
+    const { store, clock, operations } = this.#plane;
     for (const compute of store.account.activeComputes()) {
       const { record } = compute;
-      if (isBusy(record.id)) continue;
+      if (operations.whenEnded(record.id) !== undefined) continue;
       if (this.#lastUse(compute) > clock.now()) {
         // The clock was set back. A last use in the future would keep the compute active until then.
         this.#use.set(record.id, { at: clock.now(), open: this.connections(record.id) });
@@ -69,7 +58,7 @@ export class Autosuspend {
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
       if (seconds === undefined || clock.now() - this.#lastUse(compute) < seconds * 1000) continue;
       this.#updateLastActive(compute, 0);
-      suspend(record.id);
+      suspendCompute(this.#plane, store.account.project(record.project_id), record.id);
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }
@@ -82,6 +71,6 @@ export class Autosuspend {
 
   #setLastActive(compute: StoredCompute, at: number): void {
     const value = { ...compute, record: { ...compute.record, last_active: toTimestamp(at) } };
-    this.#deps.store.commit({ set: 'compute', value });
+    this.#plane.store.commit({ set: 'compute', value });
   }
 }

@@ -25,175 +25,169 @@ import {
   type Allocation,
 } from './computeRecord.ts';
 import { generateId } from './generateId.ts';
-import { computeTarget } from './operationRecord.ts';
-import type { PlaneDependencies, Operations } from './operations.ts';
+import { computeTarget, startTask } from './operationRecord.ts';
+import type { Plane } from './operations.ts';
 import { countUsage } from './usage.ts';
-
-interface ComputesDependencies extends PlaneDependencies {
-  readonly operations: Operations;
-}
 
 interface ComputeResult {
   readonly endpoint: ComputeRecord;
   readonly operations: readonly OperationRecord[];
 }
 
-export class Computes {
-  readonly #deps: ComputesDependencies;
+/** @throws {HttpError} 404 */
+export function findCompute(project: ProjectState, id: string): StoredCompute {
+  const compute = project.computes.get(id);
+  if (compute === undefined) throw notFound(`compute in project ${project.record.id} with the id`, id);
+  return compute;
+}
 
-  constructor(deps: ComputesDependencies) {
-    this.#deps = deps;
+export async function createCompute(
+  plane: Plane,
+  project: ProjectState,
+  creation: ComputeCreation,
+): Promise<ComputeResult> {
+  requireCreatable(plane, project, creation);
+  const engine = await plane.engine;
+  if (creation.disabled !== true) requirePostgres(engine);
+  const allocation = await allocate(engine, plane.store.account);
+  // Another call may have taken the branch in the meantime.
+  requireCreatable(plane, project, creation);
+  const compute = pendingCompute(plane, project.record, creation, allocation);
+  return begin(plane, compute, [startTask(compute).step]);
+}
+
+function requireCreatable(plane: Plane, project: ProjectState, creation: ComputeCreation): void {
+  findBranch(project, creation.branch_id);
+  plane.operations.requireFree(creation.branch_id);
+  requireValid(project.record, creation, plane.plan);
+  if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
+}
+
+export async function updateCompute(
+  plane: Plane,
+  project: ProjectState,
+  id: string,
+  patch: ComputePatch,
+): Promise<ComputeResult> {
+  const engine = patch.settings === undefined ? undefined : await plane.engine;
+  const compute = findFree(plane, project, id);
+  const now = plane.clock.now();
+  const next = applyPatch(compute, patch, now);
+  requireValidUpdate(plane, project, compute.record, next, patch);
+  // Postgres itself checks new settings.
+  if (engine !== undefined && !isEqual(next.settings, compute.record.settings)) requirePostgres(engine);
+  const { steps, pending } = stepsOfUpdate(compute, next);
+  if (steps.length > 0) return begin(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
+  plane.store.commit({ set: 'compute', value: { ...compute, record: next } });
+  return { endpoint: next, operations: [] };
+}
+
+function requireValidUpdate(
+  { operations, plan }: Plane,
+  project: ProjectState,
+  before: ComputeRecord,
+  next: ComputeRecord,
+  patch: ComputePatch,
+): void {
+  requireProvisioner(project.record, patch.provisioner);
+  findBranch(project, next.branch_id);
+  if (patch.autoscaling_limit_min_cu !== undefined || patch.autoscaling_limit_max_cu !== undefined) {
+    const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
+    requireValidSize({ min, max }, plan);
   }
+  if (next.branch_id === before.branch_id) return;
+  operations.requireFree(next.branch_id);
+  if (next.type === 'read_write') requireNoPrimary(project, next.branch_id, before.id);
+}
 
-  /** @throws {HttpError} 404 */
-  find(project: ProjectState, id: string): StoredCompute {
-    const compute = project.computes.get(id);
-    if (compute === undefined) throw notFound(`compute in project ${project.record.id} with the id`, id);
-    return compute;
-  }
-
-  async create(project: ProjectState, creation: ComputeCreation): Promise<ComputeResult> {
-    const { store, clock } = this.#deps;
-    this.#requireCreatable(project, creation);
-    const engine = await this.#deps.engine;
-    if (creation.disabled !== true) requirePostgres(engine);
-    const allocation = await allocate(engine, store.account);
-    // Another call may have taken the branch in the meantime.
-    this.#requireCreatable(project, creation);
-    const compute = prepareCompute(store.account, project.record, creation, allocation, clock.now());
-    return this.#begin(project, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
-  }
-
-  #requireCreatable(project: ProjectState, creation: ComputeCreation): void {
-    findBranch(project, creation.branch_id);
-    this.#deps.operations.requireFree(creation.branch_id);
-    requireValid(project.record, creation, this.#deps.plan);
-    if (creation.type === 'read_write') requireNoPrimary(project, creation.branch_id);
-  }
-
-  async update(project: ProjectState, id: string, patch: ComputePatch): Promise<ComputeResult> {
-    const engine = patch.settings === undefined ? undefined : await this.#deps.engine;
-    const compute = this.#findFree(project, id);
-    const now = this.#deps.clock.now();
-    const next = applyPatch(compute, patch, now);
-    this.#requireValidUpdate(project, compute.record, next, patch);
-    // Postgres itself checks new settings.
-    if (engine !== undefined && !isEqual(next.settings, compute.record.settings)) requirePostgres(engine);
-    const { steps, pending } = stepsOfUpdate(compute, next);
-    if (steps.length > 0) {
-      return this.#begin(project, { ...compute, record: withState(next, { pending }, now) }, steps);
-    }
-    this.#deps.store.commit({ set: 'compute', value: { ...compute, record: next } });
-    return { endpoint: next, operations: [] };
-  }
-
-  #requireValidUpdate(
-    project: ProjectState,
-    before: ComputeRecord,
-    next: ComputeRecord,
-    patch: ComputePatch,
-  ): void {
-    const { operations, plan } = this.#deps;
-    requireProvisioner(project.record, patch.provisioner);
-    findBranch(project, next.branch_id);
-    if (patch.autoscaling_limit_min_cu !== undefined || patch.autoscaling_limit_max_cu !== undefined) {
-      const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = next;
-      requireValidSize({ min, max }, plan);
-    }
-    if (next.branch_id === before.branch_id) return;
-    operations.requireFree(next.branch_id);
-    if (next.type === 'read_write') requireNoPrimary(project, next.branch_id, before.id);
-  }
-
-  /** Returns undefined if there is no such compute. */
-  delete(project: ProjectState, id: string): ComputeResult | undefined {
-    if (!project.computes.has(id)) return undefined;
-    const compute = this.#findFree(project, id);
-    const { store, clock, operations } = this.#deps;
-    const { type, branch_id } = compute.record;
-    if (project.branches.get(branch_id)?.protected === true)
-      throw unprocessable(
-        `Compute ${id} is on the protected branch ${branch_id}. Remove the protection first.`,
-      );
-    const { record } = this.#pending(compute, 'idle');
-    const task = { step: { kind: 'remove', type }, target: computeTarget(record) } as const;
-    const started = operations.begin(
-      project.record.id,
-      [task],
-      [
-        ...countUsage(store.account, compute, clock.now()),
-        { removed: 'compute', projectId: project.record.id, id },
-      ],
+/** Returns undefined if there is no such compute. */
+export function deleteCompute(plane: Plane, project: ProjectState, id: string): ComputeResult | undefined {
+  if (!project.computes.has(id)) return undefined;
+  const compute = findFree(plane, project, id);
+  const { store, clock, operations } = plane;
+  const { type, branch_id, project_id: projectId } = compute.record;
+  if (project.branches.get(branch_id)?.protected === true)
+    throw unprocessable(
+      `Compute ${id} is on the protected branch ${branch_id}. Remove the protection first.`,
     );
-    return { endpoint: record, operations: started };
-  }
+  const { record } = withPending(plane, compute, 'idle');
+  const task = { step: { kind: 'remove', type }, target: computeTarget(record) } as const;
+  const started = operations.begin(
+    projectId,
+    [task],
+    [...countUsage(store.account, compute, clock.now()), { removed: 'compute', projectId, id }],
+  );
+  return { endpoint: record, operations: started };
+}
 
-  async restart(project: ProjectState, id: string): Promise<ComputeResult> {
-    const compute = await this.#findStartable(project, id);
-    const steps: OperationStep[] = [{ kind: 'start' }];
-    if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
-    return this.#begin(project, this.#pending(compute, 'active'), steps);
-  }
+export async function restartCompute(
+  plane: Plane,
+  project: ProjectState,
+  id: string,
+): Promise<ComputeResult> {
+  const compute = await findStartable(plane, project, id);
+  const steps: OperationStep[] = [{ kind: 'start' }];
+  if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
+  return begin(plane, withPending(plane, compute, 'active'), steps);
+}
 
-  /** Does nothing if the compute is active. */
-  async start(project: ProjectState, id: string): Promise<ComputeResult> {
-    const compute = await this.#findStartable(project, id);
-    if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
-    return this.#begin(project, this.#pending(compute, 'active'), [{ kind: 'start' }]);
-  }
+/** Does nothing if the compute is active. */
+export async function startCompute(plane: Plane, project: ProjectState, id: string): Promise<ComputeResult> {
+  const compute = await findStartable(plane, project, id);
+  if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
+  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
+}
 
-  /** For a client that waits at the compute's address, even if the record says that the compute is active. */
-  startForClient(project: ProjectState, id: string): ComputeResult {
-    const compute = this.#findEnabled(project, id);
-    return this.#begin(project, this.#pending(compute, 'active'), [{ kind: 'start' }], true);
-  }
+/** For a client that waits at the compute's address, even if the record says that the compute is active. */
+export function startForClient(plane: Plane, project: ProjectState, id: string): ComputeResult {
+  const compute = findEnabled(plane, project, id);
+  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], true);
+}
 
-  async #findStartable(project: ProjectState, id: string): Promise<StoredCompute> {
-    this.find(project, id);
-    requirePostgres(await this.#deps.engine);
-    return this.#findEnabled(project, id);
-  }
+async function findStartable(plane: Plane, project: ProjectState, id: string): Promise<StoredCompute> {
+  findCompute(project, id);
+  requirePostgres(await plane.engine);
+  return findEnabled(plane, project, id);
+}
 
-  #findEnabled(project: ProjectState, id: string): StoredCompute {
-    const compute = this.#findFree(project, id);
-    if (compute.record.disabled)
-      throw conflict(`Compute ${id} is disabled. Enable it first (disabled: false).`);
-    return compute;
-  }
+function findEnabled(plane: Plane, project: ProjectState, id: string): StoredCompute {
+  const compute = findFree(plane, project, id);
+  if (compute.record.disabled)
+    throw conflict(`Compute ${id} is disabled. Enable it first (disabled: false).`);
+  return compute;
+}
 
-  /** Does nothing if the compute is idle. */
-  suspend(project: ProjectState, id: string): ComputeResult {
-    const compute = this.#findFree(project, id);
-    if (compute.record.current_state === 'idle') return { endpoint: compute.record, operations: [] };
-    return this.#begin(project, this.#pending(compute, 'idle'), [{ kind: 'suspend' }]);
-  }
+/** Does nothing if the compute is idle. */
+export function suspendCompute(plane: Plane, project: ProjectState, id: string): ComputeResult {
+  const compute = findFree(plane, project, id);
+  if (compute.record.current_state === 'idle') return { endpoint: compute.record, operations: [] };
+  return begin(plane, withPending(plane, compute, 'idle'), [{ kind: 'suspend' }]);
+}
 
-  /** @throws {HttpError} 423 while an operation runs on the compute */
-  #findFree(project: ProjectState, id: string): StoredCompute {
-    const compute = this.find(project, id);
-    this.#deps.operations.requireFree(id);
-    return compute;
-  }
+/** @throws {HttpError} 423 while an operation runs on the compute */
+function findFree({ operations }: Plane, project: ProjectState, id: string): StoredCompute {
+  const compute = findCompute(project, id);
+  operations.requireFree(id);
+  return compute;
+}
 
-  #pending(compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
-    return { ...compute, record: withState(compute.record, { pending }, this.#deps.clock.now()) };
-  }
+function withPending({ clock }: Plane, compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
+  return { ...compute, record: withState(compute.record, { pending }, clock.now()) };
+}
 
-  #begin(
-    project: ProjectState,
-    compute: StoredCompute,
-    steps: readonly OperationStep[],
-    startBeforeDurable = false,
-  ): ComputeResult {
-    const target = computeTarget(compute.record);
-    const operations = this.#deps.operations.begin(
-      project.record.id,
-      steps.map((step) => ({ step, target })),
-      [{ set: 'compute', value: compute }],
-      startBeforeDurable,
-    );
-    return { endpoint: compute.record, operations };
-  }
+function begin(
+  { operations }: Plane,
+  compute: StoredCompute,
+  steps: readonly OperationStep[],
+  startBeforeDurable = false,
+): ComputeResult {
+  const { record } = compute;
+  const tasks = steps.map((step) => ({ step, target: computeTarget(record) }));
+  const change = { set: 'compute', value: compute } as const;
+  return {
+    endpoint: record,
+    operations: operations.begin(record.project_id, tasks, [change], startBeforeDurable),
+  };
 }
 
 /** Section 3.2: the steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
@@ -211,18 +205,19 @@ function stepsOfUpdate(
 }
 
 /** Returns a new compute whose creation is pending. */
-export function prepareCompute(
-  account: AccountState,
+export function pendingCompute(
+  plane: Plane,
   project: ProjectRecord,
   creation: ComputeCreation,
   allocation: Allocation,
-  now: number,
 ): StoredCompute {
-  const id = generateId('ep-', (taken) => account.compute(taken) !== undefined);
-  const compute = newCompute(id, project, creation, allocation, now);
-  const pending = compute.record.disabled ? 'idle' : 'active';
-  return { ...compute, record: withState(compute.record, { pending }, now) };
+  const id = newComputeId(plane.store.account);
+  const compute = newCompute(id, project, creation, allocation, plane.clock.now());
+  return withPending(plane, compute, compute.record.disabled ? 'idle' : 'active');
 }
+
+export const newComputeId = (account: AccountState): string =>
+  generateId('ep-', (id) => account.compute(id) !== undefined);
 
 /**
  * Opens the addresses of computes whose branch is being created, so that clients that connect at once wait for it. A

@@ -1,25 +1,21 @@
 /** Connects records, rules and operations with an engine. Knows no HTTP. */
 import { ApiKeys } from './apiKeys.ts';
-import { Autosuspend } from './autosuspend.ts';
-import { Branches } from './branches/branches.ts';
-import { Projects } from './branches/projects.ts';
-import { BranchCatalogs } from './catalog/branchCatalogs.ts';
-import { Databases } from './catalog/databases.ts';
-import { Roles } from './catalog/roles.ts';
+import { Autosuspend, AUTOSUSPEND_INTERVAL } from './autosuspend.ts';
+import { deleteExpiredBranches } from './branches/branches.ts';
+import { removeLeftover } from './branches/projects.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
-import { Computes } from './computes.ts';
+import { startForClient } from './computes.ts';
 import { setCompute } from './usage.ts';
 import { withState } from './computeRecord.ts';
 import { computeTarget, newOperation, withStatus } from './operationRecord.ts';
-import { Operations, type PlaneDependencies } from './operations.ts';
+import { Operations, type Plane } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';
 
-/** The control plane opens the engine. */
-interface ControlPlaneDependencies extends Omit<PlaneDependencies, 'onUnexpected'> {
+interface ControlPlaneDependencies extends Pick<Plane, 'store' | 'engine' | 'clock' | 'plan'> {
   readonly log: (line: string) => void;
   /** The minimum duration of an operation, in milliseconds. */
   readonly operationDelay: number;
@@ -33,93 +29,93 @@ const USAGE_INTERVAL = 30_000;
 /** Milliseconds between two checks for expired branches. */
 const EXPIRY_INTERVAL = 5_000;
 
-export class ControlPlane {
+export class ControlPlane implements Plane {
   readonly store: Store;
   readonly clock: ServiceClock;
   readonly plan: Plan;
   readonly keys: ApiKeys;
-  readonly computes: Computes;
-  readonly catalogs: BranchCatalogs;
-  readonly databases: Databases;
-  readonly roles: Roles;
-  readonly branches: Branches;
-  readonly projects: Projects;
+  readonly operations: Operations;
   /** Resolves when the engine is open. */
   readonly engine: Promise<ComputeEngine>;
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
   readonly postgresProblem: Promise<string | undefined>;
   readonly #deps: ControlPlaneDependencies;
-  readonly #operations: Operations;
   readonly #autosuspend: Autosuspend;
-  readonly #stopTimers: () => void;
+  /** Each ends a timer. */
+  readonly #stopTimers: readonly (() => void)[];
 
   constructor(deps: ControlPlaneDependencies) {
-    const { store, clock } = deps;
+    const { store, clock, operationDelay } = deps;
     this.#deps = deps;
     this.store = store;
     this.clock = clock;
     this.plan = deps.plan;
     this.keys = new ApiKeys(store, clock);
-    this.engine = this.#open();
+    this.engine = this.#openEngine();
     this.postgresProblem = this.engine.then(
       ({ postgresProblem }) => postgresProblem,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    const onUnexpected = (what: string, error: unknown) => this.logUnexpected(what, error);
-    const shared = { store, clock, engine: this.engine, plan: this.plan, onUnexpected };
-    const operations = new Operations({ ...shared, minimumDuration: deps.operationDelay });
-    this.#operations = operations;
-    this.computes = new Computes({ ...shared, operations });
-    const catalogs = new BranchCatalogs(shared);
-    this.catalogs = catalogs;
-    this.databases = new Databases(catalogs);
-    this.roles = new Roles(catalogs);
-    this.branches = new Branches({ ...shared, operations, catalogs });
-    this.projects = new Projects({ ...shared, operations, branches: this.branches });
-    this.#autosuspend = new Autosuspend({
-      store,
-      clock,
-      isBusy: (id) => this.#operations.whenEnded(id) !== undefined,
-      suspend: (id) => this.#suspend(id),
-    });
-    const stopWriting = clock.every(USAGE_INTERVAL, () => {
-      this.#writeUsage();
-      void this.#writeSizes();
-    });
-    const stopDeleting = clock.every(EXPIRY_INTERVAL, () => this.branches.deleteExpired());
-    this.#stopTimers = () => {
-      stopWriting();
-      stopDeleting();
-    };
+    this.operations = new Operations(this, operationDelay);
+    this.#autosuspend = new Autosuspend(this);
+    this.#stopTimers = [
+      clock.every(AUTOSUSPEND_INTERVAL, () => this.#autosuspend.check()),
+      clock.every(USAGE_INTERVAL, () => {
+        this.#writeUsage();
+        void this.#writeSizes();
+      }),
+      clock.every(EXPIRY_INTERVAL, () => deleteExpiredBranches(this)),
+    ];
+  }
+
+  /** The control plane opens the engine. Clients get the message of the error. @throws {EngineError} */
+  async #openEngine(): Promise<ComputeEngine> {
+    try {
+      const engine = await this.#deps.engine;
+      const { account } = this.store;
+      const branches = [...account.projects.values()].flatMap((project) => [...project.branches.keys()]);
+      const computes = [...account.computes()].map(({ record }) => record.id);
+      const events: EngineEvents = {
+        wake: (id) => this.#wake(id),
+        activity: (id, open) => this.#autosuspend.activity(id, open),
+        crashed: (id, reason) => this.#recordCrash(id, reason),
+      };
+      await engine.open(events, { branches, computes });
+      return engine;
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      throw new EngineError(
+        `Postgres cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
   }
 
   /** Continues what an earlier run left. Resolves when every compute has opened its address. */
   async begin(): Promise<void> {
     const { store, clock } = this;
+    const { log, runsPostgres } = this.#deps;
     store.commit(...resetUncountedTime(store.account, clock.now()));
-    if (this.#deps.runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
-    this.#operations.resume();
-    this.projects.resume();
-    this.branches.deleteExpired();
-    const failed = (id: string, error: unknown) =>
-      this.#log(`${id} cannot be reached: ${systemReason(error)}`);
+    if (runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
+    this.operations.resume();
+    for (const leftover of store.account.leftovers.values()) void removeLeftover(this, leftover);
+    deleteExpiredBranches(this);
     try {
       const engine = await this.engine;
       const { postgresProblem, pooledSessions } = engine;
-      if (postgresProblem !== undefined) this.#log(`No compute can start. ${postgresProblem}`);
+      if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
       store.commit(...setPooledSessions(store.account, pooledSessions));
-      await attachAll(store.account, engine, failed);
+      await attachAll(store.account, engine, (id, error) =>
+        log(`${id} cannot be reached: ${systemReason(error)}`),
+      );
     } catch (error) {
-      this.#log(error instanceof Error ? error.message : String(error));
+      log(error instanceof Error ? error.message : String(error));
     }
   }
 
   /** Ends all computes and writes their state. The next start resumes unfinished operations. */
   async end(): Promise<void> {
-    this.#stopTimers();
-    this.#autosuspend.close();
-    this.#operations.stop();
-    this.projects.stop();
+    for (const stop of this.#stopTimers) stop();
+    this.operations.stop();
     const engine = await this.engine.catch(() => undefined);
     await engine?.close().catch((error: unknown) => this.logUnexpected('ending Postgres', error));
     this.#writeUsage();
@@ -133,37 +129,8 @@ export class ControlPlane {
   }
 
   logUnexpected(what: string, error: unknown): void {
-    this.#log(
-      `Unexpected, ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
-  }
-
-  #log(line: string): void {
-    this.#deps.log(line);
-  }
-
-  async #open(): Promise<ComputeEngine> {
-    try {
-      return await this.#openEngine(await this.#deps.engine);
-    } catch (error) {
-      if (error instanceof EngineError) throw error;
-      throw new EngineError(
-        `Postgres cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  }
-
-  async #openEngine(engine: ComputeEngine): Promise<ComputeEngine> {
-    const { account } = this.store;
-    const events: EngineEvents = {
-      wake: (id) => this.#wake(id),
-      activity: (id, open) => this.#autosuspend.activity(id, open),
-      crashed: (id, reason) => this.#recordCrash(id, reason),
-    };
-    const branches = [...account.projects.values()].flatMap((project) => [...project.branches.keys()]);
-    const ids = [...account.computes()].map(({ record }) => record.id);
-    await engine.open(events, { branches, computes: ids });
-    return engine;
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#deps.log(`Unexpected, ${what}: ${reason}`);
   }
 
   /**
@@ -171,7 +138,7 @@ export class ControlPlane {
    * @throws {EngineError} with a message for the client
    */
   async #wake(id: string): Promise<void> {
-    const operations = this.#operations;
+    const { operations } = this;
     if (operations.isStopped) throw new EngineError('The service is stopping');
     const busy = operations.whenEnded(id);
     if (busy !== undefined) {
@@ -183,7 +150,7 @@ export class ControlPlane {
     if (record === undefined) throw new EngineError(`There is no compute ${id}`);
     if (record.disabled) throw new EngineError(`Compute ${id} is disabled`);
     const project = this.store.account.project(record.project_id);
-    const [operation] = this.computes.startForClient(project, id).operations;
+    const [operation] = startForClient(this, project, id).operations;
     await operations.whenEnded(id);
     const ended = project.operations.get(operation?.id ?? '')?.record;
     if (ended?.status === 'failed')
@@ -194,7 +161,7 @@ export class ControlPlane {
   #recordCrash(id: string, reason: string): void {
     const { store, clock } = this;
     const compute = store.account.compute(id);
-    if (compute?.record.current_state !== 'active' || this.#operations.on(id) !== undefined) return;
+    if (compute?.record.current_state !== 'active' || this.operations.on(id) !== undefined) return;
     const now = clock.now();
     const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
     const check = { step: { kind: 'check' }, target: computeTarget(idle) } as const;
@@ -203,11 +170,6 @@ export class ControlPlane {
       set: 'operation',
       value: withStatus(operation, 'failed', now, reason),
     });
-  }
-
-  #suspend(id: string): void {
-    const record = this.store.account.compute(id)?.record;
-    if (record !== undefined) this.computes.suspend(this.store.account.project(record.project_id), id);
   }
 
   #writeUsage(): void {
@@ -224,7 +186,7 @@ export class ControlPlane {
       const { branch_id: id } = record;
       const logical_size = await this.engine.then((engine) => engine.size(id)).catch(() => undefined);
       const branch = store.account.projectOfBranch(id)?.branches.get(id);
-      if (logical_size === undefined || branch === undefined || this.#operations.isStopped) continue;
+      if (logical_size === undefined || branch === undefined || this.operations.isStopped) continue;
       if (logical_size !== branch.logical_size)
         store.commit({ set: 'branch', value: { ...branch, logical_size } });
     }

@@ -17,20 +17,16 @@ import {
 import { locked, newOperation, removeOldOperations, withStatus, type Task } from './operationRecord.ts';
 import { afterFailure, afterSuccess, perform } from './operationSteps.ts';
 
-/** Shared by the parts of the control plane. */
-export interface PlaneDependencies {
+/** What the calls of the control plane share. */
+export interface Plane {
   readonly store: Store;
   /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
   readonly clock: ServiceClock;
   readonly plan: Plan;
-  /** Called for failures that the request did not cause. */
-  readonly onUnexpected: (what: string, error: unknown) => void;
-}
-
-interface OperationsDependencies extends PlaneDependencies {
-  /** Milliseconds. */
-  readonly minimumDuration: number;
+  readonly operations: Operations;
+  /** For failures that the request did not cause. */
+  logUnexpected(what: string, error: unknown): void;
 }
 
 interface Work {
@@ -41,12 +37,15 @@ interface Work {
 }
 
 export class Operations {
-  readonly #deps: OperationsDependencies;
+  readonly #plane: Omit<Plane, 'operations'>;
+  /** Milliseconds. */
+  readonly #minimumDuration: number;
   readonly #running = new Map<string, { readonly work: Work; readonly ended: Promise<void> }>();
   readonly #stop = new AbortController();
 
-  constructor(deps: OperationsDependencies) {
-    this.#deps = deps;
+  constructor(plane: Omit<Plane, 'operations'>, minimumDuration: number) {
+    this.#plane = plane;
+    this.#minimumDuration = minimumDuration;
   }
 
   /** Returns the unfinished operation of a compute or branch. */
@@ -77,7 +76,7 @@ export class Operations {
     mutations: readonly Mutation[],
     startBeforeDurable = false,
   ): readonly OperationRecord[] {
-    const { clock, store } = this.#deps;
+    const { clock, store } = this.#plane;
     const { account } = store;
     const operations: StoredOperation[] = [];
     for (const [index, task] of tasks.entries()) {
@@ -94,7 +93,7 @@ export class Operations {
 
   /** Continues what an earlier run of the service left unfinished. */
   resume(): void {
-    for (const project of this.#deps.store.account.projects.values()) {
+    for (const project of this.#plane.store.account.projects.values()) {
       const groups = new Map<string, StoredOperation[]>();
       for (const operation of [...project.operations.values()].filter(isUnfinished)) {
         const { group } = operation;
@@ -119,7 +118,7 @@ export class Operations {
     const subjects = subjectsOf(project, operations);
     const work = { project, operationIds, subjects };
     const ended = this.#runSteps(work, startBeforeDurable)
-      .catch((error: unknown) => this.#deps.onUnexpected(`operations on ${subjects.join(', ')}`, error))
+      .catch((error: unknown) => this.#plane.logUnexpected(`operations on ${subjects.join(', ')}`, error))
       .finally(() => {
         // Newer work on the same ids may have started since the store's last commit.
         for (const id of subjects) if (this.#running.get(id)?.work === work) this.#running.delete(id);
@@ -128,7 +127,7 @@ export class Operations {
   }
 
   async #runSteps(work: Work, startBeforeDurable: boolean): Promise<void> {
-    const { store, clock, minimumDuration } = this.#deps;
+    const { store, clock } = this.#plane;
     if (!startBeforeDurable) await store.whenDurable();
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
@@ -137,7 +136,7 @@ export class Operations {
       if (operation.record.status === 'scheduling') store.commit(this.#withStatus(operation, 'running'));
       const [error] = await Promise.all([
         this.#perform(work, operation),
-        clock.delay(minimumDuration, this.#stop.signal),
+        clock.delay(this.#minimumDuration, this.#stop.signal),
       ]);
       if (this.#stop.signal.aborted) return;
       const rest = work.operationIds.slice(index + 1).flatMap((each) => {
@@ -155,21 +154,21 @@ export class Operations {
   /** Returns why the step failed, for users. */
   async #perform({ project }: Work, operation: StoredOperation): Promise<string | undefined> {
     try {
-      await perform(operation, await this.#deps.engine, project);
+      await perform(operation, await this.#plane.engine, project);
       return undefined;
     } catch (error) {
       const { action, branch_id, endpoint_id = branch_id } = operation.record;
-      if (!(error instanceof EngineError)) this.#deps.onUnexpected(`${action} of ${endpoint_id}`, error);
+      if (!(error instanceof EngineError)) this.#plane.logUnexpected(`${action} of ${endpoint_id}`, error);
       return error instanceof Error ? error.message : String(error);
     }
   }
 
   #withStatus(operation: StoredOperation, status: OperationRecord['status'], error?: string): Mutation {
-    return { set: 'operation', value: withStatus(operation, status, this.#deps.clock.now(), error) };
+    return { set: 'operation', value: withStatus(operation, status, this.#plane.clock.now(), error) };
   }
 
   #finish(operation: StoredOperation, isLast: boolean): readonly Mutation[] {
-    const { store, clock } = this.#deps;
+    const { store, clock } = this.#plane;
     return [
       this.#withStatus(operation, 'finished'),
       ...afterSuccess(operation, store.account, isLast, clock.now()),
@@ -177,7 +176,7 @@ export class Operations {
   }
 
   #fail(operation: StoredOperation, error: string, rest: readonly StoredOperation[]): readonly Mutation[] {
-    const { store, clock } = this.#deps;
+    const { store, clock } = this.#plane;
     const undone = [operation, ...rest.filter(({ step }) => isBranchStep(step))];
     return [
       this.#withStatus(operation, 'failed', error),

@@ -17,8 +17,7 @@ import { newKey, newKeyValue } from './apiKeys.ts';
 import { readyBranch } from './branches/branchRecord.ts';
 import { projectRecord } from './branches/projects.ts';
 import { newCompute, requireNoPrimary, requireValid, withState } from './computeRecord.ts';
-import { allocate } from './computes.ts';
-import { generateId } from './generateId.ts';
+import { allocate, newComputeId } from './computes.ts';
 import { newOperation, startTask } from './operationRecord.ts';
 
 interface SeedDependencies {
@@ -96,7 +95,7 @@ async function addCompute(
   branch_id: string,
   { id: chosenId, current_state, ...rest }: ComputeDescription,
 ): Promise<void> {
-  const id = chosenId ?? generateId('ep-', (taken) => account.compute(taken) !== undefined);
+  const id = chosenId ?? newComputeId(account);
   if (account.compute(id) !== undefined) throw conflict(`two computes ${id}`);
   const creation = { ...rest, branch_id };
   requireCreatable(project, creation, plan, chosenId === undefined ? 'a compute' : `compute ${chosenId}`);

@@ -1,6 +1,7 @@
 /** The calls about the account itself, its API keys and its projects (sections 4.1 and 4.2, and the public service). */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import { sizesOf } from '../../api/records/sizes.ts';
+import { createProject, deleteProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { withUsage } from '../controlPlane/usage.ts';
 import { badRequest, notFound } from '../core/errors.ts';
@@ -19,14 +20,30 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   // No other account can share a project with this one.
   'GET /projects/shared': (call) => reply({ projects: paginate(call, [], PROJECT_PAGES).records }),
   'GET /api_keys': () => reply(plane.keys.list()),
-  'POST /api_keys': (call) => createKey(plane, call),
-  'DELETE /api_keys/:key_id': (call) => revokeKey(plane, call),
+  'POST /api_keys': async ({ request }) => {
+    const { key_name } = await readJsonBody(request, ApiKeyCreationBody);
+    return reply(plane.keys.create(key_name));
+  },
+  'DELETE /api_keys/:key_id': (call) => reply(plane.keys.revoke(keyId(call))),
   'GET /projects': (call) => listProjects(plane, call),
-  'POST /projects': (call) => createProject(plane, call),
-  'GET /projects/:project_id': (call) =>
-    reply({ project: projectResponse(plane, findProject(plane.store.account, call)) }),
-  'PATCH /projects/:project_id': (call) => updateProject(plane, call),
-  'DELETE /projects/:project_id': (call) => deleteProject(plane, call),
+  'POST /projects': async ({ request }) => {
+    const body = await readJsonBody(request, ProjectCreationBody);
+    const { project, ...created } = await createProject(plane, body.project);
+    return reply({ project: toProjectResponse(project), ...created }, 201);
+  },
+  'GET /projects/:project_id': (call) => reply({ project: projectResponse(plane, findProject(plane, call)) }),
+  'PATCH /projects/:project_id': async (call) => {
+    const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
+    const project = findProject(plane, call);
+    updateProject(plane, project, patch);
+    return reply({ project: projectResponse(plane, project), operations: [] });
+  },
+  'DELETE /projects/:project_id': (call) => {
+    const project = findProject(plane, call);
+    const deleted = projectResponse(plane, project);
+    deleteProject(plane, project);
+    return reply({ project: deleted });
+  },
 });
 
 /** The public service has empty coordinates for unknown locations too. */
@@ -64,16 +81,12 @@ const currentUser = ({ plan }: ControlPlane) => ({
   max_autoscaling_limit: sizesOf(plan).at(-1)?.cu ?? UNLIMITED,
 });
 
-async function createKey({ keys }: ControlPlane, { request }: ApiCall): Promise<JsonReply> {
-  const { key_name } = await readJsonBody(request, ApiKeyCreationBody);
-  return reply(keys.create(key_name));
-}
-
-function revokeKey({ keys }: ControlPlane, call: ApiCall): JsonReply {
+/** @throws {HttpError} 400, 404 */
+function keyId(call: ApiCall): number {
   const id = call.param('key_id');
   if (/^0\d/.test(id)) throw badRequest('The id of an API key has no leading zeros.');
   if (!/^\d{1,15}$/.test(id)) throw notFound('API key with the id', id);
-  return reply(keys.revoke(Number(id)));
+  return Number(id);
 }
 
 /** Ignores `org_id`: there is one organization. With `recoverable`, the list is empty, because deleted projects are gone. */
@@ -84,26 +97,6 @@ function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply 
   const page = paginate(call, search(call, all), PROJECT_PAGES);
   const projects = page.records.map(({ id }) => withUsage(account.project(id), clock.now()));
   return reply({ projects, applications: {}, integrations: {}, ...paginationOf(page) });
-}
-
-async function createProject({ projects }: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const body = await readJsonBody(call.request, ProjectCreationBody);
-  const { project, ...created } = await projects.create(body.project);
-  return reply({ project: toProjectResponse(project), ...created }, 201);
-}
-
-async function updateProject(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const { project: patch } = await readJsonBody(call.request, ProjectPatchBody);
-  const project = findProject(plane.store.account, call);
-  plane.projects.update(project, patch);
-  return reply({ project: projectResponse(plane, project), operations: [] });
-}
-
-function deleteProject(plane: ControlPlane, call: ApiCall): JsonReply {
-  const project = findProject(plane.store.account, call);
-  const deleted = projectResponse(plane, project);
-  plane.projects.delete(project);
-  return reply({ project: deleted });
 }
 
 const projectResponse = ({ clock }: ControlPlane, project: ProjectState) =>

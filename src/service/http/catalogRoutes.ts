@@ -7,8 +7,24 @@ import {
   primaryOf,
   rejectHistoryPosition,
 } from '../controlPlane/branches/branchRecord.ts';
-import type { BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
+import { readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
+import {
+  createDatabase,
+  deleteDatabase,
+  findDatabase,
+  listDatabases,
+  updateDatabase,
+} from '../controlPlane/catalog/databases.ts';
+import {
+  createRole,
+  deleteRole,
+  findLogin,
+  findRole,
+  listRoles,
+  resetPassword,
+  revealPassword,
+} from '../controlPlane/catalog/roles.ts';
 import { pooledHost } from '../controlPlane/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { badRequest, notFound } from '../core/errors.ts';
@@ -28,70 +44,62 @@ const ROLE = `${ROLES}/:role_name`;
 export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
-  ...schemaRoutes(plane),
+  [`GET ${BRANCH}/schema`]: async (call) => {
+    rejectHistory(call, ['lsn', 'timestamp']);
+    const format = choiceParameter(call, 'format', ['sql', 'json']);
+    const database = requiredParameter(call, 'db_name');
+    return reply(await readSchema(branchOfCall(plane, call), database, format));
+  },
+  [`GET ${BRANCH}/compare_schema`]: (call) => compareSchema(plane, call),
   [`GET ${PROJECT}/connection_uri`]: (call) => connectionUri(plane, call),
 });
 
 function databaseRoutes(plane: ControlPlane): Routes {
-  const { databases } = plane;
   const target = (call: ApiCall) => branchOfCall(plane, call);
-  const name = (call: ApiCall) => call.param('database_name');
+  const named = (call: ApiCall) => [target(call), call.param('database_name')] as const;
   return {
-    [`GET ${DATABASES}`]: async (call) => reply({ databases: await databases.list(target(call)) }),
+    [`GET ${DATABASES}`]: async (call) => reply({ databases: await listDatabases(target(call)) }),
     [`POST ${DATABASES}`]: async (call) => {
       const { database } = await readJsonBody(call.request, DatabaseCreationBody);
-      return reply(await databases.create(target(call), database.name, database.owner_name), 201);
+      return reply(await createDatabase(target(call), database.name, database.owner_name), 201);
     },
-    [`GET ${DATABASE}`]: async (call) => reply({ database: await databases.find(target(call), name(call)) }),
+    [`GET ${DATABASE}`]: async (call) => reply({ database: await findDatabase(...named(call)) }),
     [`PATCH ${DATABASE}`]: async (call) => {
       const { database } = await readJsonBody(call.request, DatabaseChangeBody);
-      return reply(await databases.update(target(call), name(call), database));
+      return reply(await updateDatabase(...named(call), database));
     },
-    [`DELETE ${DATABASE}`]: async (call) => deletionReply(await databases.delete(target(call), name(call))),
+    [`DELETE ${DATABASE}`]: async (call) => deletionReply(await deleteDatabase(...named(call))),
   };
 }
 
 function roleRoutes(plane: ControlPlane): Routes {
-  const { roles } = plane;
   const target = (call: ApiCall) => branchOfCall(plane, call);
-  const name = (call: ApiCall) => call.param('role_name');
+  const named = (call: ApiCall) => [target(call), call.param('role_name')] as const;
   return {
-    [`GET ${ROLES}`]: async (call) => reply({ roles: await roles.list(target(call)) }),
+    [`GET ${ROLES}`]: async (call) => reply({ roles: await listRoles(target(call)) }),
     [`POST ${ROLES}`]: async (call) => {
       const { role } = await readJsonBody(call.request, RoleCreationBody);
-      return reply(await roles.create(target(call), role.name, role.no_login !== true), 201);
+      return reply(await createRole(target(call), role.name, role.no_login !== true), 201);
     },
-    [`GET ${ROLE}`]: async (call) => reply({ role: await roles.find(target(call), name(call)) }),
-    [`DELETE ${ROLE}`]: async (call) => deletionReply(await roles.delete(target(call), name(call))),
+    [`GET ${ROLE}`]: async (call) => reply({ role: await findRole(...named(call)) }),
+    [`DELETE ${ROLE}`]: async (call) => deletionReply(await deleteRole(...named(call))),
     [`GET ${ROLE}/reveal_password`]: async (call) =>
-      reply({ password: await roles.password(target(call), name(call)) }),
-    [`POST ${ROLE}/reset_password`]: async (call) =>
-      reply(await roles.resetPassword(target(call), name(call))),
-  };
-}
-
-function schemaRoutes(plane: ControlPlane): Routes {
-  return {
-    [`GET ${BRANCH}/schema`]: async (call) => {
-      rejectHistory(call, ['lsn', 'timestamp']);
-      const format = choiceParameter(call, 'format', ['sql', 'json']);
-      const database = requiredParameter(call, 'db_name');
-      return reply(await plane.catalogs.schema(branchOfCall(plane, call), database, format));
-    },
-    [`GET ${BRANCH}/compare_schema`]: (call) => compareSchema(plane, call),
+      reply({ password: await revealPassword(...named(call)) }),
+    [`POST ${ROLE}/reset_password`]: async (call) => reply(await resetPassword(...named(call))),
   };
 }
 
 /** Returns what is different in the branch, compared with its parent or the branch that the caller names. */
 async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
   rejectHistory(call, ['lsn', 'timestamp', 'base_lsn', 'base_timestamp']);
-  const { project, branchId } = branchOfCall(plane, call);
+  const target = branchOfCall(plane, call);
   const database = requiredParameter(call, 'db_name');
-  const baseId = queryParameter(call, 'base_branch_id') ?? findBranch(project, branchId).parent_id;
+  const baseId =
+    queryParameter(call, 'base_branch_id') ?? findBranch(target.project, target.branchId).parent_id;
   if (baseId === undefined) throw badRequest('base_branch_id is required, because the branch has no parent.');
-  const sqlOf = async (id: string) =>
-    (await plane.catalogs.schema({ project, branchId: id }, database, 'sql')).sql ?? '';
-  const [before, after] = [await sqlOf(baseId), await sqlOf(branchId)];
+  const sqlOf = async (branchId: string) =>
+    (await readSchema({ ...target, branchId }, database, 'sql')).sql ?? '';
+  const [before, after] = [await sqlOf(baseId), await sqlOf(target.branchId)];
   if (before === after) return reply({ diff: '' });
   const options = { headerOptions: FILE_HEADERS_ONLY };
   const [from, to] = [`a/${database}`, `b/${database}`];
@@ -103,14 +111,15 @@ function rejectHistory(call: ApiCall, names: readonly string[]): void {
   rejectHistoryPosition(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])));
 }
 
-const branchOfCall = ({ store }: ControlPlane, call: ApiCall): BranchTarget => ({
-  project: findProject(store.account, call),
+const branchOfCall = (plane: ControlPlane, call: ApiCall): BranchTarget => ({
+  plane,
+  project: findProject(plane, call),
   branchId: call.param('branch_id'),
 });
 
 /** The reply contains a password, so it is never logged. */
 async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  const project = findProject(plane.store.account, call);
+  const project = findProject(plane, call);
   const role = requiredParameter(call, 'role_name');
   const database = requiredParameter(call, 'database_name');
   const compute = selectCompute(
@@ -120,7 +129,7 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
   );
   const host = booleanParameter(call, 'pooled') ? pooledHost(compute) : compute.record.host;
   const branchId = compute.record.branch_id;
-  const login = await plane.roles.login({ project, branchId }, role, database);
+  const login = await findLogin({ plane, project, branchId }, role, database);
   return reply({ uri: connectionUriOf(login, host) });
 }
 

@@ -5,8 +5,9 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
+import type { Plane } from '../controlPlane/operations.ts';
 import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
-import type { AccountState, ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/store.ts';
 import type { JsonReply } from './response.ts';
 
 /** Handlers by method and path, such as `GET /projects/:project_id`. The path is relative to that of the API. */
@@ -67,9 +68,9 @@ export function authenticate(request: IncomingMessage, keys: Pick<ApiKeys, 'isVa
 }
 
 /** Returns the project that the path names. @throws {HttpError} 404 */
-export function findProject(account: AccountState, call: ApiCall): ProjectState {
+export function findProject({ store }: Plane, call: ApiCall): ProjectState {
   const id = call.param('project_id');
-  const project = account.projects.get(id);
+  const project = store.account.projects.get(id);
   if (project === undefined) throw notFound('project with the id', id);
   return project;
 }

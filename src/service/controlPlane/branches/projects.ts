@@ -18,17 +18,12 @@ import {
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.ts';
 import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts';
-import { allocate, openAddresses, prepareCompute } from '../computes.ts';
+import { allocate, openAddresses, pendingCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
 import { branchTarget, locked, startTask } from '../operationRecord.ts';
-import type { PlaneDependencies, Operations } from '../operations.ts';
+import type { Plane } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
-import type { Branches } from './branches.ts';
-
-interface ProjectsDependencies extends PlaneDependencies {
-  readonly operations: Operations;
-  readonly branches: Branches;
-}
+import { newBranchId } from './branches.ts';
 
 interface CreatedProject extends CatalogRecords {
   readonly project: ProjectRecord;
@@ -40,102 +35,88 @@ interface CreatedProject extends CatalogRecords {
 const DEFAULT_BRANCH = 'main';
 const PRIMARY = { type: 'read_write' } as const;
 
-export class Projects {
-  readonly #deps: ProjectsDependencies;
-  #isStopped = false;
+/** Creates a project with a default branch and its primary compute. */
+export async function createProject(plane: Plane, creation: ProjectCreation): Promise<CreatedProject> {
+  const { store, operations, clock, plan } = plane;
+  const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
+  const owner = ownerOf(names);
+  const engine = await plane.engine;
+  requirePostgres(engine);
+  const now = clock.now();
+  const id = generateId('', (taken) => store.account.hasProject(taken));
+  const project = newProject(id, creation, engine.pgVersion, now);
+  requireValid(project, PRIMARY, plan);
+  const basics = { id: newBranchId(plane), project_id: id, name: branchName, default: true };
+  const branch = newBranch(basics, now);
+  const endpoint = { ...PRIMARY, branch_id: branch.id };
+  const compute = pendingCompute(plane, project, endpoint, await allocate(engine, store.account));
+  const step = { kind: 'createBranch', ...(owner === undefined ? {} : { owner }) } as const;
+  const started = operations.begin(
+    id,
+    [{ step, target: branchTarget(branch) }, startTask(compute)],
+    [
+      { set: 'project', value: project },
+      { set: 'branch', value: branch },
+      { set: 'compute', value: compute },
+    ],
+  );
+  // `prepareBranch` creates the password, so the project must be on disk first.
+  await store.whenDurable();
+  await openAddresses(engine, [compute]);
+  const catalog = await engine.prepareBranch({ id: branch.id, owner });
+  const endpoints = [compute.record];
+  return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
+}
 
-  constructor(deps: ProjectsDependencies) {
-    this.#deps = deps;
-  }
+export function updateProject(
+  { store, clock, plan }: Plane,
+  { record }: ProjectState,
+  patch: ProjectPatch,
+): void {
+  const {
+    name = record.name,
+    default_endpoint_settings = record.default_endpoint_settings ?? {},
+    history_retention_seconds = record.history_retention_seconds,
+  } = patch;
+  const project: ProjectRecord = {
+    ...record,
+    name,
+    default_endpoint_settings,
+    ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
+    updated_at: toTimestamp(clock.now()),
+  };
+  requireValid(project, PRIMARY, plan);
+  store.commit({ set: 'project', value: project });
+}
 
-  /** Creates a project with a default branch and its primary compute. */
-  async create(creation: ProjectCreation): Promise<CreatedProject> {
-    const { store, branches, operations, clock, plan } = this.#deps;
-    const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
-    const owner = ownerOf(names);
-    const engine = await this.#deps.engine;
-    requirePostgres(engine);
-    const now = clock.now();
-    const id = generateId('', (taken) => store.account.hasProject(taken));
-    const project = newProject(id, creation, engine.pgVersion, now);
-    requireValid(project, PRIMARY, plan);
-    const basics = { id: branches.newId(), project_id: id, name: branchName, default: true };
-    const branch = newBranch(basics, now);
-    const allocation = await allocate(engine, store.account);
-    const endpoint = { ...PRIMARY, branch_id: branch.id };
-    const compute = prepareCompute(store.account, project, endpoint, allocation, now);
-    const step = { kind: 'createBranch', ...(owner === undefined ? {} : { owner }) } as const;
-    const started = operations.begin(
-      id,
-      [{ step, target: branchTarget(branch) }, startTask(compute)],
-      [
-        { set: 'project', value: project },
-        { set: 'branch', value: branch },
-        { set: 'compute', value: compute },
-      ],
-    );
-    // `prepareBranch` creates the password, so the project must be on disk first.
+/** Removes the project at once. Its processes and data follow. */
+export function deleteProject(plane: Plane, project: ProjectState): void {
+  const { record, branches, computes, operations } = project;
+  for (const { id, protected: isProtected } of branches.values())
+    if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
+  const busy = [...operations.values()].find(isUnfinished);
+  if (busy !== undefined) throw locked(busy);
+  const value = { projectId: record.id, branchIds: [...branches.keys()], computeIds: [...computes.keys()] };
+  plane.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
+  void removeLeftover(plane, value);
+}
+
+/** Removes the processes and data of a deleted project. */
+export async function removeLeftover(plane: Plane, leftover: Leftover): Promise<void> {
+  const { store, operations } = plane;
+  const { projectId, branchIds, computeIds } = leftover;
+  try {
     await store.whenDurable();
-    await openAddresses(engine, [compute]);
-    const catalog = await engine.prepareBranch({ id: branch.id, owner });
-    const endpoints = [compute.record];
-    return { project, branch, endpoints, operations: started, ...catalogRecords(branch, catalog, [compute]) };
-  }
-
-  update({ record }: ProjectState, patch: ProjectPatch): void {
-    const { store, clock, plan } = this.#deps;
-    const {
-      name = record.name,
-      default_endpoint_settings = record.default_endpoint_settings ?? {},
-      history_retention_seconds = record.history_retention_seconds,
-    } = patch;
-    const project: ProjectRecord = {
-      ...record,
-      name,
-      default_endpoint_settings,
-      ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
-      updated_at: toTimestamp(clock.now()),
-    };
-    requireValid(project, PRIMARY, plan);
-    store.commit({ set: 'project', value: project });
-  }
-
-  /** Removes the project at once. Its processes and data follow. */
-  delete(project: ProjectState): void {
-    const { record, branches, computes, operations } = project;
-    for (const { id, protected: isProtected } of branches.values())
-      if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
-    const busy = [...operations.values()].find(isUnfinished);
-    if (busy !== undefined) throw locked(busy);
-    const value = { projectId: record.id, branchIds: [...branches.keys()], computeIds: [...computes.keys()] };
-    this.#deps.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
-    void this.#clean(value);
-  }
-
-  /** Continues what an earlier run of the service left. */
-  resume(): void {
-    for (const leftover of this.#deps.store.account.leftovers.values()) void this.#clean(leftover);
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  async #clean({ projectId, branchIds, computeIds }: Leftover): Promise<void> {
-    const { store, onUnexpected } = this.#deps;
-    try {
-      await store.whenDurable();
-      const engine = await this.#deps.engine;
-      for (const id of computeIds) {
-        await engine.suspend(id);
-        await engine.remove(id);
-      }
-      for (const id of branchIds) await engine.deleteBranch(id);
-      if (!this.#isStopped) store.commit({ removed: 'leftover', projectId });
-    } catch (error) {
-      // The next start tries again.
-      if (!this.#isStopped) onUnexpected(`deleting the data of project ${projectId}`, error);
+    const engine = await plane.engine;
+    for (const id of computeIds) {
+      await engine.suspend(id);
+      await engine.remove(id);
     }
+    for (const id of branchIds) await engine.deleteBranch(id);
+    if (!operations.isStopped) store.commit({ removed: 'leftover', projectId });
+  } catch (error) {
+    // The next start tries again.
+    if (!operations.isStopped) plane.logUnexpected(`deleting the data of project ${projectId}`, error);
   }
 }
 

@@ -3,7 +3,6 @@ import {
   type BranchCatalog,
   type BranchSchema,
   type CatalogCommand,
-  type ComputeEngine,
   isSystemDatabase,
   isSystemRole,
   ONLY_ROLE,
@@ -15,10 +14,11 @@ import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/s
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computeRecord.ts';
 import { computeTarget, newOperation } from '../operationRecord.ts';
-import type { PlaneDependencies } from '../operations.ts';
+import type { Plane } from '../operations.ts';
 
 /** A branch of a project, by its id. */
 export interface BranchTarget {
+  readonly plane: Plane;
   readonly project: ProjectState;
   readonly branchId: string;
 }
@@ -29,64 +29,69 @@ export interface CatalogResult {
   readonly operations: readonly OperationRecord[];
 }
 
-export class BranchCatalogs {
-  readonly #deps: PlaneDependencies;
+/**
+ * While a branch is being copied, its catalog is that of its source, so that clients get its connection string at once.
+ * @throws {HttpError} 404, or 423 while the branch is being restored
+ */
+export async function readCatalog(
+  target: BranchTarget,
+  passwordOf?: string | typeof ONLY_ROLE,
+): Promise<CatalogResult> {
+  const { branch, engine } = await findWithPostgres(target);
+  const source = sourceOfCopy(target.project, branch) ?? branch;
+  requireReady(target.project, source);
+  return { branch, catalog: await engine.catalog(source.id, passwordOf), operations: [] };
+}
 
-  constructor(deps: PlaneDependencies) {
-    this.#deps = deps;
-  }
+/** @throws {HttpError} 404 for an unknown database, 423 while the branch has no data */
+export async function readSchema(
+  target: BranchTarget,
+  database: string,
+  format: SchemaFormat,
+): Promise<BranchSchema> {
+  const { branch, catalog } = await readCatalog(target);
+  requireReady(target.project, branch);
+  findNamed('database', catalog.databases, database);
+  return (await target.plane.engine).schema(branch.id, database, format);
+}
 
-  /**
-   * While a branch is being copied, its catalog is that of its source, so that clients get its connection string at once.
-   * @throws {HttpError} 404, or 423 while the branch is being restored
-   */
-  async read(target: BranchTarget, passwordOf?: string | typeof ONLY_ROLE): Promise<CatalogResult> {
-    const { branch, engine } = await this.#find(target);
-    const source = sourceOfCopy(target.project, branch) ?? branch;
-    requireReady(target.project, source);
-    return { branch, catalog: await engine.catalog(source.id, passwordOf), operations: [] };
-  }
+/** Also returns the password if there is exactly one role. Empty without Postgres. */
+export async function readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
+  const { engine } = await findWithPostgres(target);
+  if (engine.pgVersion === undefined) return { databases: [], roles: [] };
+  return (await readCatalog(target, ONLY_ROLE)).catalog;
+}
 
-  /** @throws {HttpError} 404 for an unknown database, 423 while the branch has no data */
-  async schema(target: BranchTarget, database: string, format: SchemaFormat): Promise<BranchSchema> {
-    const { branch, catalog } = await this.read(target);
-    requireReady(target.project, branch);
-    findNamed('database', catalog.databases, database);
-    return (await this.#deps.engine).schema(branch.id, database, format);
-  }
+/** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */
+export async function changeCatalog(target: BranchTarget, command: CatalogCommand): Promise<CatalogResult> {
+  const { branch, engine } = await findWithPostgres(target);
+  requireFree(target.project, branch);
+  const catalog = await engine.changeCatalog(branch.id, command);
+  return {
+    branch,
+    catalog,
+    operations: recordChange(target.plane, primaryOf(target.project, branch.id)?.record),
+  };
+}
 
-  /** Also returns the password if there is exactly one role. Empty without Postgres. */
-  async readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
-    const { engine } = await this.#find(target);
-    if (engine.pgVersion === undefined) return { databases: [], roles: [] };
-    return (await this.read(target, ONLY_ROLE)).catalog;
-  }
+async function findWithPostgres({ plane, project, branchId }: BranchTarget) {
+  findBranch(project, branchId);
+  const engine = await plane.engine;
+  requirePostgres(engine);
+  // It may have been deleted in the meantime.
+  return { branch: findBranch(project, branchId), engine };
+}
 
-  /** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */
-  async change(target: BranchTarget, change: CatalogCommand): Promise<CatalogResult> {
-    const { branch, engine } = await this.#find(target);
-    requireFree(target.project, branch);
-    const catalog = await engine.changeCatalog(branch.id, change);
-    return { branch, catalog, operations: this.#record(primaryOf(target.project, branch.id)?.record) };
-  }
-
-  async #find({ project, branchId }: BranchTarget): Promise<{ branch: BranchRecord; engine: ComputeEngine }> {
-    findBranch(project, branchId);
-    const engine = await this.#deps.engine;
-    requirePostgres(engine);
-    // It may have been deleted in the meantime.
-    return { branch: findBranch(project, branchId), engine };
-  }
-
-  /** Records a finished operation on the primary, if there is one. */
-  #record(primary: ComputeRecord | undefined): readonly OperationRecord[] {
-    if (primary === undefined) return [];
-    const { store, clock } = this.#deps;
-    const task = { step: { kind: 'sql' }, target: computeTarget(primary) } as const;
-    const value = newOperation(task, 'finished', clock.now());
-    store.commit({ set: 'operation', value });
-    return [value.record];
-  }
+/** Records a finished operation on the primary, if there is one. */
+function recordChange(
+  { store, clock }: Plane,
+  primary: ComputeRecord | undefined,
+): readonly OperationRecord[] {
+  if (primary === undefined) return [];
+  const task = { step: { kind: 'sql' }, target: computeTarget(primary) } as const;
+  const value = newOperation(task, 'finished', clock.now());
+  store.commit({ set: 'operation', value });
+  return [value.record];
 }
 
 /** @throws {HttpError} 404 */

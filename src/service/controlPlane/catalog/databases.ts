@@ -2,7 +2,14 @@
 import type { BranchCatalog, BranchDatabase } from '../../core/computeEngine.ts';
 import { conflict } from '../../core/errors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
-import { findNamed, rejectReservedName, type BranchCatalogs, type BranchTarget } from './branchCatalogs.ts';
+import {
+  changeCatalog,
+  findNamed,
+  readCatalog,
+  rejectReservedName,
+  type BranchTarget,
+  type CatalogResult,
+} from './branchCatalogs.ts';
 
 /** As the public service returns a database. */
 export interface DatabaseRecord {
@@ -19,67 +26,64 @@ interface DatabaseResult {
   readonly operations: readonly OperationRecord[];
 }
 
-export class Databases {
-  readonly #catalogs: BranchCatalogs;
-
-  constructor(catalogs: BranchCatalogs) {
-    this.#catalogs = catalogs;
-  }
-
-  async list(target: BranchTarget): Promise<readonly DatabaseRecord[]> {
-    const { branch, catalog } = await this.#catalogs.read(target);
-    return catalog.databases.map((database) => databaseRecord(branch, database));
-  }
-
-  /** @throws {HttpError} 404 */
-  async find(target: BranchTarget, name: string): Promise<DatabaseRecord> {
-    return findNamed('database', await this.list(target), name);
-  }
-
-  /** @throws {HttpError} 404 for an unknown owner, 409 if the name is taken, 422 for a reserved name */
-  async create(target: BranchTarget, name: string, owner: string): Promise<DatabaseResult> {
-    rejectReservedName('database', name);
-    const { catalog } = await this.#catalogs.read(target);
-    findNamed('role', catalog.roles, owner);
-    requireNewName(catalog, name);
-    return this.#change(target, { kind: 'createDatabase', name, owner }, name);
-  }
-
-  /** Renames a database, which ends its connections, and gives it another owner. @throws {HttpError} like {@link create} */
-  async update(
-    target: BranchTarget,
-    name: string,
-    patch: { readonly name?: string | undefined; readonly owner_name?: string | undefined },
-  ): Promise<DatabaseResult> {
-    rejectReservedName('database', name);
-    const { branch, catalog } = await this.#catalogs.read(target);
-    const now = findNamed('database', catalog.databases, name);
-    const { name: newName = name, owner_name: owner = now.owner } = patch;
-    rejectReservedName('database', newName);
-    findNamed('role', catalog.roles, owner);
-    if (newName !== name) requireNewName(catalog, newName);
-    else if (owner === now.owner) return { database: databaseRecord(branch, now), operations: [] };
-    return this.#change(target, { kind: 'updateDatabase', name, newName, owner }, newName);
-  }
-
-  /** Ends the connections to the database. Returns undefined for an unknown one. @throws {HttpError} 422 for a reserved name */
-  async delete(target: BranchTarget, name: string): Promise<DatabaseResult | undefined> {
-    rejectReservedName('database', name);
-    const database = (await this.list(target)).find((each) => each.name === name);
-    if (database === undefined) return undefined;
-    const { operations } = await this.#catalogs.change(target, { kind: 'deleteDatabase', name });
-    return { database, operations };
-  }
-
-  async #change(
-    target: BranchTarget,
-    change: Parameters<BranchCatalogs['change']>[1],
-    name: string,
-  ): Promise<DatabaseResult> {
-    const { branch, catalog, operations } = await this.#catalogs.change(target, change);
-    return { database: databaseRecord(branch, findNamed('database', catalog.databases, name)), operations };
-  }
+export async function listDatabases(target: BranchTarget): Promise<readonly DatabaseRecord[]> {
+  const { branch, catalog } = await readCatalog(target);
+  return catalog.databases.map((database) => databaseRecord(branch, database));
 }
+
+/** @throws {HttpError} 404 */
+export async function findDatabase(target: BranchTarget, name: string): Promise<DatabaseRecord> {
+  return findNamed('database', await listDatabases(target), name);
+}
+
+/** @throws {HttpError} 404 for an unknown owner, 409 if the name is taken, 422 for a reserved name */
+export async function createDatabase(
+  target: BranchTarget,
+  name: string,
+  owner: string,
+): Promise<DatabaseResult> {
+  rejectReservedName('database', name);
+  const { catalog } = await readCatalog(target);
+  findNamed('role', catalog.roles, owner);
+  requireNewName(catalog, name);
+  return resultOf(await changeCatalog(target, { kind: 'createDatabase', name, owner }), name);
+}
+
+/** Renames a database, which ends its connections, and gives it another owner. @throws {HttpError} like {@link createDatabase} */
+export async function updateDatabase(
+  target: BranchTarget,
+  name: string,
+  patch: { readonly name?: string | undefined; readonly owner_name?: string | undefined },
+): Promise<DatabaseResult> {
+  rejectReservedName('database', name);
+  const current = await readCatalog(target);
+  const { databases, roles } = current.catalog;
+  const found = findNamed('database', databases, name);
+  const { name: newName = name, owner_name: owner = found.owner } = patch;
+  rejectReservedName('database', newName);
+  findNamed('role', roles, owner);
+  if (newName !== name) requireNewName(current.catalog, newName);
+  else if (owner === found.owner) return resultOf(current, name);
+  const command = { kind: 'updateDatabase', name, newName, owner } as const;
+  return resultOf(await changeCatalog(target, command), newName);
+}
+
+/** Ends the connections to the database. Returns undefined for an unknown one. @throws {HttpError} 422 for a reserved name */
+export async function deleteDatabase(
+  target: BranchTarget,
+  name: string,
+): Promise<DatabaseResult | undefined> {
+  rejectReservedName('database', name);
+  const database = (await listDatabases(target)).find((each) => each.name === name);
+  if (database === undefined) return undefined;
+  const { operations } = await changeCatalog(target, { kind: 'deleteDatabase', name });
+  return { database, operations };
+}
+
+const resultOf = ({ branch, catalog, operations }: CatalogResult, name: string): DatabaseResult => ({
+  database: databaseRecord(branch, findNamed('database', catalog.databases, name)),
+  operations,
+});
 
 function requireNewName({ databases }: BranchCatalog, name: string): void {
   if (databases.some((each) => each.name === name))

@@ -3,9 +3,10 @@ import type { BranchRole } from '../../core/computeEngine.ts';
 import { conflict, preconditionFailed } from '../../core/errors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
+  changeCatalog,
   findNamed,
+  readCatalog,
   rejectReservedName,
-  type BranchCatalogs,
   type BranchTarget,
   type CatalogResult,
 } from './branchCatalogs.ts';
@@ -33,59 +34,51 @@ interface RoleResult {
   readonly operations: readonly OperationRecord[];
 }
 
-export class Roles {
-  readonly #catalogs: BranchCatalogs;
+export async function listRoles(target: BranchTarget): Promise<readonly RoleRecord[]> {
+  const { branch, catalog } = await readCatalog(target);
+  return catalog.roles.map((role) => roleRecord(branch, role));
+}
 
-  constructor(catalogs: BranchCatalogs) {
-    this.#catalogs = catalogs;
-  }
+/** @throws {HttpError} 404 */
+export async function findRole(target: BranchTarget, name: string): Promise<RoleRecord> {
+  return findNamed('role', await listRoles(target), name);
+}
 
-  async list(target: BranchTarget): Promise<readonly RoleRecord[]> {
-    const { branch, catalog } = await this.#catalogs.read(target);
-    return catalog.roles.map((role) => roleRecord(branch, role));
-  }
+/** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
+export async function createRole(target: BranchTarget, name: string, canLogin: boolean): Promise<RoleResult> {
+  rejectReservedName('role', name);
+  if ((await listRoles(target)).some((role) => role.name === name))
+    throw conflict(`The branch already has a role with the name ${JSON.stringify(name)}.`);
+  return resultOf(await changeCatalog(target, { kind: 'createRole', name, canLogin }), name);
+}
 
-  /** @throws {HttpError} 404 */
-  async find(target: BranchTarget, name: string): Promise<RoleRecord> {
-    return findNamed('role', await this.list(target), name);
-  }
+/** Returns undefined if there is no such role. @throws {HttpError} 409 if it owns databases, 422 if it is reserved */
+export async function deleteRole(target: BranchTarget, name: string): Promise<RoleResult | undefined> {
+  rejectReservedName('role', name);
+  const role = (await listRoles(target)).find((each) => each.name === name);
+  if (role === undefined) return undefined;
+  const { operations } = await changeCatalog(target, { kind: 'deleteRole', name });
+  return { role, operations };
+}
 
-  /** Ends the connections to the branch's primary. @throws {HttpError} 409 if the name is taken, 422 if it is reserved */
-  async create(target: BranchTarget, name: string, canLogin: boolean): Promise<RoleResult> {
-    rejectReservedName('role', name);
-    if ((await this.list(target)).some((role) => role.name === name))
-      throw conflict(`The branch already has a role with the name ${JSON.stringify(name)}.`);
-    return resultOf(await this.#catalogs.change(target, { kind: 'createRole', name, canLogin }), name);
-  }
+/** @throws {HttpError} 404, or 412 if the service doesn't know the password or the role has none */
+export async function revealPassword(target: BranchTarget, name: string): Promise<string> {
+  return knownPassword(await readCatalog(target, name), name);
+}
 
-  /** Returns undefined if there is no such role. @throws {HttpError} 409 if it owns databases, 422 if it is reserved */
-  async delete(target: BranchTarget, name: string): Promise<RoleResult | undefined> {
-    rejectReservedName('role', name);
-    const role = (await this.list(target)).find((each) => each.name === name);
-    if (role === undefined) return undefined;
-    const { operations } = await this.#catalogs.change(target, { kind: 'deleteRole', name });
-    return { role, operations };
-  }
+/** Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
+export async function resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
+  rejectReservedName('role', name);
+  requireLogin(await findRole(target, name));
+  return resultOf(await changeCatalog(target, { kind: 'resetPassword', name }), name);
+}
 
-  /** @throws {HttpError} 404, or 412 if the service doesn't know the password or the role has none */
-  async password(target: BranchTarget, name: string): Promise<string> {
-    return knownPassword(await this.#catalogs.read(target, name), name);
-  }
-
-  /** Ends the connections to the branch's primary. @throws {HttpError} 404, or 412 for a role that can't log in */
-  async resetPassword(target: BranchTarget, name: string): Promise<RoleResult> {
-    rejectReservedName('role', name);
-    requireLogin(await this.find(target, name));
-    return resultOf(await this.#catalogs.change(target, { kind: 'resetPassword', name }), name);
-  }
-
-  /** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
-  async login(target: BranchTarget, role: string, database: string): Promise<Login> {
-    const result = await this.#catalogs.read(target, role);
-    findNamed('role', result.catalog.roles, role);
-    findNamed('database', result.catalog.databases, database);
-    return { role, password: knownPassword(result, role), database };
-  }
+/** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
+export async function findLogin(target: BranchTarget, role: string, database: string): Promise<Login> {
+  const result = await readCatalog(target, role);
+  findNamed('role', result.catalog.roles, role);
+  findNamed('database', result.catalog.databases, database);
+  return { role, password: knownPassword(result, role), database };
 }
 
 function resultOf({ branch, catalog, operations }: CatalogResult, name: string): RoleResult {
