@@ -48,18 +48,11 @@ export function computeRoutes(plane: ControlPlane): Routes {
   };
 }
 
-const computeLists = new WeakMap<ProjectState, { readonly version: number; readonly json: Buffer }>();
-
 /** Clients poll this list, so its bytes are kept until a compute changes. */
 function listComputes(project: ProjectState): JsonReply {
-  const { computes, computesVersion: version } = project;
-  let list = computeLists.get(project);
-  if (list?.version !== version) {
-    const endpoints = [...computes.values()].map(({ record }) => record);
-    list = { version, json: Buffer.from(JSON.stringify({ endpoints })) };
-    computeLists.set(project, list);
-  }
-  return { status: 200, json: list.json };
+  const endpoints = () => [...project.computes.values()].map(({ record }) => record);
+  project.listOfComputes ??= Buffer.from(JSON.stringify({ endpoints: endpoints() }));
+  return { status: 200, json: project.listOfComputes };
 }
 
 const OPERATION_PAGES = { default: 100, max: 1000 } as const;

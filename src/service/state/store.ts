@@ -92,8 +92,8 @@ export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;
   readonly computes: Map<string, StoredCompute>;
-  /** Incremented with every change of `computes`. */
-  computesVersion: number;
+  /** Its reply, until one of them changes. */
+  listOfComputes: Buffer | undefined;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;
 }
@@ -189,7 +189,7 @@ export class AccountState {
       record,
       branches: new Map(),
       computes: new Map(),
-      computesVersion: 0,
+      listOfComputes: undefined,
       operations: new Map(),
     });
   }
@@ -198,7 +198,7 @@ export class AccountState {
     const { id, project_id } = value.record;
     const project = this.project(project_id);
     project.computes.set(id, value);
-    project.computesVersion += 1;
+    project.listOfComputes = undefined;
     this.ports.add(value.address.port).add(value.address.poolerPort);
     this.#projectOfCompute.set(id, project);
   }
@@ -250,7 +250,7 @@ export class AccountState {
     const address = project.computes.get(id)?.address;
     if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
     project.computes.delete(id);
-    project.computesVersion += 1;
+    project.listOfComputes = undefined;
     this.#projectOfCompute.delete(id);
   }
 }
