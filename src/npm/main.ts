@@ -2,6 +2,7 @@
 /** `npx hosted-postgres`: starts the service with the Postgres from npm, alone or around a command. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
 import { HELP, readCommandLine, UsageError } from './options.ts';
 import { keyIn, newKey, openFolder, OWN_FOLDER } from './ownFolder.ts';
@@ -27,7 +28,7 @@ async function main(): Promise<number> {
   const key = options.apiKey ?? (process.env[KEY_VARIABLE] || ownKey());
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
-  const api = { baseUrl: service.baseUrl, key };
+  const api = new Api(service.baseUrl, key);
   if (options.run !== undefined) return runWith(service, api, options.run);
   process.stdout.write(`Base URL: ${api.baseUrl}\nAPI key: ${api.key}\n`);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -35,11 +36,7 @@ async function main(): Promise<number> {
   return service.ended;
 }
 
-async function runWith(
-  service: StartedService,
-  api: { baseUrl: string; key: string },
-  command: string,
-): Promise<number> {
+async function runWith(service: StartedService, api: Api, command: string): Promise<number> {
   const abort = () => void service.stop();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, abort);
@@ -55,7 +52,7 @@ async function runWith(
 }
 
 /** What the public command line and SDKs read. */
-const variables = ({ baseUrl, key }: { baseUrl: string; key: string }, database: Database | undefined) => ({
+const variables = ({ baseUrl, key }: Api, database: Database | undefined) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),

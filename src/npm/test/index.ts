@@ -1,7 +1,7 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
 import Client from 'pg/lib/client.js';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { makerOf, type Api, type Branch } from './api.ts';
+import { makerOf, type Api, type Branch } from '../api.ts';
 import { contentHash, runStep } from './migrations.ts';
 import { findService } from './service.ts';
 import type { BranchOptions, TestBranch } from './types.d.ts';
@@ -46,7 +46,7 @@ async function findSource(api: Api, from: string | undefined) {
     const projectId = await api.ownProject();
     return { projectId, source: undefined };
   }
-  for (const projectId of await api.projects()) {
+  for (const { id: projectId } of await api.projects()) {
     const found = (await api.branches(projectId)).find(({ id, name }) => id === from || name === from);
     if (found !== undefined) return { projectId, source: found.id };
   }

@@ -4,7 +4,7 @@ import { baseUrlOrUndefined, isLoopback } from '../../api/baseUrl.ts';
 import { joinOrStart } from '../../ui/localService/localServiceProcess.ts';
 import { createOnce, keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
-import { Api } from './api.ts';
+import { Api } from '../api.ts';
 
 /** Milliseconds. Even on an overloaded machine, runners start their next process sooner. */
 const GRACE = 15_000;

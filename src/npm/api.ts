@@ -1,15 +1,27 @@
-/** The calls of the service that tests need. Plain requests, because suites wait until this is loaded. */
-import type { ProcessIdentity } from '../../base/processIdentity.ts';
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import { TEST_PROJECT } from '../ownFolder.ts';
+/** The calls of the service that this package needs. Plain requests, because suites wait until this is loaded. */
+import type { ProcessIdentity } from '../base/processIdentity.ts';
+import { fieldsOf } from '../base/fieldsOf.ts';
+import { TEST_PROJECT } from './ownFolder.ts';
+
+interface Project {
+  readonly id: string;
+  readonly name: string;
+}
 
 export interface Branch {
   readonly id: string;
   readonly project_id: string;
   readonly name: string;
+  readonly default: boolean;
   readonly created_at: string;
   /** Of the process that made it, as JSON. */
   readonly maker?: string | undefined;
+}
+
+interface Database {
+  readonly id: number;
+  readonly name: string;
+  readonly owner_name: string;
 }
 
 interface Creation {
@@ -40,28 +52,31 @@ export function makerOf({ maker }: Branch): ProcessIdentity | undefined {
 }
 
 export class Api {
-  readonly #baseUrl: string;
-  readonly #key: string;
+  readonly baseUrl: string;
+  readonly key: string;
 
   constructor(baseUrl: string, key: string) {
-    this.#baseUrl = baseUrl;
-    this.#key = key;
+    this.baseUrl = baseUrl;
+    this.key = key;
   }
 
-  async projects(): Promise<string[]> {
+  async projects(): Promise<Project[]> {
     const { projects } = await this.#call('GET', '/projects?limit=400');
-    return (projects as { id: string; name: string }[]).map(({ id }) => id);
+    return projects as Project[];
   }
 
   /** @returns the id of the project of this library, which is created unless it exists */
   async ownProject(): Promise<string> {
-    const { projects } = await this.#call('GET', '/projects?limit=400');
-    const found = (projects as { id: string; name: string }[]).filter(({ name }) => name === TEST_PROJECT);
+    const found = (await this.projects()).filter(({ name }) => name === TEST_PROJECT);
     const [first] = found.map(({ id }) => id).toSorted();
-    if (first !== undefined) return first;
-    const created = await this.#call('POST', '/projects', { project: { name: TEST_PROJECT } });
-    const { id } = created.project as { id: string };
-    await this.#finish(id, created.operations as Operation[]);
+    return first ?? this.createProject(TEST_PROJECT);
+  }
+
+  /** @returns its id when its compute runs */
+  async createProject(name: string): Promise<string> {
+    const { project, operations } = await this.#call('POST', '/projects', { project: { name } });
+    const { id } = project as Project;
+    await this.#finish(id, operations as Operation[]);
     return id;
   }
 
@@ -100,16 +115,26 @@ export class Api {
     }
     await this.#finish(projectId, reply.operations as Operation[]);
     const branch = reply.branch as Branch;
-    const databases = reply.databases as { id: number; name: string; owner_name: string }[];
     // The user's own was there before the template.
-    const [database] = databases.toSorted((a, b) => a.id - b.id);
+    const [database] = (reply.databases as Database[]).toSorted((a, b) => a.id - b.id);
+    return { ...branch, url: await this.#urlOf(branch, database) };
+  }
+
+  /** @returns the URL of the first database, with its password; undefined if the branch has none */
+  async url(branch: Branch): Promise<string | undefined> {
+    const target = `/projects/${branch.project_id}/branches/${branch.id}/databases`;
+    const [database] = (await this.#call('GET', target)).databases as Database[];
+    return database && this.#urlOf(branch, database);
+  }
+
+  async #urlOf({ project_id, id }: Branch, database: Database | undefined): Promise<string> {
     const query = new URLSearchParams({
-      branch_id: branch.id,
+      branch_id: id,
       database_name: database?.name ?? '',
       role_name: database?.owner_name ?? '',
     });
-    const { uri } = await this.#call('GET', `/projects/${projectId}/connection_uri?${query.toString()}`);
-    return { ...branch, url: String(uri) };
+    const { uri } = await this.#call('GET', `/projects/${project_id}/connection_uri?${query.toString()}`);
+    return String(uri);
   }
 
   async rename({ project_id, id }: Branch, name: string): Promise<void> {
@@ -150,9 +175,9 @@ export class Api {
   ): Promise<Readonly<Record<string, unknown>>> {
     const deadline = performance.now() + LOCKED_LIMIT;
     for (;;) {
-      const response = await fetch(this.#baseUrl + path, {
+      const response = await fetch(this.baseUrl + path, {
         method,
-        headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const { status } = response;
