@@ -2,9 +2,10 @@
 /** `npx hosted-postgres`: starts the service with the Postgres from npm, alone or around a command. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { StartError } from '../service/core/errors.ts';
 import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
-import { HELP, readCommandLine, UsageError } from './options.ts';
+import { HELP, readCommandLine } from './options.ts';
 import { keyIn, newKey, openFolder, OWN_FOLDER } from './ownFolder.ts';
 import { preparePostgres } from './postgres.ts';
 import { runCommand } from './runCommand.ts';
@@ -85,6 +86,6 @@ main().then(
   (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(error instanceof UsageError ? 2 : 1);
+    process.exit(error instanceof StartError ? error.exitCode : 1);
   },
 );

@@ -1,6 +1,6 @@
 /** The command line of `npx hosted-postgres`: options of its own, and those of the service that make sense here. */
-import { parseArgs } from 'node:util';
-import { OPTIONS as SERVICE_OPTIONS } from '../service/options.ts';
+import { StartError } from '../service/core/errors.ts';
+import { OPTIONS as SERVICE_OPTIONS, parseOptions } from '../service/options.ts';
 
 export const HELP = `Usage: npx hosted-postgres [options]
 
@@ -31,26 +31,12 @@ const {
 
 const OPTIONS = { ...shared, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
 
-/** A mistake in the command line; the message is for the user. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-/** The service checks the values of its own options. @throws {UsageError} */
+/** The service checks the values of its own options. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
-  const values = parse(args);
+  const values = parseOptions(args, OPTIONS);
   const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...rest } = values;
-  if (run?.trim() === '') throw new UsageError('--run must not be empty');
+  if (run?.trim() === '') throw new StartError('usage', '--run must not be empty');
   if (temporary && dataDir !== undefined)
-    throw new UsageError('--temporary and --data-dir exclude each other');
+    throw new StartError('usage', '--temporary and --data-dir exclude each other');
   return { help, run, temporary, dataDir, apiKey, rest };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('. ');
-    throw new UsageError(`${problem} (--help shows all options)`);
-  }
 }

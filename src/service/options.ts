@@ -1,5 +1,5 @@
 /** The command line of the service. */
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/records/sizes.ts';
 import { StartError } from './core/errors.ts';
@@ -52,7 +52,7 @@ export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ) {
-  const values = parseArguments(args);
+  const values = parseOptions(args, OPTIONS);
   if (values.help === true) return undefined;
   for (const name of ['data-dir', 'projects', 'postgres-path'] as const)
     // Most likely an unset variable of a script; `""` would mean the current directory.
@@ -88,9 +88,10 @@ export function requireKey(key: string): void {
   }
 }
 
-function parseArguments(args: readonly string[]) {
+/** @throws {StartError} `usage` for unknown options and missing values */
+export function parseOptions<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
     throw usage(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
