@@ -65,7 +65,7 @@ export function newCompute(
   const size = sizeOfNew(creation);
   const record: ComputeRecord = {
     id,
-    ...(creation.name === undefined ? {} : { name: creation.name }),
+    name: creation.name,
     host: hostAtPort(address.port),
     project_id: project.id,
     branch_id: creation.branch_id,
@@ -80,7 +80,7 @@ export function newCompute(
     pooler_enabled: creation.pooler_enabled ?? false,
     pooler_mode: 'transaction',
     pooled_sessions: pooledSessions,
-    ...poolerHost(creation.pooler_enabled ?? false, address),
+    pooler_host: creation.pooler_enabled === true ? pooledHost({ address }) : undefined,
     disabled: creation.disabled ?? false,
     passwordless_access: creation.passwordless_access ?? false,
     creation_source: CREATION_SOURCE,
@@ -90,9 +90,6 @@ export function newCompute(
   };
   return { record, address };
 }
-
-const poolerHost = (enabled: boolean, address: ComputeAddress): { pooler_host?: string } =>
-  enabled ? { pooler_host: pooledHost({ address }) } : {};
 
 /** Every compute has one, like on the public service. Without `pooler_enabled`, its clients get separate sessions. */
 export const pooledHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
@@ -104,18 +101,17 @@ export function applyPatch(
   patch: ComputePatch,
   now: number,
 ): ComputeRecord {
-  const { pooler_host: _, ...rest } = record;
-  const pooler = patch.pooler_enabled ?? record.pooler_enabled;
+  const pooler_enabled = patch.pooler_enabled ?? record.pooler_enabled;
   return {
-    ...rest,
-    ...(patch.name === undefined ? {} : { name: patch.name }),
+    ...record,
+    name: patch.name ?? record.name,
     branch_id: patch.branch_id ?? record.branch_id,
     autoscaling_limit_min_cu: patch.autoscaling_limit_min_cu ?? record.autoscaling_limit_min_cu,
     autoscaling_limit_max_cu: patch.autoscaling_limit_max_cu ?? record.autoscaling_limit_max_cu,
     suspend_timeout_seconds: patch.suspend_timeout_seconds ?? record.suspend_timeout_seconds,
     settings: { pg_settings: patch.settings?.pg_settings ?? record.settings.pg_settings },
-    pooler_enabled: pooler,
-    ...poolerHost(pooler, address),
+    pooler_enabled,
+    pooler_host: pooler_enabled ? pooledHost({ address }) : undefined,
     disabled: patch.disabled ?? record.disabled,
     passwordless_access: patch.passwordless_access ?? record.passwordless_access,
     updated_at: toTimestamp(now),
@@ -132,12 +128,11 @@ export interface ComputeState {
 
 /** Returns the record in another state (section 3.1). */
 export function withState(record: ComputeRecord, state: ComputeState, now: number): ComputeRecord {
-  const { pending_state: _, ...rest } = record;
   return {
-    ...rest,
+    ...record,
     current_state: state.current ?? record.current_state,
-    ...(state.pending === undefined ? {} : { pending_state: state.pending }),
-    ...(state.lastActive === undefined ? {} : { last_active: toTimestamp(state.lastActive) }),
+    pending_state: state.pending,
+    last_active: state.lastActive === undefined ? record.last_active : toTimestamp(state.lastActive),
     updated_at: toTimestamp(now),
   };
 }

@@ -7,7 +7,7 @@ import type { AccountState, ProjectState } from '../state/store.ts';
 import type {
   ComputeRecord,
   OperationRecord,
-  OperationStep,
+  ComputeStep,
   ProjectRecord,
   StoredCompute,
 } from '../state/storedRecords.ts';
@@ -25,7 +25,7 @@ import {
   type Allocation,
 } from './computeRecord.ts';
 import { generateId } from './generateId.ts';
-import { computeTarget, startTask } from './operationRecord.ts';
+import { computeTask } from './operationRecord.ts';
 import type { Plane } from './operations.ts';
 import { countUsage } from './usage.ts';
 
@@ -53,7 +53,7 @@ export async function createCompute(
   // Another call may have taken the branch in the meantime.
   requireCreatable(plane, project, creation);
   const compute = pendingCompute(plane, project.record, creation, allocation);
-  return begin(plane, compute, [startTask(compute).step]);
+  return begin(plane, compute, [{ kind: compute.record.disabled ? 'attach' : 'start' }]);
 }
 
 function requireCreatable(plane: Plane, project: ProjectState, creation: ComputeCreation): void {
@@ -111,10 +111,9 @@ export function deleteCompute(plane: Plane, project: ProjectState, id: string): 
       `Compute ${id} is on the protected branch ${branch_id}. Remove the protection first.`,
     );
   const { record } = withPending(plane, compute, 'idle');
-  const task = { step: { kind: 'remove', type }, target: computeTarget(record) } as const;
   const started = operations.begin(
     projectId,
-    [task],
+    [computeTask(record, { kind: 'remove', type })],
     [...countUsage(store.account, compute, clock.now()), { removed: 'compute', projectId, id }],
   );
   return { endpoint: record, operations: started };
@@ -126,7 +125,7 @@ export async function restartCompute(
   id: string,
 ): Promise<ComputeResult> {
   const compute = await findStartable(plane, project, id);
-  const steps: OperationStep[] = [{ kind: 'start' }];
+  const steps: ComputeStep[] = [{ kind: 'start' }];
   if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
   return begin(plane, withPending(plane, compute, 'active'), steps);
 }
@@ -178,11 +177,11 @@ function withPending({ clock }: Plane, compute: StoredCompute, pending: 'active'
 function begin(
   { operations }: Plane,
   compute: StoredCompute,
-  steps: readonly OperationStep[],
+  steps: readonly ComputeStep[],
   startBeforeDurable = false,
 ): ComputeResult {
   const { record } = compute;
-  const tasks = steps.map((step) => ({ step, target: computeTarget(record) }));
+  const tasks = steps.map((step) => computeTask(record, step));
   const change = { set: 'compute', value: compute } as const;
   return {
     endpoint: record,
@@ -194,11 +193,11 @@ function begin(
 function stepsOfUpdate(
   compute: StoredCompute,
   next: ComputeRecord,
-): { readonly steps: readonly OperationStep[]; readonly pending: 'active' | 'idle' } {
+): { readonly steps: readonly ComputeStep[]; readonly pending: 'active' | 'idle' } {
   const { record } = compute;
   if (isEqual(specOf(compute), specOf({ ...compute, record: next }))) return { steps: [], pending: 'idle' };
   const isActive = record.current_state === 'active';
-  const apply: OperationStep = { kind: 'apply', before: record };
+  const apply: ComputeStep = { kind: 'apply', before: record };
   const isMove = next.branch_id !== record.branch_id;
   if (isMove || (next.disabled && isActive)) return { steps: [apply, { kind: 'suspend' }], pending: 'idle' };
   return { steps: [apply], pending: isActive ? 'active' : 'idle' };

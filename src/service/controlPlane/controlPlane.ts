@@ -8,7 +8,7 @@ import { EngineError, type ComputeEngine, type EngineEvents } from '../core/comp
 import { startForClient } from './computes.ts';
 import { setCompute } from './usage.ts';
 import { withState } from './computeRecord.ts';
-import { computeTarget, newOperation, withStatus } from './operationRecord.ts';
+import { computeTask, newOperation, withStatus } from './operationRecord.ts';
 import { Operations, type Plane } from './operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
@@ -164,8 +164,7 @@ export class ControlPlane implements Plane {
     if (compute?.record.current_state !== 'active' || this.operations.on(id) !== undefined) return;
     const now = clock.now();
     const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
-    const check = { step: { kind: 'check' }, target: computeTarget(idle) } as const;
-    const operation = newOperation(check, 'running', now);
+    const operation = newOperation(computeTask(idle, { kind: 'check' }), 'running', now);
     store.commit(...setCompute(store.account, compute, idle, now), {
       set: 'operation',
       value: withStatus(operation, 'failed', now, reason),

@@ -6,7 +6,9 @@ import type { ProjectState } from '../state/store.ts';
 import {
   isUnfinished,
   type BranchRecord,
+  type BranchStep,
   type ComputeRecord,
+  type ComputeStep,
   type Mutation,
   type OperationRecord,
   type OperationStep,
@@ -17,27 +19,22 @@ import {
 /** A step of a call, and the branch or compute that it changes. */
 export interface Task {
   readonly step: OperationStep;
-  readonly target: OperationTarget;
+  /** Without `endpoint_id`, the branch itself is changed. */
+  readonly target: Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id'>;
 }
 
-/** Without `endpoint_id`, the branch itself is changed. */
-type OperationTarget = Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id'>;
-
-export const computeTarget = ({ id, project_id, branch_id }: ComputeRecord): OperationTarget => ({
-  project_id,
-  branch_id,
-  endpoint_id: id,
+export const computeTask = ({ id, project_id, branch_id }: ComputeRecord, step: ComputeStep): Task => ({
+  step,
+  target: { project_id, branch_id, endpoint_id: id },
 });
 
-export const branchTarget = ({ project_id, id }: BranchRecord): OperationTarget => ({
-  project_id,
-  branch_id: id,
+export const branchTask = ({ project_id, id }: BranchRecord, step: BranchStep): Task => ({
+  step,
+  target: { project_id, branch_id: id },
 });
 
-export const startTask = ({ record }: StoredCompute): Task => ({
-  step: { kind: record.disabled ? 'attach' : 'start' },
-  target: computeTarget(record),
-});
+export const startTask = ({ record }: StoredCompute): Task =>
+  computeTask(record, { kind: record.disabled ? 'attach' : 'start' });
 
 const actionOf = (step: OperationStep): OperationRecord['action'] => {
   switch (step.kind) {

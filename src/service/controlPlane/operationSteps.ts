@@ -206,10 +206,7 @@ export function removeBranch(project: ProjectState, id: string): readonly Mutati
 }
 
 function ready(branch: BranchRecord, now: number): Mutation {
-  const { pending_state: _, ...rest } = branch;
   const at = toTimestamp(now);
-  return {
-    set: 'branch',
-    value: { ...rest, current_state: 'ready', state_changed_at: at, updated_at: at },
-  };
+  const state = { current_state: 'ready', pending_state: undefined, state_changed_at: at } as const;
+  return { set: 'branch', value: { ...branch, ...state, updated_at: at } };
 }

@@ -8,7 +8,7 @@ import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';
 import { isUnfinished, type Mutation, type StoredCompute } from '../state/storedRecords.ts';
 import { specOf, withState } from './computeRecord.ts';
-import { computeTarget, newOperation } from './operationRecord.ts';
+import { computeTask, newOperation } from './operationRecord.ts';
 import { setCompute } from './usage.ts';
 
 /**
@@ -30,9 +30,8 @@ const hasUnfinishedOperation = (account: AccountState, { record }: StoredCompute
   );
 
 function suspension({ record }: StoredCompute, now: number): Mutation[] {
-  const target = computeTarget(record);
-  const suspended = newOperation({ step: { kind: 'suspend' }, target }, 'finished', now);
-  const started = newOperation({ step: { kind: 'start' }, target }, 'scheduling', now);
+  const suspended = newOperation(computeTask(record, { kind: 'suspend' }), 'finished', now);
+  const started = newOperation(computeTask(record, { kind: 'start' }), 'scheduling', now);
   const operations =
     record.suspend_timeout_seconds === AUTOSUSPEND_NEVER ? [suspended, started] : [suspended];
   return operations.map((value) => ({ set: 'operation', value }));

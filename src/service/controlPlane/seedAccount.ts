@@ -83,8 +83,8 @@ async function addBranch(
   // Even in different projects: the data of a branch is stored under its id.
   if (seed.account.projectOfBranch(id) !== undefined) throw conflict(`two branches ${id}`);
   const isDefault = main?.id === id;
-  const parent = main === undefined || isDefault ? {} : { parent_id: main.id };
-  const basics = { id, project_id: project.record.id, name, ...parent, default: isDefault };
+  const parent_id = isDefault ? undefined : main?.id;
+  const basics = { id, project_id: project.record.id, name, parent_id, default: isDefault };
   seed.account.apply({ set: 'branch', value: readyBranch(basics, project.record.created_at) });
   for (const compute of computes) await addCompute(seed, project, id, compute);
 }

@@ -70,7 +70,7 @@ export function setCompute(
   record: ComputeRecord,
   now: number,
 ): readonly Mutation[] {
-  const { uncountedSince: _, ...stopped } = { ...compute, record };
-  const value = record.current_state === 'active' ? { ...stopped, uncountedSince: now } : stopped;
+  const uncountedSince = record.current_state === 'active' ? now : undefined;
+  const value = { ...compute, record, uncountedSince };
   return [...countUsage(account, compute, now), { set: 'compute', value }];
 }

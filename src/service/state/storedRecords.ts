@@ -1,6 +1,6 @@
 /**
  * What the service stores: the public records of section 2 with all fields, and what only the service knows. All values
- * are immutable: a change replaces the value, so its JSON can be cached.
+ * are immutable: a change replaces the value, so its JSON can be cached. Undefined fields are left out of the JSON.
  */
 import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/computeEngine.ts';
 import type { DefaultEndpointSettings } from '../../api/records/requests.ts';
@@ -38,9 +38,9 @@ export type ProjectRecord = {
   readonly creation_source: string;
   readonly owner_id: string;
   readonly proxy_host: string;
-  readonly default_endpoint_settings?: DefaultEndpointSettings;
+  readonly default_endpoint_settings?: DefaultEndpointSettings | undefined;
   /** Kept for clients that set it; the service has no history. */
-  readonly history_retention_seconds?: number;
+  readonly history_retention_seconds?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -50,10 +50,10 @@ export type BranchRecord = {
   readonly id: string;
   readonly project_id: string;
   /** Missing for a root branch. */
-  readonly parent_id?: string;
+  readonly parent_id?: string | undefined;
   readonly name: string;
   readonly current_state: 'init' | 'resetting' | 'ready';
-  readonly pending_state?: 'ready';
+  readonly pending_state?: 'ready' | undefined;
   readonly state_changed_at: string;
   readonly creation_source: string;
   readonly default: boolean;
@@ -64,21 +64,21 @@ export type BranchRecord = {
   readonly written_data_bytes: number;
   readonly data_transfer_bytes: number;
   /** Bytes, when its compute was last active. Missing until then. */
-  readonly logical_size?: number;
+  readonly logical_size?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;
   /** When the service deletes the branch. */
-  readonly expires_at?: string;
-  readonly ttl_interval_seconds?: number;
-  readonly last_reset_at?: string;
+  readonly expires_at?: string | undefined;
+  readonly ttl_interval_seconds?: number | undefined;
+  readonly last_reset_at?: string | undefined;
   /** Key-value pairs from the client that created the branch. */
-  readonly annotation_value?: Readonly<Record<string, string>>;
+  readonly annotation_value?: Readonly<Record<string, string>> | undefined;
 };
 
 /** Section 2.5, and the fields that the public service requires. */
 export type ComputeRecord = {
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly host: string;
   readonly project_id: string;
   readonly branch_id: string;
@@ -89,15 +89,15 @@ export type ComputeRecord = {
   readonly autoscaling_limit_max_cu: number;
   readonly suspend_timeout_seconds: number;
   readonly current_state: 'init' | 'active' | 'idle';
-  readonly pending_state?: 'active' | 'idle';
+  readonly pending_state?: 'active' | 'idle' | undefined;
   readonly settings: { readonly pg_settings: PgSettings };
   readonly pooler_enabled: boolean;
   readonly pooler_mode: 'transaction';
   readonly pooled_sessions: PooledSessions;
-  readonly pooler_host?: string;
+  readonly pooler_host?: string | undefined;
   readonly disabled: boolean;
   readonly passwordless_access: boolean;
-  readonly last_active?: string;
+  readonly last_active?: string | undefined;
   readonly creation_source: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -110,7 +110,7 @@ export type OperationRecord = {
   readonly project_id: string;
   readonly branch_id: string;
   /** Missing for an operation on the branch itself. */
-  readonly endpoint_id?: string;
+  readonly endpoint_id?: string | undefined;
   readonly action:
     | 'create_branch'
     | 'create_timeline'
@@ -121,7 +121,7 @@ export type OperationRecord = {
     | 'check_availability';
   readonly status: 'scheduling' | 'running' | 'finished' | 'failed' | 'skipped';
   readonly failures_count: number;
-  readonly error?: string;
+  readonly error?: string | undefined;
   readonly created_at: string;
   readonly updated_at: string;
   /** Milliseconds from creation to the last change of the status. */
@@ -132,7 +132,7 @@ export type StoredCompute = {
   readonly record: ComputeRecord;
   readonly address: ComputeAddress;
   /** While active: the time (ms since 1970) up to which its usage has been counted. */
-  readonly uncountedSince?: number;
+  readonly uncountedSince?: number | undefined;
 };
 
 /** What an operation does; stored with it, so that the service can resume it after a restart. */
@@ -147,9 +147,13 @@ export type ComputeStep =
 
 export type BranchStep =
   /** Without a parent: new data with this owner. */
-  | { readonly kind: 'createBranch'; readonly parentId?: string; readonly owner?: BranchOwner }
+  | {
+      readonly kind: 'createBranch';
+      readonly parentId?: string | undefined;
+      readonly owner?: BranchOwner | undefined;
+    }
   /** `preservedId`: the branch that receives the current data. */
-  | { readonly kind: 'restoreBranch'; readonly sourceId: string; readonly preservedId?: string }
+  | { readonly kind: 'restoreBranch'; readonly sourceId: string; readonly preservedId?: string | undefined }
   | { readonly kind: 'deleteBranch' };
 
 export const isBranchStep = (step: OperationStep): step is BranchStep => step.kind.endsWith('Branch');

@@ -134,13 +134,12 @@ const MAX_TIME_TO_LIVE = 30 * 24 * 60 * 60;
 
 /** @param expiresAt null: never. @throws {HttpError} 422 */
 export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: number): BranchRecord {
-  const { expires_at: _, ttl_interval_seconds: __, ...rest } = branch;
-  if (expiresAt === null) return rest;
+  if (expiresAt === null) return { ...branch, expires_at: undefined, ttl_interval_seconds: undefined };
   const at = Date.parse(expiresAt);
   const seconds = Math.round((at - now) / 1000);
   if (at <= now || seconds > MAX_TIME_TO_LIVE)
     throw unprocessable('expires_at: must be in the next 30 days.');
-  return { ...rest, expires_at: toTimestamp(at), ttl_interval_seconds: seconds };
+  return { ...branch, expires_at: toTimestamp(at), ttl_interval_seconds: seconds };
 }
 
 /** Only the current data of a branch is kept, so a position in its history is not supported. */

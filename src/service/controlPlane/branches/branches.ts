@@ -15,7 +15,7 @@ import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.t
 import { requirePostgres, requireValid, withState, type Allocation } from '../computeRecord.ts';
 import { allocate, openAddresses, pendingCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
-import { branchTarget, computeTarget, startTask, type Task } from '../operationRecord.ts';
+import { branchTask, computeTask, startTask } from '../operationRecord.ts';
 import type { Plane } from '../operations.ts';
 import { removeBranch } from '../operationSteps.ts';
 import { setCompute } from '../usage.ts';
@@ -52,8 +52,8 @@ export async function createBranch(
 ): Promise<CreatedBranch> {
   const { store, operations } = plane;
   const { endpoints: requested = [] } = body;
-  const { parent_id: parentId = '' } = buildBranch(plane, project, body);
-  const catalog = await readWithPassword({ plane, project, branchId: parentId });
+  const { parent_id = '' } = buildBranch(plane, project, body);
+  const catalog = await readWithPassword({ plane, project, branchId: parent_id });
   const engine = await plane.engine;
   const ports = new Set<number>();
   const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
@@ -63,10 +63,9 @@ export async function createBranch(
   const computes = allocated.map(([endpoint, allocation]) =>
     pendingCompute(plane, project.record, { ...endpoint, branch_id: branch.id }, allocation),
   );
-  const step = { kind: 'createBranch', parentId: branch.parent_id ?? '' } as const;
   const started = operations.begin(
     project.record.id,
-    [{ step, target: branchTarget(branch) }, ...computes.map(startTask)],
+    [branchTask(branch, { kind: 'createBranch', parentId: branch.parent_id }), ...computes.map(startTask)],
     [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
   );
   await openAddresses(engine, computes);
@@ -94,8 +93,8 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
   const branch = {
     ...newBranch(basics, now),
     protected: creation.protected ?? false,
-    ...(annotation_value === undefined ? {} : { annotation_value }),
-    ...(parent.logical_size === undefined ? {} : { logical_size: parent.logical_size }),
+    annotation_value,
+    logical_size: parent.logical_size,
   };
   const expiring = withExpiry(branch, creation.expires_at ?? null, now);
   requireExpiryAllowed(project, expiring);
@@ -145,13 +144,10 @@ export function deleteBranch(plane: Plane, project: ProjectState, id: string): B
   const { store, clock } = plane;
   for (const compute of computes)
     store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
-  const removals = computes.map(({ record }): Task => ({
-    step: { kind: 'remove', type: record.type },
-    target: computeTarget(record),
-  }));
+  const removals = computes.map(({ record }) => computeTask(record, { kind: 'remove', type: record.type }));
   const operations = plane.operations.begin(
     project.record.id,
-    [...removals, { step: { kind: 'deleteBranch' }, target: branchTarget(branch) }],
+    [...removals, branchTask(branch, { kind: 'deleteBranch' })],
     removeBranch(project, id),
   );
   return { branch, operations };
@@ -182,14 +178,10 @@ export async function restoreBranch(
     state_changed_at: at,
     updated_at: at,
   };
-  const step = {
-    kind: 'restoreBranch',
-    sourceId: request.source_branch_id,
-    ...(preserved === undefined ? {} : { preservedId: preserved.id }),
-  } as const;
-  const tasks: Task[] = [
-    ...active.map(({ record }): Task => ({ step: { kind: 'suspend' }, target: computeTarget(record) })),
-    { step, target: branchTarget(branch) },
+  const sourceId = request.source_branch_id;
+  const tasks = [
+    ...active.map(({ record }) => computeTask(record, { kind: 'suspend' })),
+    branchTask(branch, { kind: 'restoreBranch', sourceId, preservedId: preserved?.id }),
     ...pending.map(startTask),
   ];
   const changes: Mutation[] = [
@@ -222,8 +214,7 @@ function buildPreservedBranch(
 ): BranchRecord | undefined {
   if (!name) return undefined;
   requireNewName(project, name);
-  const parent = parent_id === undefined ? {} : { parent_id };
-  const basics = { id: newBranchId(plane), project_id, ...parent, name, default: false };
+  const basics = { id: newBranchId(plane), project_id, parent_id, name, default: false };
   return newBranch(basics, plane.clock.now());
 }
 

@@ -20,7 +20,7 @@ import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.t
 import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts';
 import { allocate, openAddresses, pendingCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
-import { branchTarget, locked, startTask } from '../operationRecord.ts';
+import { branchTask, locked, startTask } from '../operationRecord.ts';
 import type { Plane } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
 import { newBranchId } from './branches.ts';
@@ -50,10 +50,9 @@ export async function createProject(plane: Plane, creation: ProjectCreation): Pr
   const branch = newBranch(basics, now);
   const endpoint = { ...PRIMARY, branch_id: branch.id };
   const compute = pendingCompute(plane, project, endpoint, await allocate(engine, store.account));
-  const step = { kind: 'createBranch', ...(owner === undefined ? {} : { owner }) } as const;
   const started = operations.begin(
     id,
-    [{ step, target: branchTarget(branch) }, startTask(compute)],
+    [branchTask(branch, { kind: 'createBranch', owner }), startTask(compute)],
     [
       { set: 'project', value: project },
       { set: 'branch', value: branch },
@@ -82,7 +81,7 @@ export function updateProject(
     ...record,
     name,
     default_endpoint_settings,
-    ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
+    history_retention_seconds,
     updated_at: toTimestamp(clock.now()),
   };
   requireValid(project, PRIMARY, plan);
@@ -184,6 +183,6 @@ function newProject(
   return {
     ...projectRecord({ id, name, region_id, provisioner, pg_version }, pgVersion, now),
     default_endpoint_settings: { ...size, ...creation.default_endpoint_settings },
-    ...(history_retention_seconds === undefined ? {} : { history_retention_seconds }),
+    history_retention_seconds,
   };
 }

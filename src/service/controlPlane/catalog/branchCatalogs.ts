@@ -13,7 +13,7 @@ import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computeRecord.ts';
-import { computeTarget, newOperation } from '../operationRecord.ts';
+import { computeTask, newOperation } from '../operationRecord.ts';
 import type { Plane } from '../operations.ts';
 
 /** A branch of a project, by its id. */
@@ -88,8 +88,7 @@ function recordChange(
   primary: ComputeRecord | undefined,
 ): readonly OperationRecord[] {
   if (primary === undefined) return [];
-  const task = { step: { kind: 'sql' }, target: computeTarget(primary) } as const;
-  const value = newOperation(task, 'finished', clock.now());
+  const value = newOperation(computeTask(primary, { kind: 'sql' }), 'finished', clock.now());
   store.commit({ set: 'operation', value });
   return [value.record];
 }
