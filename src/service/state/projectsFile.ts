@@ -47,7 +47,7 @@ const ProjectDescription = z.strictObject({
 });
 export type ProjectDescription = z.infer<typeof ProjectDescription>;
 
-export const AccountDescription = z.strictObject({
+const AccountDescription = z.strictObject({
   projects: z.array(ProjectDescription),
   api_keys: z.optional(z.array(z.strictObject({ name: z.string() }))),
 });
@@ -81,84 +81,56 @@ function parseAccount(bytes: Uint8Array): ProjectsFile['content'] {
   return { problem: issue === undefined ? 'it is not valid' : formatIssue(issue) };
 }
 
-/** A range of sizes, in CU. */
-const size = (min: number, max: number) => ({ autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max });
-
-/** What a small company might have. */
-const SAMPLE_ACCOUNT: AccountDescription = {
-  projects: [
-    {
-      id: 'shiny-wind-028834',
-      name: 'shop',
-      branches: [
-        {
-          id: 'br-aged-salad-637688',
-          name: 'main',
-          computes: [
-            { id: 'ep-little-smoke-851426', type: 'read_write', current_state: 'active' },
-            { id: 'ep-steep-forest-654321', type: 'read_only', ...size(0.25, 1) },
-          ],
-        },
-        {
-          id: 'br-sweet-breeze-497520',
-          name: 'checkout-rewrite',
-          computes: [
-            {
-              id: 'ep-purple-water-204912',
-              type: 'read_write',
-              ...size(0.5, 2),
-              suspend_timeout_seconds: 3600,
-            },
-          ],
-        },
-        { id: 'br-frosty-lake-110382', name: 'before-migration' },
-      ],
-    },
-    {
-      id: 'quiet-sunset-771503',
-      name: 'analytics',
-      branches: [
-        {
-          id: 'br-wispy-meadow-403718',
-          name: 'main',
-          computes: [
-            {
-              id: 'ep-bold-thunder-385207',
-              type: 'read_write',
-              ...size(1, 4),
-              settings: { pg_settings: { work_mem: '16MB' } },
-              current_state: 'active',
-            },
-            { id: 'ep-silent-river-918264', type: 'read_only', name: 'dashboards', ...size(1, 1) },
-            { id: 'ep-old-paper-557019', type: 'read_only', disabled: true },
-          ],
-        },
-      ],
-    },
-    {
-      id: 'calm-poetry-195246',
-      name: 'playground',
-      branches: [
-        {
-          id: 'br-tiny-cloud-862093',
-          name: 'main',
-          computes: [{ id: 'ep-green-hat-340975', type: 'read_write' }],
-        },
-        {
-          id: 'br-young-moon-279461',
-          name: 'ideas',
-          computes: [{ id: 'ep-plain-field-520137', type: 'read_only' }],
-        },
-      ],
-    },
-  ],
-  api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],
-};
-
-/** On the free plan, all computes have the default size, since the plan does not allow larger ones. */
+/** What a small company might have. On the free plan, all computes have the default size, since it allows no larger ones. */
 export function sampleAccount(plan: Plan): AccountDescription {
-  if (plan === 'paid') return SAMPLE_ACCOUNT;
-  const withoutSizes = (name: string, value: unknown) =>
-    name.startsWith('autoscaling_limit') ? undefined : value;
-  return AccountDescription.parse(JSON.parse(JSON.stringify(SAMPLE_ACCOUNT, withoutSizes)));
+  const size = (min: number, max: number) =>
+    plan === 'paid' ? { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } : {};
+  const primary = (id: string, more: Partial<ComputeDescription> = {}) =>
+    ({ id, type: 'read_write', ...more }) as const;
+  const replica = (id: string, more: Partial<ComputeDescription> = {}) =>
+    ({ id, type: 'read_only', ...more }) as const;
+  const branch = (id: string, name: string, ...computes: ComputeDescription[]) => ({ id, name, computes });
+  const project = (id: string, name: string, ...branches: BranchDescription[]) => ({ id, name, branches });
+  return {
+    projects: [
+      project(
+        'shiny-wind-028834',
+        'shop',
+        branch(
+          'br-aged-salad-637688',
+          'main',
+          primary('ep-little-smoke-851426', { current_state: 'active' }),
+          replica('ep-steep-forest-654321', size(0.25, 1)),
+        ),
+        branch(
+          'br-sweet-breeze-497520',
+          'checkout-rewrite',
+          primary('ep-purple-water-204912', { ...size(0.5, 2), suspend_timeout_seconds: 3600 }),
+        ),
+        branch('br-frosty-lake-110382', 'before-migration'),
+      ),
+      project(
+        'quiet-sunset-771503',
+        'analytics',
+        branch(
+          'br-wispy-meadow-403718',
+          'main',
+          primary('ep-bold-thunder-385207', {
+            ...size(1, 4),
+            settings: { pg_settings: { work_mem: '16MB' } },
+            current_state: 'active',
+          }),
+          replica('ep-silent-river-918264', { name: 'dashboards', ...size(1, 1) }),
+          replica('ep-old-paper-557019', { disabled: true }),
+        ),
+      ),
+      project(
+        'calm-poetry-195246',
+        'playground',
+        branch('br-tiny-cloud-862093', 'main', primary('ep-green-hat-340975')),
+        branch('br-young-moon-279461', 'ideas', replica('ep-plain-field-520137')),
+      ),
+    ],
+    api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],
+  };
 }
