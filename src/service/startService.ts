@@ -1,11 +1,10 @@
 /** The whole service: opens the data, wires control plane and HTTP server, and closes them again. */
-import { newLeaseSecret } from '../api/leaseProof.ts';
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { seedAccount } from './controlPlane/seedAccount.ts';
 import type { ServiceClock } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason, StartError } from './core/errors.ts';
-import { baseUrlAt, createListener } from './http/app.ts';
+import { createListener } from './http/app.ts';
 import { Leases } from './http/lease.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
@@ -31,7 +30,7 @@ interface ServiceDependencies {
 
 export interface Service {
   readonly baseUrl: string;
-  /** New at each start; clients that know it may hold a lease without a key. See `leaseProof.ts`. */
+  /** Clients that know it may hold a lease without a key. */
   readonly leaseSecret: string;
   close(): Promise<void>;
 }
@@ -47,7 +46,6 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
   const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, runsPostgres });
   const onNoneLeft = () => deps.onEnd(undefined);
   const leases = new Leases({ grace: options.endWithLeases, clock, onNoneLeft });
-  const leaseSecret = newLeaseSecret();
   let server: HttpServer | undefined;
   const close = async () => {
     leases.close();
@@ -57,13 +55,11 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
   try {
     addFirstKey(plane, options.apiKey, log);
     await store.whenDurable();
-    server = await listen(createListener({ plane, leases, leaseSecret }), options.port).catch(
-      (error: unknown) => {
-        throw portFailure(options.port, error);
-      },
-    );
+    server = await listen(createListener(plane, leases), options.port).catch((error: unknown) => {
+      throw portFailure(options.port, error);
+    });
     await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
-    return { baseUrl: baseUrlAt(server.port), leaseSecret, close };
+    return { baseUrl: server.baseUrl, leaseSecret: leases.secret, close };
   } catch (error) {
     // A second error does not matter: the first one says why the service did not start.
     await close().catch(() => undefined);

@@ -17,7 +17,7 @@ describe('Pipelined requests', () => {
   afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
   const connect = (): Socket => {
-    const socket = net.connect(server.port, '127.0.0.1');
+    const socket = net.connect(Number(new URL(server.baseUrl).port), '127.0.0.1');
     // The server may reset it.
     socket.on('error', () => undefined);
     sockets.push(socket);

@@ -7,7 +7,7 @@ import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
-import { holdLease, type LeaseDependencies } from './lease.ts';
+import { holdLease, type Leases } from './lease.ts';
 import {
   authenticate,
   parseTarget,
@@ -17,21 +17,12 @@ import {
   type Routes,
 } from './request.ts';
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
+import { API_PATH } from './server.ts';
 
-/** The version segment (section 9). */
-const API_PATH = '/api/v2';
-
-export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
-
-interface AppDependencies extends LeaseDependencies {
-  readonly plane: ControlPlane;
-}
-
-export function createListener(deps: AppDependencies): RequestListener {
-  const { plane } = deps;
+export function createListener(plane: ControlPlane, leases: Leases): RequestListener {
   const routes = routesOf(plane);
   return (request, response) => {
-    void answer(deps, routes, request, response)
+    void answer(plane, leases, routes, request, response)
       .catch((error: unknown) => failureReply(plane, request, error))
       .then(async (reply) => {
         if (reply !== undefined) sendReply(response, await whenDurable(plane, request, reply));
@@ -41,7 +32,8 @@ export function createListener(deps: AppDependencies): RequestListener {
 
 /** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
 async function answer(
-  deps: AppDependencies,
+  plane: ControlPlane,
+  leases: Leases,
   routes: readonly Route[],
   request: IncomingMessage,
   response: ServerResponse,
@@ -49,11 +41,9 @@ async function answer(
   rejectWebPages(request);
   const target = parseTarget(request.url ?? '');
   if (request.method === 'GET' && target.parts.join('/') === 'lease') {
-    const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
-    holdLease(deps, baseUrl, request, response, target.query);
+    holdLease(leases, plane, target.query, request, response);
     return undefined;
   }
-  const { plane, leases } = deps;
   authenticate(request, { isValid: (key, from) => leases.hasKey(key) || plane.keys.isValid(key, from) });
   const { route, param } = findRoute(routes, request.method, target);
   return route.handle({ request, param, query: target.query });

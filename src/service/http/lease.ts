@@ -8,12 +8,14 @@ import {
   LEASE_PROOF_HEADER,
   leaseKey,
   leaseProof,
+  newLeaseSecret,
   postgresLine,
 } from '../../api/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { hashOfKey } from '../controlPlane/apiKeys.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { authenticate } from './request.ts';
+import { baseUrlAt } from './server.ts';
 
 interface LeasesDependencies {
   /**
@@ -26,6 +28,8 @@ interface LeasesDependencies {
 }
 
 export class Leases {
+  /** New at each start. See `leaseProof.ts`. */
+  readonly secret = newLeaseSecret();
   readonly #deps: LeasesDependencies;
   /** The function that ends each lease, with the key of a client that has proved itself. */
   readonly #held = new Map<() => void, string | undefined>();
@@ -72,24 +76,20 @@ export class Leases {
   }
 }
 
-export interface LeaseDependencies {
-  readonly plane: Pick<ControlPlane, 'keys' | 'postgresProblem'>;
-  readonly leases: Leases;
-  readonly leaseSecret: string;
-}
-
 /**
  * Accepts clients with a key, and clients that prove that they know the lease secret. These get the service's proof in
  * return, and have a key until the lease ends.
  * @throws {HttpError} 401
  */
 export function holdLease(
-  { plane, leases, leaseSecret: secret }: LeaseDependencies,
-  baseUrl: string,
+  leases: Leases,
+  plane: ControlPlane,
+  query: URLSearchParams,
   request: IncomingMessage,
   response: ServerResponse,
-  query: URLSearchParams,
 ): void {
+  const { secret } = leases;
+  const baseUrl = baseUrlAt(request.socket.localPort ?? 0);
   const challenge = { secret, nonce: query.get('nonce') ?? '', baseUrl };
   const isProved = isLeaseProof('window', challenge, query.get('proof'));
   if (!isProved) authenticate(request, plane.keys);

@@ -16,8 +16,13 @@ const CLOSING_TIME = 2_000;
 /** Requests that a connection may send before it has received the reply to the first of them. */
 export const MAX_PIPELINED = 100;
 
+/** The version segment (section 9). */
+export const API_PATH = '/api/v2';
+
+export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;
+
 export interface HttpServer {
-  readonly port: number;
+  readonly baseUrl: string;
   close(): Promise<void>;
 }
 
@@ -29,7 +34,8 @@ export async function listen(listener: RequestListener, port: number): Promise<H
   });
   // Later errors concern one connection (too many open files, for example), so the server keeps running.
   server.on('error', () => undefined);
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+  const bound = server.address() as AddressInfo;
+  return { baseUrl: baseUrlAt(bound.port), close: () => close(server) };
 }
 
 function close(server: Server): Promise<void> {
