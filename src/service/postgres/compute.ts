@@ -27,10 +27,6 @@ type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity'>;
 /** How long a client waits for the server. Milliseconds. */
 const WAKE_LIMIT = 60_000;
 const WAKE_PAUSE = 20;
-/** The pause before a pooler that ended unexpectedly is started again. Milliseconds. */
-const POOLER_PAUSE = 1000;
-/** How long a client waits for that. Milliseconds. */
-const POOLER_LIMIT = 10_000;
 
 export class Compute {
   readonly #deps: ComputeDependencies;
@@ -173,21 +169,28 @@ export class Compute {
   /** Opens the pooled address unless the compute is disabled: to PgBouncer if pooling is enabled, else to the server. */
   async #matchPooler(): Promise<void> {
     const { poolerEnabled, disabled } = this.#spec;
-    const program = poolerEnabled && !disabled ? this.#deps.pooler : undefined;
-    const isPooled = program !== undefined;
+    const isPooled = poolerEnabled && !disabled && this.#deps.pooler !== undefined;
     // Clients of one kind can't become clients of the other.
     if (disabled || isPooled !== this.#isPooled) await this.#closePooledGateway();
     this.#isPooled = isPooled;
     if (!isPooled) await this.#stopPooler();
-    else if (this.#pooler) this.#pooler.reload(this.#spec);
-    else await this.#startPooler(program);
+    else if (this.#pooler) this.#pooler.resize(this.#spec);
+    else await this.#startPooler();
     if (!disabled) await this.#openPooledGateway();
   }
 
-  async #startPooler(program: string): Promise<void> {
+  /** @returns undefined if pooling has been switched off, or no PgBouncer is installed */
+  async #startPooler(): Promise<Pooler | undefined> {
+    const program = this.#isPooled ? this.#deps.pooler : undefined;
+    if (program === undefined || this.#pooler) return this.#pooler;
     const pooler = await Pooler.start(this.#deps, program, this.#spec, (line) => this.#log(line));
     this.#pooler = pooler;
-    void pooler.ended.then(() => this.#poolerEnded(pooler));
+    void pooler.ended.then((how) => {
+      if (pooler.isStopping) return;
+      this.#pooler = undefined;
+      this.#log(`PgBouncer ${how}. The next client starts it again`);
+    });
+    return pooler;
   }
 
   async #stopPooler(): Promise<void> {
@@ -211,15 +214,6 @@ export class Compute {
     this.#pooledGateway = undefined;
   }
 
-  #poolerEnded(pooler: Pooler): void {
-    if (this.#pooler !== pooler || pooler.isStopping) return;
-    this.#pooler = undefined;
-    this.#log('PgBouncer ended unexpectedly. Starting it again');
-    setTimeout(() => {
-      this.#serialize(async () => this.#matchPooler()).catch((error: unknown) => this.#log(String(error)));
-    }, POOLER_PAUSE).unref();
-  }
-
   #ended(server: Postmaster, how: string): void {
     if (this.#server !== server || server.isStopping) return;
     this.#server = undefined;
@@ -240,11 +234,11 @@ export class Compute {
     activity: () => {},
   };
 
-  /** Waits for a PgBouncer that ended unexpectedly to be started again. */
+  /** Returns PgBouncer's address. Starts it again if it ended unexpectedly. */
   async #runningPooler(): Promise<ServerAddress> {
-    for (const until = performance.now() + POOLER_LIMIT; performance.now() < until; await sleep(WAKE_PAUSE))
-      if (this.#pooler) return this.#pooler.address;
-    throw new EngineError(`PgBouncer of compute ${this.#spec.id} does not run`);
+    const pooler = this.#pooler ?? (await this.#serialize(async () => this.#startPooler()));
+    if (!pooler) throw new EngineError(`PgBouncer of compute ${this.#spec.id} does not run`);
+    return pooler.address;
   }
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */

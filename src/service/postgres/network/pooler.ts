@@ -6,14 +6,12 @@
  * It listens on TCP only. On a Unix socket PgBouncer offers no TLS, and lets its own account, which the gateway has too, log
  * in to its console without a password.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/records/sizes.ts';
 import { EngineError, SUPERUSER, type ComputeSpec } from '../../core/computeEngine.ts';
 import { makePrivateFolder, writePrivateFile } from '../data/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
-import { inBackground, serverEnvironment } from '../process/runProgram.ts';
-import { followLog } from '../process/serverLog.ts';
+import { ServerProcess } from '../process/serverProcess.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from './certificate.ts';
@@ -21,25 +19,25 @@ import { freePorts, type ServerAddress } from './serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
-/** PgBouncer has nothing to lose, so it gets little time to stop. Milliseconds. */
-const POOLER_STOP_LIMIT = 500;
+/** PgBouncer has nothing to lose, so it gets little time to stop. */
+const STOP_STEPS = [
+  ['SIGTERM', 500],
+  ['SIGKILL', 5_000],
+] as const;
 
-export class Pooler {
-  /** Resolves when the process has ended, for any reason. */
-  readonly ended: Promise<void>;
+export class Pooler extends ServerProcess {
   readonly address: ServerAddress;
-  readonly #child: ChildProcess;
   readonly #configure: (compute: ComputeSpec) => void;
-  #stopping = false;
 
-  private constructor(port: number, child: ChildProcess, configure: (compute: ComputeSpec) => void) {
+  private constructor(
+    [program, file]: readonly [string, string],
+    port: number,
+    configure: (compute: ComputeSpec) => void,
+    onLine: (line: string) => void,
+  ) {
+    super(program, [file], onLine, STOP_STEPS);
     this.address = { folder: undefined, port };
-    this.#child = child;
     this.#configure = configure;
-    this.ended = new Promise((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => resolve());
-    });
   }
 
   /** Starts the pooler of a compute; resolves when it listens. @throws {EngineError} with PgBouncer's reason */
@@ -57,52 +55,28 @@ export class Pooler {
     const configure = (changed: ComputeSpec) =>
       writePrivateFile(file, configuration(folder, port, changed, deps.certificate));
     configure(compute);
-    const child = spawn(program, [file], {
-      cwd: path.parse(folder).root,
-      ...inBackground(),
-      env: serverEnvironment(),
-      stdio: ['ignore', 'ignore', 'pipe'],
+    let onUp = () => {};
+    const up = new Promise<true>((resolve) => (onUp = () => resolve(true)));
+    const pooler = new Pooler([program, file], port, configure, (line) => {
+      if (line.includes('process up')) onUp();
+      // Normal events are at level LOG.
+      if (PROBLEM.test(line)) log(`PgBouncer: ${line}`);
     });
-    const pooler = new Pooler(port, child, configure);
-    await listening(pooler, child, log);
-    return pooler;
-  }
-
-  get isStopping(): boolean {
-    return this.#stopping;
+    if ((await Promise.race([up, pooler.ended])) === true) return pooler;
+    const problems = pooler.lastLines.filter((line) => PROBLEM.test(line));
+    const reasons = problems.map((line) => line.replace(PROBLEM, '')).join('; ');
+    throw new EngineError(`PgBouncer did not start: ${reasons || 'it gave no reason'}`);
   }
 
   /** Applies another size of the compute. Clients stay connected. */
-  reload(compute: ComputeSpec): void {
+  resize(compute: ComputeSpec): void {
     this.#configure(compute);
-    this.#child.kill('SIGHUP');
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    this.#child.kill('SIGTERM');
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), POOLER_STOP_LIMIT);
-    await this.ended;
-    clearTimeout(late);
+    this.reload();
   }
 }
 
-async function listening(pooler: Pooler, child: ChildProcess, log: (line: string) => void): Promise<void> {
-  const { stderr } = child;
-  if (stderr === null) throw new EngineError('PgBouncer has no standard error');
-  const problems: string[] = [];
-  const up = new Promise<true>((resolve) => {
-    followLog(stderr, (line) => {
-      if (line.includes('process up')) resolve(true);
-      // Normal events are at level LOG.
-      if (!/ (WARNING|ERROR|FATAL) /.test(line)) return;
-      problems.push(line.replace(/^.* (WARNING|ERROR|FATAL) /, ''));
-      log(`PgBouncer: ${line}`);
-    });
-  });
-  if ((await Promise.race([up, pooler.ended])) === true) return;
-  throw new EngineError(`PgBouncer did not start: ${problems.join('; ') || 'it gave no reason'}`);
-}
+/** In a line of PgBouncer's log, all before the message. */
+const PROBLEM = /^.* (WARNING|ERROR|FATAL) /;
 
 function configuration(folder: string, port: number, compute: ComputeSpec, certificate: Certificate): string {
   // PgBouncer reads the passwords from Postgres, so roles that were created or changed in SQL work too. It opens the server

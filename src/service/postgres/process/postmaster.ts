@@ -1,13 +1,12 @@
-/** A Postgres server as a child process: start, reload, stop, and notice its end. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+/** A Postgres server as a child process, and the pid file that it writes. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
-import { inBackground, serverEnvironment } from './runProgram.ts';
-import { followLog, reasonIn } from './serverLog.ts';
 import type { ServerAddress } from '../network/serverAddress.ts';
+import { reasonIn } from './serverLog.ts';
+import { ServerProcess } from './serverProcess.ts';
 
 interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -22,74 +21,37 @@ interface PostmasterOptions {
 const START_LIMIT = 120_000;
 /** Between two checks of a starting server. A start takes about 20 ms. Milliseconds. */
 const START_POLL = 1;
-/** For a clean stop. A server that takes longer is killed and recovers at the next start. Milliseconds. */
-const STOP_LIMIT = 30_000;
-const KILL_LIMIT = 5_000;
+/** Cleanly first. A server that takes longer is killed and recovers at the next start. */
+export const STOP_STEPS = [
+  ['SIGINT', 30_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const;
 
-export class Postmaster {
-  /** Resolves with how the process ended. */
-  readonly ended: Promise<string>;
-  readonly #child: ChildProcess;
-  readonly #lastLines: readonly string[];
-  readonly #options: PostmasterOptions;
-  #stopping = false;
+export class Postmaster extends ServerProcess {
+  readonly address: ServerAddress;
 
-  private constructor(options: PostmasterOptions) {
-    this.#options = options;
-    this.#child = spawn(options.binaries.postgres, ['-D', options.dataDir, ...options.args], {
-      cwd: path.parse(options.dataDir).root,
-      ...inBackground(),
-      env: serverEnvironment(),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const { stderr } = this.#child;
-    if (stderr === null) throw new EngineError('Postgres has no standard error');
-    this.#lastLines = followLog(stderr, options.onLine);
-    this.ended = exitDescription(this.#child);
+  private constructor({ binaries, dataDir, address, args, onLine }: PostmasterOptions) {
+    super(binaries.postgres, ['-D', dataDir, ...args], onLine, STOP_STEPS);
+    this.address = address;
   }
 
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
   static async start(options: PostmasterOptions): Promise<Postmaster> {
     const postmaster = new Postmaster(options);
-    await postmaster.#ready();
+    await postmaster.#ready(options.dataDir);
     return postmaster;
   }
 
-  get address(): ServerAddress {
-    return this.#options.address;
-  }
-
-  get isStopping(): boolean {
-    return this.#stopping;
-  }
-
-  /** Makes the server read its configuration again, and a standby try its primary at once. */
-  reload(): void {
-    this.#signal('SIGHUP');
-  }
-
-  /** Stops the server cleanly and closes its connections. Idempotent. */
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    for (const [signal, limit] of [
-      ['SIGINT', STOP_LIMIT],
-      ['SIGQUIT', KILL_LIMIT],
-      ['SIGKILL', KILL_LIMIT],
-    ] as const) {
-      this.#signal(signal);
-      if (await endsWithin(this.ended, limit)) return;
-    }
-  }
-
-  async #ready(): Promise<void> {
+  async #ready(dataDir: string): Promise<void> {
     const limit = AbortSignal.timeout(START_LIMIT);
     let end: string | undefined;
     void this.ended.then((how) => (end = how));
     for (;;) {
       if (end !== undefined)
-        throw new EngineError(reasonIn(this.#lastLines) ?? `Postgres ${end} while starting`);
-      const written = readPostmasterPid(this.#options.dataDir);
-      if (written?.pid === this.#child.pid && /^(ready|standby)$/.test(written?.status ?? '')) return;
+        throw new EngineError(reasonIn(this.lastLines) ?? `Postgres ${end} while starting`);
+      const written = readPostmasterPid(dataDir);
+      if (written?.pid === this.pid && /^(ready|standby)$/.test(written?.status ?? '')) return;
       if (limit.aborted) {
         await this.stop();
         throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
@@ -97,38 +59,7 @@ export class Postmaster {
       await sleep(START_POLL);
     }
   }
-
-  #signal(signal: 'SIGHUP' | 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): void {
-    const { pid } = this.#child;
-    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    if (process.platform === 'win32' && signal !== 'SIGKILL') {
-      // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
-      // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
-      const name = signal.slice('SIG'.length);
-      const program = path.join(this.#options.binaries.folder, 'pg_ctl.exe');
-      execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
-    } else this.#child.kill(signal);
-  }
 }
-
-async function exitDescription(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`could not be run (${error.message})`));
-    // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
-    // standard error open, so the wait is limited.
-    child.once('exit', (code, signal) => {
-      const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
-      const timer = setTimeout(() => resolve(how), 200);
-      child.once('close', () => {
-        clearTimeout(timer);
-        resolve(how);
-      });
-    });
-  });
-}
-
-const endsWithin = async (ended: Promise<string>, limit: number): Promise<boolean> =>
-  Promise.race([ended.then(() => true), sleep(limit, false, { ref: false })]);
 
 /** `postmaster.pid`, which a running Postgres has in its data directory. */
 interface PostmasterPid {

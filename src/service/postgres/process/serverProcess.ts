@@ -1,0 +1,88 @@
+/** A server (Postgres or PgBouncer) as a child process: its log, its end, and signals to it. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inBackground, serverEnvironment } from './runProgram.ts';
+import { followLog } from './serverLog.ts';
+
+/** The signals that end a server, and how long to wait after each. Milliseconds. */
+export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
+
+export class ServerProcess {
+  /** Resolves with how the process ended. */
+  readonly ended: Promise<string>;
+  /** The last lines of its log so far. */
+  protected readonly lastLines: readonly string[];
+  readonly #child: ChildProcess;
+  readonly #stopSteps: StopSteps;
+  #stopping = false;
+
+  constructor(
+    program: string,
+    args: readonly string[],
+    onLine: (line: string) => void,
+    stopSteps: StopSteps,
+  ) {
+    const child = spawn(program, args, {
+      cwd: path.parse(program).root,
+      ...inBackground(),
+      env: serverEnvironment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#child = child;
+    this.#stopSteps = stopSteps;
+    this.lastLines = followLog(child.stderr, onLine);
+    this.ended = exitDescription(child);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Makes the server read its configuration again. */
+  reload(): void {
+    this.#signal('SIGHUP');
+  }
+
+  /** Ends the server, which closes its connections. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const [signal, limit] of this.#stopSteps) {
+      this.#signal(signal);
+      const isOver = this.ended.then(() => true);
+      if (await Promise.race([isOver, sleep(limit, false, { ref: false })])) return;
+    }
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode, spawnfile } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    if (process.platform === 'win32' && signal !== 'SIGKILL') {
+      // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
+      // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
+      const name = signal.slice('SIG'.length);
+      const program = path.join(path.dirname(spawnfile), 'pg_ctl.exe');
+      execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
+    } else this.#child.kill(signal);
+  }
+}
+
+async function exitDescription(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be run (${error.message})`));
+    // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
+    // standard error open, so the wait is limited.
+    child.once('exit', (code, signal) => {
+      const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+      const timer = setTimeout(() => resolve(how), 200);
+      child.once('close', () => {
+        clearTimeout(timer);
+        resolve(how);
+      });
+    });
+  });
+}
