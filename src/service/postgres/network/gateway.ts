@@ -105,13 +105,10 @@ export class Gateway {
         this.#serveHttp(client).catch(() => client.destroy());
         return;
       }
-      const packet = readFirstPacket(received);
-      if (packet === undefined) return;
-      if (packet === 'invalid') {
-        client.destroy();
-      } else if (isRequest(packet.kind) && received.length > packet.length) {
-        client.destroy(); // An attempt to have bytes read as if they were encrypted.
-      } else if (packet.kind === 'gssenc') {
+      const kind = readFirstPacket(received);
+      if (kind === undefined) return;
+      if (kind === 'invalid') client.destroy();
+      else if (kind === 'gssenc') {
         client.write('N');
         received = Buffer.alloc(0);
       } else {
@@ -119,8 +116,8 @@ export class Gateway {
         client.pause();
         client.setTimeout(0);
         client.removeAllListeners('timeout');
-        if (packet.kind === 'cancel') this.#cancel(client, received);
-        else void this.#serve(client, { kind: packet.kind, bytes: received });
+        if (kind === 'cancel') this.#cancel(client, received);
+        else void this.#serve(client, { kind, bytes: received });
       }
     };
     client.on('data', read);
@@ -194,9 +191,6 @@ interface Packet {
 
 /** As a length, these bytes would be above Postgres's limit. */
 const isHttp = ([first = 0]: Buffer): boolean => first >= 0x41 && first <= 0x5a;
-
-/** A client waits for the answer to it before it sends more. */
-const isRequest = (kind: FirstPacket): boolean => kind === 'ssl' || kind === 'gssenc';
 
 function connectTo(socket: ServerSocket, packet: Buffer): net.Socket {
   const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true });

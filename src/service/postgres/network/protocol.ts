@@ -6,9 +6,11 @@
  */
 export type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup';
 
-const SSL_REQUEST = 80877103;
-const GSSENC_REQUEST = 80877104;
-const CANCEL_REQUEST = 80877102;
+const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([
+  [80877102, 'cancel'],
+  [80877103, 'ssl'],
+  [80877104, 'gssenc'],
+]);
 const PROTOCOL_MAJOR = 3;
 
 /** Postgres's own limit. Bytes. */
@@ -18,40 +20,22 @@ const MAX_PACKET_LENGTH = 10_000;
 const TLS_HANDSHAKE = 0x16;
 const TLS_HEADER = 5;
 
-/**
- * Reads the first packet from the bytes received so far.
- * @returns its kind and length; undefined if bytes are missing; `invalid` if it is not from a Postgres client
- */
-export function readFirstPacket(
-  received: Buffer,
-): { readonly kind: FirstPacket; readonly length: number } | undefined | 'invalid' {
+/** Returns the kind of the first packet; undefined if bytes of it are missing; `invalid` if it is not from a Postgres client. */
+export function readFirstPacket(received: Buffer): FirstPacket | 'invalid' | undefined {
+  if (received[0] === TLS_HANDSHAKE) {
+    const isComplete =
+      received.length >= TLS_HEADER && received.length >= TLS_HEADER + received.readUInt16BE(3);
+    return isComplete ? 'tls' : undefined;
+  }
   if (received.length < 4) return undefined;
-  if (received[0] === TLS_HANDSHAKE) return readTlsHandshake(received);
   const length = received.readUInt32BE(0);
   if (length < 8 || length > MAX_PACKET_LENGTH) return 'invalid';
   if (received.length < length) return undefined;
-  const kind = kindOf(received.readUInt32BE(4));
-  return kind === undefined ? 'invalid' : { kind, length };
-}
-
-function readTlsHandshake(received: Buffer): ReturnType<typeof readFirstPacket> {
-  if (received.length < TLS_HEADER) return undefined;
-  const length = TLS_HEADER + received.readUInt16BE(3);
-  if (received[1] !== 3 || length > MAX_PACKET_LENGTH) return 'invalid';
-  return received.length < length ? undefined : { kind: 'tls', length };
-}
-
-function kindOf(code: number): FirstPacket | undefined {
-  switch (code) {
-    case SSL_REQUEST:
-      return 'ssl';
-    case GSSENC_REQUEST:
-      return 'gssenc';
-    case CANCEL_REQUEST:
-      return 'cancel';
-    default:
-      return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : undefined;
-  }
+  const code = received.readUInt32BE(4);
+  const request = REQUESTS.get(code);
+  // More bytes than the request are an attempt to have them read as if they were encrypted.
+  if (request !== undefined) return request !== 'cancel' && received.length > length ? 'invalid' : request;
+  return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : 'invalid';
 }
 
 /** A FATAL ErrorResponse which clients understand as "try again later", after which the connection is closed. */

@@ -37,8 +37,7 @@ async function readStartup(client: Duplex): Promise<{ kind: 'startup' | 'cancel'
     const length = head.readInt32BE(0);
     if (length < 8 || length > MAX_LENGTH) throw new Error('not a startup packet');
     const packet = Buffer.concat([head, await take(client, length - 4)]);
-    const first = readFirstPacket(packet);
-    const kind = typeof first === 'object' ? first.kind : undefined;
+    const kind = readFirstPacket(packet);
     if (kind === 'startup' || kind === 'cancel') return { kind, packet };
     if (kind !== 'ssl' && kind !== 'gssenc') throw new Error('not a startup packet');
     client.write('N');
