@@ -5,38 +5,58 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
-import sasl from 'pg/lib/crypto/sasl.js';
+import Client from 'pg/lib/client.js';
 import { readFirstPacket } from '../network/protocol.ts';
 import { LOOPBACK } from '../network/serverAddress.ts';
 
-/** Of messages before the login is complete. Bytes. */
+/** Of packets before the login. Bytes. */
 const MAX_LENGTH = 10_000;
-const Authentication = { ok: 0, cleartext: 3, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
+const AUTHENTICATION = 'R'.charCodeAt(0);
+const CLEARTEXT_PASSWORD = Buffer.from([AUTHENTICATION, 0, 0, 0, 8, 0, 0, 0, 3]);
 
 /** Resolves when the client is logged in, or was told why not. @throws if one of them breaks the protocol or has gone */
 export async function relayLogin(client: Duplex, port: number): Promise<void> {
-  const startup = await readStartup(client);
-  const server = net.connect({ port, host: LOOPBACK, noDelay: true });
-  server.on('error', () => server.destroy());
+  const { kind, packet } = await readStartup(client);
+  if (kind === 'cancel') {
+    const server = net.connect(port, LOOPBACK, () => server.end(packet));
+    server.on('error', () => server.destroy()).once('close', () => client.end());
+    return;
+  }
+  client.write(CLEARTEXT_PASSWORD);
+  if (String(await take(client, 1)) !== 'p') throw new Error('no password');
+  const password = (await readPacket(client)).subarray(4, -1).toString();
+  // As a function, so that an empty one isn't replaced by that of the environment.
+  const session = new Client({ host: LOOPBACK, port, ssl: false, password: async () => password });
+  session.on('error', () => undefined);
+  const server = session.connection.stream;
   server.once('close', () => client.end());
   client.once('close', () => server.destroy());
-  if (startup.kind === 'cancel') return void server.end(startup.packet);
-  client.write(message('R', int32(Authentication.cleartext)));
-  const { type, body } = await readMessage(client);
-  if (type !== 'p') throw new Error('no password');
-  server.write(startup.packet);
-  const loggedIn = await logIn(server, body.subarray(0, -1).toString(), (bytes) => client.write(bytes));
-  if (!loggedIn) return void client.end();
+  // The client's own packet, with all its parameters.
+  Object.assign(session.connection, { startup: () => server.write(packet) });
+  const received: Buffer[] = [];
+  server.on('data', (chunk: Buffer) => received.push(chunk));
+  const isLoggedIn = await session.connect().then(
+    () => true,
+    () => false,
+  );
+  server.removeAllListeners('data');
+  client.write(withoutScram(Buffer.concat(received)));
+  if (!isLoggedIn) return void server.destroy();
   client.pipe(server);
   server.pipe(client);
 }
 
+/** Leaves out the messages of the login before AuthenticationOk or an error. */
+function withoutScram(answer: Buffer): Buffer {
+  let start = 0;
+  while (answer[start] === AUTHENTICATION && answer.readInt32BE(start + 5) !== 0)
+    start += 1 + answer.readInt32BE(start + 1);
+  return answer.subarray(start);
+}
+
 async function readStartup(client: Duplex): Promise<{ kind: 'startup' | 'cancel'; packet: Buffer }> {
   for (;;) {
-    const head = await take(client, 4);
-    const length = head.readInt32BE(0);
-    if (length < 8 || length > MAX_LENGTH) throw new Error('not a startup packet');
-    const packet = Buffer.concat([head, await take(client, length - 4)]);
+    const packet = await readPacket(client);
     const kind = readFirstPacket(packet);
     if (kind === 'startup' || kind === 'cancel') return { kind, packet };
     if (kind !== 'ssl' && kind !== 'gssenc') throw new Error('not a startup packet');
@@ -44,57 +64,12 @@ async function readStartup(client: Duplex): Promise<{ kind: 'startup' | 'cancel'
   }
 }
 
-/** Sends on what the client must see. @returns false if the server refused */
-async function logIn(server: Duplex, password: string, send: (bytes: Buffer) => void): Promise<boolean> {
-  let session: sasl.Session | undefined;
-  for (;;) {
-    const { type, body, bytes } = await readMessage(server);
-    if (type !== 'R') send(bytes);
-    if (type === 'E') return false;
-    if (type !== 'R') continue;
-    const text = body.subarray(4).toString();
-    switch (body.readInt32BE(0)) {
-      case Authentication.ok:
-        send(bytes);
-        return true;
-      case Authentication.sasl:
-        session = sasl.startSession(text.split('\0'));
-        server.write(
-          message('p', `${session.mechanism}\0`, int32(session.response.length), session.response),
-        );
-        break;
-      case Authentication.saslContinue:
-        if (session === undefined) throw new Error('unexpected SASL');
-        await sasl.continueSession(session, password, text);
-        server.write(message('p', session.response));
-        break;
-      case Authentication.saslFinal:
-        if (session === undefined) throw new Error('unexpected SASL');
-        sasl.finalizeSession(session, text);
-        break;
-      default:
-        throw new Error('unknown authentication');
-    }
-  }
-}
-
-const int32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-};
-
-function message(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
-  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
-}
-
-async function readMessage(stream: Duplex): Promise<{ type: string; body: Buffer; bytes: Buffer }> {
-  const head = await take(stream, 5);
-  const length = head.readInt32BE(1);
-  if (length < 4 || length > MAX_LENGTH) throw new Error('not a message');
-  const body = length === 4 ? Buffer.alloc(0) : await take(stream, length - 4);
-  return { type: head.toString('latin1', 0, 1), body, bytes: Buffer.concat([head, body]) };
+/** Reads a length and the bytes that it counts. */
+async function readPacket(client: Duplex): Promise<Buffer> {
+  const head = await take(client, 4);
+  const length = head.readInt32BE(0);
+  if (length < 5 || length > MAX_LENGTH) throw new Error('not a packet');
+  return Buffer.concat([head, await take(client, length - 4)]);
 }
 
 /** Leaves what follows in the stream. @throws if it ends first */
