@@ -5,14 +5,7 @@ import type { QueryArrayConfig, QueryArrayResult } from 'pg';
 import Client from 'pg/lib/client.js';
 import { LOOPBACK } from '../network/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
-import {
-  MAX_BYTES,
-  readSqlRequest,
-  SqlError,
-  type SqlQuery,
-  type SqlReply,
-  type SqlRequest,
-} from './sqlRequest.ts';
+import { MAX_BYTES, readSqlRequest, SqlError, type SqlQuery, type SqlRequest } from './sqlRequest.ts';
 
 interface RunOptions {
   readonly headers: IncomingHttpHeaders;
@@ -25,107 +18,93 @@ interface RunOptions {
 /**
  * Each request has a session of its own, with the user's login. A kept session would save the next request a login, but
  * would also keep settings, accept a password that was changed, and block `DROP DATABASE`.
- * @throws {SqlError}
+ * @returns JSON. @throws {SqlError}
  */
-export async function runSql({ headers, body, port, signal }: RunOptions): Promise<SqlReply> {
+export async function runSql({ headers, body, port, signal }: RunOptions): Promise<string> {
   const request = readSqlRequest(headers, body);
-  const session = new Session(request, port);
-  signal.addEventListener('abort', () => session.cancel(), { once: true });
+  const client = createClient(request, port);
+  signal.addEventListener('abort', () => cancel(client), { once: true });
+  let received = 0;
   try {
     signal.throwIfAborted();
-    const results = await session.run(request, signal);
+    await client.connect();
+    client.connection.stream.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > MAX_BYTES) client.connection.stream.destroy();
+    });
+    const results = await runQueries(client, request, signal);
     const reply = JSON.stringify(request.begin === undefined ? results[0] : { results });
     if (Buffer.byteLength(reply) > MAX_BYTES) throw tooLarge();
-    return { status: 200, body: reply, headers: { 'content-type': 'application/json', ...request.repeated } };
+    return reply;
   } catch (error) {
-    throw session.isTooLarge ? tooLarge() : asSqlError(error);
+    throw received > MAX_BYTES ? tooLarge() : asSqlError(error);
   } finally {
-    session.end();
+    void client.end();
   }
 }
 
-class Session {
-  readonly #client: Client;
-  readonly #port: number;
-  #received = 0;
-
-  constructor({ login }: SqlRequest, port: number) {
-    this.#port = port;
-    const { options, application_name: name } = login;
-    const defaults = {
-      options: options ?? '-c client_encoding=UTF8',
-      application_name: name ?? 'serverless',
-    };
+function createClient({ login }: SqlRequest, port: number): Client {
+  const client = new Client({
+    ...login,
+    options: login.options ?? '-c client_encoding=UTF8',
+    application_name: login.application_name ?? 'serverless',
     // All is set explicitly, so that PG… environment variables are ignored.
-    this.#client = new Client({ ...login, ...defaults, host: LOOPBACK, port, ssl: false });
-    this.#client.on('error', () => undefined);
-  }
+    host: LOOPBACK,
+    port,
+    ssl: false,
+  });
+  client.on('error', () => undefined);
+  return client;
+}
 
-  get isTooLarge(): boolean {
-    return this.#received > MAX_BYTES;
+async function runQueries(client: Client, request: SqlRequest, signal: AbortSignal): Promise<object[]> {
+  const { begin, queries, rawText } = request;
+  if (begin !== undefined) await client.query(begin);
+  const results: object[] = [];
+  for (const query of queries) {
+    signal.throwIfAborted();
+    const result = await runQuery(client, query);
+    results.push(toJson(result, query.arrayMode ?? request.arrayMode, rawText));
   }
+  if (begin !== undefined) await client.query('COMMIT');
+  return results;
+}
 
-  async run(request: SqlRequest, signal: AbortSignal): Promise<readonly object[]> {
-    await this.#client.connect();
-    this.#client.connection.stream.on('data', (chunk: Buffer) => {
-      this.#received += chunk.length;
-      if (this.isTooLarge) this.#client.connection.stream.destroy();
-    });
-    const { begin, queries } = request;
-    if (begin !== undefined) await this.#client.query(begin);
-    const results: object[] = [];
-    for (const query of queries) {
-      signal.throwIfAborted();
-      results.push(toJson(await this.#query(query), query.arrayMode ?? request.arrayMode, request.rawText));
-    }
-    if (begin !== undefined) await this.#client.query('COMMIT');
-    return results;
-  }
+type TextRow = (string | null)[];
 
-  async #query({ query, params }: SqlQuery): Promise<QueryArrayResult<(string | null)[]>> {
-    const config: QueryArrayConfig & { readonly queryMode: 'extended' } = {
-      text: query,
-      values: params ?? [],
-      rowMode: 'array',
-      // A text with several statements is an error, as in the public service.
-      queryMode: 'extended',
-      types: { getTypeParser: () => (value: string) => value },
-    };
-    return this.#client.query(config);
-  }
+async function runQuery(client: Client, { query, params }: SqlQuery): Promise<QueryArrayResult<TextRow>> {
+  const config: QueryArrayConfig & { readonly queryMode: 'extended' } = {
+    text: query,
+    values: params ?? [],
+    rowMode: 'array',
+    // A text with several statements is an error, as in the public service.
+    queryMode: 'extended',
+    types: { getTypeParser: () => (value: string) => value },
+  };
+  return client.query(config);
+}
 
-  /** Ends a running statement. A session that has not logged in has none. */
-  cancel(): void {
-    const { processID, secretKey } = this.#client as unknown as Record<string, unknown>;
-    if (typeof processID !== 'number' || typeof secretKey !== 'number') return this.end();
-    const packet = Buffer.alloc(16);
-    [16, CANCEL_REQUEST, processID, secretKey].forEach((value, index) =>
-      packet.writeInt32BE(value, index * 4),
-    );
-    const socket = net.connect(this.#port, LOOPBACK, () => socket.end(packet));
-    socket.on('error', () => socket.destroy()).resume();
-    // What it runs next would not be cancelled.
-    socket.once('close', () => this.end());
-  }
-
-  end(): void {
-    const { stream } = this.#client.connection;
-    stream.end(TERMINATE, () => stream.destroy());
-  }
+/** Ends a running statement. A session that has not logged in has none. */
+function cancel(client: Client): void {
+  const { processID, secretKey, port } = client;
+  if (processID === null || secretKey === null) return void client.end();
+  const packet = Buffer.alloc(16);
+  [16, CANCEL_REQUEST, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
+  const socket = net.connect(port, LOOPBACK, () => socket.end(packet));
+  socket.on('error', () => socket.destroy()).resume();
+  // What it runs next would not be cancelled.
+  socket.once('close', () => void client.end());
 }
 
 const CANCEL_REQUEST = 80877102;
-const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
-function toJson(result: QueryArrayResult<(string | null)[]>, arrayMode: boolean, rawText: boolean): object {
+function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: boolean): object {
   const { fields, command, rowCount } = result;
-  const values = (row: (string | null)[]) =>
-    rawText ? row : row.map((value, index) => jsonValue(value, fields[index]?.dataTypeID ?? 0));
   const rows = result.rows.map((row) => {
-    const converted = values(row);
-    return arrayMode
-      ? converted
-      : Object.fromEntries(fields.map(({ name }, index) => [name, converted[index]]));
+    const values = row.map((value, index) =>
+      rawText ? value : jsonValue(value, fields[index]?.dataTypeID ?? 0),
+    );
+    return arrayMode ? values : Object.fromEntries(fields.map(({ name }, index) => [name, values[index]]));
   });
   return { fields, rows, command, rowCount, rowAsArray: arrayMode };
 }

@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { runSql } from './runSql.ts';
-import { MAX_BYTES, SqlError, type SqlReply } from './sqlRequest.ts';
+import { MAX_BYTES, SqlError } from './sqlRequest.ts';
 import { relayLogin } from './relayLogin.ts';
 
 export interface ServerlessOptions {
@@ -67,30 +67,32 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   allowedOrigins: readonly string[],
-  run: (signal: AbortSignal) => Promise<SqlReply>,
+  run: (signal: AbortSignal) => Promise<string>,
 ): Promise<void> {
-  const { origin } = request.headers;
-  const send = ({ status, body, headers = {} }: SqlReply) =>
-    response.writeHead(status, { 'neon-request-id': randomUUID(), ...headers }).end(body);
-  if (isForeign(origin, allowedOrigins)) return void send(new SqlError(403, foreign(origin)).reply);
-  if (origin !== undefined) {
-    response.setHeader('access-control-allow-origin', origin);
-    response.setHeader('vary', 'origin');
-  }
-  if (request.url?.split('?')[0] !== '/sql') return void send(new SqlError(404, 'not found').reply);
-  if (request.method === 'OPTIONS') return void send(preflight(request));
-  if (request.method !== 'POST') return void send(new SqlError(405, 'use POST').reply);
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  // Reading the body has its own limit. Waiting and the statement may take any time.
-  request.socket.setTimeout(0);
+  const send = (status: number, body: string) => {
+    const headers = { 'content-type': 'application/json', 'neon-request-id': randomUUID() };
+    response.writeHead(status, headers).end(body);
+  };
   try {
-    send(await run(gone.signal));
+    const { origin } = request.headers;
+    if (isForeign(origin, allowedOrigins)) throw new SqlError(403, foreign(origin));
+    if (origin !== undefined) {
+      response.setHeader('access-control-allow-origin', origin);
+      response.setHeader('vary', 'origin');
+    }
+    if (request.url?.split('?')[0] !== '/sql') throw new SqlError(404, 'not found');
+    if (request.method === 'OPTIONS') return void preflight(request, response);
+    if (request.method !== 'POST') throw new SqlError(405, 'use POST');
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    // Reading the body has its own limit. Waiting and the statement may take any time.
+    request.socket.setTimeout(0);
+    send(200, await run(gone.signal));
   } catch (error) {
-    const known = error instanceof SqlError ? error : new SqlError(500, String(error));
+    const { status, message, details } = error instanceof SqlError ? error : new SqlError(500, String(error));
     // The rest of a large request is not read.
     if (!request.complete) response.setHeader('connection', 'close');
-    send(known.reply);
+    send(status, JSON.stringify({ message, ...details }));
   }
 }
 
@@ -100,35 +102,27 @@ const isForeign = (origin: string | undefined, allowedOrigins: readonly string[]
 const foreign = (origin = ''): string =>
   `pages of ${origin} may not use this database (option --allow-origin of the service)`;
 
-const preflight = (request: IncomingMessage): SqlReply => ({
-  status: 200,
-  body: '',
-  headers: {
-    'access-control-allow-methods': 'POST, OPTIONS',
-    'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '*',
-  },
-});
+function preflight(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-methods', 'POST, OPTIONS');
+  const asked = request.headers['access-control-request-headers'];
+  response.setHeader('access-control-allow-headers', asked ?? '*').end();
+}
 
-/** @throws {SqlError} 408 or 413 */
+/** @throws {SqlError} 413. A request that takes too long is disconnected. */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const tooLarge = new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
-  if (Number(request.headers['content-length']) > MAX_BYTES) throw tooLarge;
-  let late: NodeJS.Timeout | undefined;
-  const body = new Promise<string>((resolve, reject) => {
-    late = setTimeout(() => reject(new SqlError(408, 'the request took too long')), REQUEST_LIMIT);
-    request.on('data', (chunk: Buffer) => {
+  const late = setTimeout(() => request.destroy(), REQUEST_LIMIT);
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes <= MAX_BYTES) return void chunks.push(chunk);
-      request.pause();
-      reject(tooLarge);
-    });
-    request.once('end', () => resolve(Buffer.concat(chunks).toString()));
-    request.once('close', () => reject(new SqlError(400, 'the request ended early')));
-    request.once('error', reject);
-  });
-  return body.finally(() => clearTimeout(late));
+      if (bytes > MAX_BYTES) throw new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
+    }
+    return Buffer.concat(chunks).toString();
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 function webSockets({ port, allowedOrigins }: ServerlessOptions) {

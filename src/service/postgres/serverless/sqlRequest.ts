@@ -7,20 +7,15 @@ export const MAX_BYTES = 10 * 1024 * 1024;
 /** The protocol counts parameters with 16 bits. */
 const MAX_PARAMETERS = 65_535;
 
-export interface SqlReply {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** A reply with an error. The driver reads `details` only at status 400. */
 export class SqlError extends Error {
-  readonly reply: SqlReply;
+  readonly status: number;
+  readonly details: object;
 
   constructor(status: number, message: string, details: object = {}) {
     super(message);
-    const headers = { 'content-type': 'application/json' };
-    this.reply = { status, headers, body: JSON.stringify({ message, ...details }) };
+    this.status = status;
+    this.details = details;
   }
 }
 
@@ -40,8 +35,6 @@ export interface SqlRequest {
   readonly begin: string | undefined;
   readonly arrayMode: boolean;
   readonly rawText: boolean;
-  /** Headers that the reply repeats. */
-  readonly repeated: Readonly<Record<string, string>>;
 }
 
 interface Login {
@@ -66,7 +59,6 @@ export function readSqlRequest(headers: IncomingHttpHeaders, body: string): SqlR
     begin: isBatch ? beginOf(headers) : undefined,
     arrayMode: headers['neon-array-mode'] === 'true',
     rawText: headers['neon-raw-text-output'] === 'true',
-    repeated: isBatch ? batchHeaders(headers) : {},
   };
 }
 
@@ -97,20 +89,6 @@ function readLogin(header: string | string[] | undefined): Login {
   }
 }
 
-const BATCH_HEADERS = [
-  'neon-batch-isolation-level',
-  'neon-batch-read-only',
-  'neon-batch-deferrable',
-] as const;
-
-const batchHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
-  Object.fromEntries(
-    BATCH_HEADERS.flatMap((name) => {
-      const value = headers[name];
-      return typeof value === 'string' ? [[name, value]] : [];
-    }),
-  );
-
 const LEVELS: Readonly<Record<string, string>> = {
   ReadUncommitted: 'READ UNCOMMITTED',
   ReadCommitted: 'READ COMMITTED',
@@ -119,13 +97,13 @@ const LEVELS: Readonly<Record<string, string>> = {
 };
 
 function beginOf(headers: IncomingHttpHeaders): string {
-  const [isolation, readOnly, deferrable] = BATCH_HEADERS.map((name) => headers[name]);
+  const isolation = headers['neon-batch-isolation-level'];
   const level = isolation === undefined ? '' : LEVELS[String(isolation)];
   if (level === undefined) throw new SqlError(400, `unknown isolation level: ${String(isolation)}`);
   const modes = [
     level && `ISOLATION LEVEL ${level}`,
-    readOnly === 'true' && 'READ ONLY',
-    deferrable === 'true' && 'DEFERRABLE',
+    headers['neon-batch-read-only'] === 'true' && 'READ ONLY',
+    headers['neon-batch-deferrable'] === 'true' && 'DEFERRABLE',
   ];
   return `BEGIN ${modes.filter(Boolean).join(', ')}`;
 }
