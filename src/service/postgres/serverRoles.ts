@@ -5,7 +5,7 @@ import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
 import { areSufficient, maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
 import type { ServerDependencies } from './data/branchData.ts';
 import { writePrivateFile } from './data/files.ts';
-import { addressOf, hostAndPort } from './network/serverAddress.ts';
+import { addressOf, connectionInfo } from './network/serverAddress.ts';
 import { connectAsSuperuser } from './network/superuser.ts';
 import { launchServer } from './process/launchServer.ts';
 import type { Postmaster } from './process/postmaster.ts';
@@ -109,7 +109,7 @@ async function launchReplica(
   onLine: OnLine,
 ): Promise<Postmaster> {
   const { storage, logins } = deps;
-  const { host, port } = hostAndPort(await addressOf(storage, compute.branchId));
+  const primary = await addressOf(storage, compute.branchId);
   const passfile = path.join(storage.root, 'replicator.pgpass');
   writePrivateFile(passfile, `*:*:*:${REPLICATOR}:${logins.replicator}\n`);
   return launchServer(deps, {
@@ -118,16 +118,13 @@ async function launchReplica(
     name: compute.id,
     onLine: dropRetryMessages(onLine),
     inFile: {
-      primary_conninfo: `host=${quoted(host)} port=${port} user=${REPLICATOR} passfile=${quoted(passfile)}`,
+      primary_conninfo: connectionInfo({ ...primary, user: REPLICATOR, passfile }),
       // After a start of the primary, rows appear with at most this delay.
       wal_retrieve_retry_interval: '500ms',
     },
     onCommandLine: settings,
   });
 }
-
-/** A value in a libpq connection string. */
-const quoted = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** What a standby repeats every few seconds while its primary is suspended. */
 const RETRY =

@@ -5,7 +5,7 @@
 import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
 import type { EngineDependencies } from '../data/template.ts';
-import { hostAndPort, plainSocket, type ServerAddress } from '../network/serverAddress.ts';
+import { connectionInfo, plainSocket, type ServerAddress } from '../network/serverAddress.ts';
 import { sessionOptions } from '../network/superuser.ts';
 import { runProgram } from '../process/runProgram.ts';
 import { runPgDumpModule } from './pgDumpModule.ts';
@@ -19,10 +19,8 @@ export async function dumpSchema(
   address: ServerAddress,
   database: string,
 ): Promise<string> {
-  const { host, port } = hostAndPort(address);
   const login = {
-    host,
-    port: String(port),
+    ...address,
     user: SUPERUSER,
     dbname: database,
     options: sessionOptions(binaries.major),
@@ -42,11 +40,6 @@ export async function dumpSchema(
   const args = [...ARGUMENTS, '--dbname', connectionInfo({ ...login, password: logins.superuser })];
   return publicText(await runPgDumpModule(module, args, { ...plainSocket(address), signal }));
 }
-
-const connectionInfo = (login: Readonly<Record<string, string>>): string =>
-  Object.entries(login)
-    .map(([name, value]) => `${name}='${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`)
-    .join(' ');
 
 /** As the public service returns it: without the lines for psql, which have a new random key each time. */
 const publicText = (text: string): string =>

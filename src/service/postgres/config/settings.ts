@@ -101,12 +101,12 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 /** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
-  { folder, port }: ServerAddress,
+  { host, port }: ServerAddress,
   overrides: Readonly<Record<string, string | number>> = {},
 ): string[] {
   return settingArguments({
     listen_addresses: LOOPBACK,
-    unix_socket_directories: folder ?? '',
+    unix_socket_directories: host === LOOPBACK ? '' : host,
     port,
     max_connections: maxConnectionsOf(compute),
     shared_buffers: `${SHARED_BUFFERS_MB}MB`,

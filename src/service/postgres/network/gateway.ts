@@ -19,7 +19,7 @@ import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../core/errors.ts';
 import type { Certificate } from './certificate.ts';
 import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
-import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress, type ServerSocket } from './serverAddress.ts';
+import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from './serverAddress.ts';
 
 export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */
@@ -192,13 +192,13 @@ interface Packet {
 /** As a length, these bytes would be above Postgres's limit. */
 const isHttp = ([first = 0]: Buffer): boolean => first >= 0x41 && first <= 0x5a;
 
-function connectTo(socket: ServerSocket, packet: Buffer): net.Socket {
+function connectTo(socket: net.NetConnectOpts, packet: Buffer): net.Socket {
   const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true });
   server.write(packet);
   return server;
 }
 
-async function connectAndWait(socket: ServerSocket, packet: Buffer): Promise<net.Socket> {
+async function connectAndWait(socket: net.NetConnectOpts, packet: Buffer): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const server = connectTo(socket, packet);
     const fail = () => reject(new Error('Postgres closed the connection'));

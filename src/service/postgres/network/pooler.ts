@@ -15,7 +15,7 @@ import { ServerProcess } from '../process/serverProcess.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from './certificate.ts';
-import { freePorts, type ServerAddress } from './serverAddress.ts';
+import { freePorts, LOOPBACK, type ServerAddress } from './serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
@@ -36,7 +36,7 @@ export class Pooler extends ServerProcess {
     onLine: (line: string) => void,
   ) {
     super(program, [file], onLine, STOP_STEPS);
-    this.address = { folder: undefined, port };
+    this.address = { host: LOOPBACK, port };
     this.#configure = configure;
   }
 
@@ -86,7 +86,7 @@ function configuration(folder: string, port: number, compute: ComputeSpec, certi
     'SELECT rolname, rolpassword FROM pg_catalog.pg_authid ' +
     'WHERE rolname OPERATOR(pg_catalog.=) $1 AND rolcanlogin';
   const settings: Record<string, string | number> = {
-    listen_addr: '127.0.0.1',
+    listen_addr: LOOPBACK,
     listen_port: port,
     listen_backlog: 4096,
     unix_socket_dir: '',
@@ -112,6 +112,6 @@ function configuration(folder: string, port: number, compute: ComputeSpec, certi
     pidfile: path.join(folder, POOLER_PID_FILE),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
-  const server = `host=127.0.0.1 port=${compute.address.port} auth_user=${SUPERUSER}`;
+  const server = `host=${LOOPBACK} port=${compute.address.port} auth_user=${SUPERUSER}`;
   return `[databases]\n* = ${server}\n\n[pgbouncer]\n${lines.join('\n')}\n`;
 }

@@ -10,8 +10,8 @@ import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
 import type { Storage } from '../data/storage.ts';
 
 export interface ServerAddress {
-  /** The folder of its Unix socket. None on Windows. */
-  readonly folder: string | undefined;
+  /** For libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */
+  readonly host: string;
   /** On 127.0.0.1. It is also in the name of the socket. */
   readonly port: number;
 }
@@ -24,28 +24,23 @@ export async function addressOf(storage: Storage, name: string): Promise<ServerA
   const { loopbackPorts } = storage;
   const port = loopbackPorts.get(name) ?? (await freePorts(new Set(loopbackPorts.values()))).port;
   loopbackPorts.set(name, port);
-  return { folder: process.platform === 'win32' ? undefined : storage.socketFolder(name), port };
+  return { host: process.platform === 'win32' ? LOOPBACK : storage.socketFolder(name), port };
 }
 
 export const LOOPBACK = '127.0.0.1';
 
-export type ServerSocket = { readonly path: string } | { readonly host: string; readonly port: number };
-
 /** For `net.connect`, without TLS. */
-export const plainSocket = ({ folder, port }: ServerAddress): ServerSocket =>
-  folder === undefined ? tlsSocket({ port }) : { path: path.join(folder, `.s.PGSQL.${port}`) };
+export const plainSocket = ({ host, port }: ServerAddress): net.NetConnectOpts =>
+  host === LOOPBACK ? { host, port } : { path: path.join(host, `.s.PGSQL.${port}`) };
 
 /** For `net.connect`, with TLS. */
-export const tlsSocket = ({ port }: Pick<ServerAddress, 'port'>): ServerSocket => ({
-  host: LOOPBACK,
-  port,
-});
+export const tlsSocket = ({ port }: ServerAddress): net.NetConnectOpts => ({ host: LOOPBACK, port });
 
-/** For libpq, without TLS. */
-export const hostAndPort = ({ folder, port }: ServerAddress): { host: string; port: number } => ({
-  host: folder ?? LOOPBACK,
-  port,
-});
+/** A connection string for libpq. */
+export const connectionInfo = (parameters: Readonly<Record<string, string | number>>): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}='${String(value).replaceAll(/['\\]/g, String.raw`\$&`)}'`)
+    .join(' ');
 
 /**
  * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the

@@ -5,7 +5,7 @@
 import Client from 'pg/lib/client.js';
 import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import type { EngineDependencies } from '../data/template.ts';
-import { hostAndPort, type ServerAddress } from './serverAddress.ts';
+import type { ServerAddress } from './serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
 export const sessionOptions = (major: number): string =>
@@ -33,7 +33,7 @@ export async function connectAsSuperuser(
   database = SUPERUSER,
 ): Promise<Client> {
   const client = new Client({
-    ...hostAndPort(address),
+    ...address,
     user: SUPERUSER,
     password: logins.superuser,
     database,

@@ -15,7 +15,7 @@ import {
 } from '../config/settings.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { writePrivateFile } from '../data/files.ts';
-import { addressOf, type ServerAddress } from '../network/serverAddress.ts';
+import { addressOf, LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
 import { stopOrphan } from './orphans.ts';
 import { runProgram } from './runProgram.ts';
 import { Postmaster } from './postmaster.ts';
@@ -124,7 +124,7 @@ async function startPrivately(deps: ServerDependencies, branchId: string): Promi
     args: (address) =>
       fixedArguments({ id: branchId, minCu: SMALLEST_SIZE }, address, {
         ...settings,
-        ...(address.folder === undefined ? {} : { listen_addresses: '' }),
+        ...(address.host === LOOPBACK ? {} : { listen_addresses: '' }),
       }),
   });
 }
@@ -141,7 +141,7 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
     const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
-    args.push(...fixedArguments(compute, { folder: undefined, port: 1 }));
+    args.push(...fixedArguments(compute, { host: LOOPBACK, port: 1 }));
     try {
       await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });
     } finally {
