@@ -9,7 +9,7 @@ import { addressOf, connectionInfo } from './network/serverAddress.ts';
 import { connectAsSuperuser } from './network/superuser.ts';
 import { launchServer } from './process/launchServer.ts';
 import type { Postmaster } from './process/postmaster.ts';
-import { isCopyUsable, keepWalForReplicas, copyForReplica } from './data/replicaCopies.ts';
+import { isCopyUsable, keepWalForReplicas, startOnNewCopy } from './data/replicaCopies.ts';
 
 export interface ServerRole {
   /** @throws {EngineError} with Postgres's own reason */
@@ -77,7 +77,7 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
             : await launch().catch((error: unknown) =>
                 onLine(`Copying ${compute.branchId} again: ${String(error)}`),
               );
-        const server = existing ?? (await launchOnNewCopy(deps, compute, launch));
+        const server = existing ?? (await startOnNewCopy(deps, compute, launch));
         mustCopy = false;
         watch(compute, server, settings);
         // Not for a new copy: if it doesn't stream, copying again wouldn't help.
@@ -87,19 +87,6 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
       }),
     stop: async (_compute, server) => server.stop(),
   };
-}
-
-async function launchOnNewCopy(
-  deps: ServerDependencies,
-  compute: ComputeSpec,
-  launch: () => Promise<Postmaster>,
-): Promise<Postmaster> {
-  const release = await copyForReplica(deps, compute);
-  try {
-    return await launch();
-  } finally {
-    await release();
-  }
 }
 
 async function launchReplica(

@@ -43,10 +43,10 @@ export async function copyData(
     return async () => undefined;
   }
   await prepareCopy(deps, branchId);
-  const needed = walFilesOfCheckpoint(from);
+  const firstNeeded = walFileOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
-    return PER_SERVER_FILES.test(toPosixPath(file)) || (WAL_FILE.test(name) && !needed.has(name));
+    return PER_SERVER_FILES.test(toPosixPath(file)) || (WAL_FILE.test(name) && name < firstNeeded);
   };
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
   return async () => undefined;
@@ -127,8 +127,9 @@ async function takeBaseBackup(
 
 /** @throws the first error, when nothing is written any more */
 async function inParallel(copies: readonly Copy[], work: (copy: Copy) => Promise<void>): Promise<void> {
-  for (const end of await Promise.allSettled(copies.map(work)))
-    if (end.status === 'rejected') throw end.reason;
+  const works = copies.map(work);
+  await Promise.allSettled(works);
+  await Promise.all(works);
 }
 
 async function currentWalFile(client: Client, position: string, values: readonly string[]): Promise<string> {
@@ -162,8 +163,6 @@ const toPosixPath = (file: string) => file.replaceAll(path.sep, '/');
  */
 const [STATE, CHECKPOINT, TIMELINE] = [16, 32, 48];
 const SHUT_DOWN = 1;
-/** Upper limit for a checkpoint record with its page headers. Bytes. */
-const CHECKPOINT_LENGTH = 256n;
 /** A file of the write-ahead log (WAL). Within a timeline, the names sort in the order of the contents. */
 const WAL_FILE = /^[0-9A-F]{24}$/;
 
@@ -174,23 +173,16 @@ const isShutDown = (dataDir: string) =>
   !existsSync(path.join(dataDir, 'postmaster.pid')) &&
   readControlFile(dataDir).readInt32LE(STATE) === SHUT_DOWN;
 
-/** The WAL files that a server needs to start after a clean shutdown: those with its checkpoint. */
-function walFilesOfCheckpoint(dataDir: string): ReadonlySet<string> {
+/** The name of the WAL file with the last checkpoint. After a clean shutdown, a server reads no older ones. */
+function walFileOfCheckpoint(dataDir: string): string {
   const control = readControlFile(dataDir);
   const folder = path.join(dataDir, 'pg_wal');
-  const [file] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
-  if (file === undefined) return new Set();
+  const [file = ''] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
   // They all have the same size.
   const { size } = statSync(path.join(folder, file), { bigint: true });
-  const start = control.readBigUInt64LE(CHECKPOINT);
-  return new Set(
-    [start, start + CHECKPOINT_LENGTH].map((position) => walFile(control, position / size, size)),
-  );
-}
-
-/** The name of the WAL file with this number: its timeline, and two parts of the number. */
-function walFile(control: Buffer, number: bigint, size: bigint): string {
+  const number = control.readBigUInt64LE(CHECKPOINT) / size;
   const perPart = 0x1_0000_0000n / size;
+  // A name is the timeline and two parts of the number.
   const parts = [control.readUInt32LE(TIMELINE), number / perPart, number % perPart];
   return parts.map((part) => part.toString(16).toUpperCase().padStart(8, '0')).join('');
 }

@@ -16,28 +16,30 @@ export function isCopyUsable(deps: ServerDependencies, replica: Replica): boolea
   return deps.branches.primary(branchId) !== undefined || version === deps.branches.version(branchId);
 }
 
-/**
- * Copies the branch for a replica.
- * @returns a function to call when the replica has started: until then a running primary keeps the WAL it needs
- */
-export async function copyForReplica(
+/** Copies the branch for a replica, and starts it. Until then, a running primary keeps the WAL that it needs. */
+export async function startOnNewCopy<T>(
   deps: ServerDependencies,
   replica: Replica,
-): Promise<() => Promise<void>> {
+  start: () => Promise<T>,
+): Promise<T> {
   // Before the version is read, because recovery changes it.
   await prepareCopy(deps, replica.branchId);
   const primary = deps.branches.primary(replica.branchId);
   const version = primary === undefined ? deps.branches.version(replica.branchId) : '';
   let release = async (): Promise<void> => undefined;
-  await createAtomically(deps.storage.replica(replica.id), async (unfinished) => {
-    makePrivateFolder(unfinished);
-    const dataDir = path.join(unfinished, 'data');
-    release = await copyData(deps, replica.branchId, dataDir, 'streamed');
-    writePrivateFile(path.join(dataDir, 'standby.signal'), '');
-    writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
-  });
-  keepWalForReplicas(deps, replica.branchId);
-  return release;
+  try {
+    await createAtomically(deps.storage.replica(replica.id), async (unfinished) => {
+      makePrivateFolder(unfinished);
+      const dataDir = path.join(unfinished, 'data');
+      release = await copyData(deps, replica.branchId, dataDir, 'streamed');
+      writePrivateFile(path.join(dataDir, 'standby.signal'), '');
+      writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
+    });
+    keepWalForReplicas(deps, replica.branchId);
+    return await start();
+  } finally {
+    await release();
+  }
 }
 
 /** How far a suspended read replica can fall behind before its branch is copied again. The user's setting wins. */
