@@ -6,35 +6,25 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSy
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
-import { postmasterPidFile, readPostmasterPid } from './postmaster.ts';
+import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
+import type { StopSteps } from './serverProcess.ts';
 import type { Storage } from '../data/storage.ts';
 
 const POLL = 20;
-/** How long to wait after each signal. Milliseconds. */
-const STEPS = [
-  ['SIGINT', 30_000],
-  ['SIGQUIT', 5_000],
-  ['SIGKILL', 5_000],
-] as const;
 
-/** How long killed backends may take to end. Milliseconds. */
-const BACKEND_LIMIT = 5_000;
+/** How long killed processes may take to end. Milliseconds. */
+const KILL_LIMIT = 5_000;
 
 /** PgBouncer's pid file, and its configuration file, which is its argument. */
 export const POOLER_PID_FILE = 'pgbouncer.pid';
 export const POOLER_FILE = 'pgbouncer.ini';
-
-const dataDirsOf = (root: string) =>
-  ['branches', 'replicas'].flatMap((kind) =>
-    subfolders(path.join(root, kind)).map((folder) => path.join(folder, 'data')),
-  );
 
 /** A process according to its pid file. */
 interface PidRecord {
   readonly pid: number;
   readonly startedAt: number;
   /** An argument that no other process has. */
-  readonly argument?: string;
+  readonly argument: string;
 }
 
 /**
@@ -46,19 +36,24 @@ const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
 export async function stopOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
-  const dataDirs = dataDirsOf(root);
+  const foldersOf = (kind: string) => {
+    const parent = path.join(root, kind);
+    return existsSync(parent) ? readdirSync(parent).map((name) => path.join(parent, name)) : [];
+  };
   const ended = await Promise.all([
-    ...subfolders(path.join(root, 'poolers')).map(stopPoolerProcess),
-    ...dataDirs.map(stopOrphan),
+    ...foldersOf('poolers').map(stopPooler),
+    ...['branches', 'replicas']
+      .flatMap(foldersOf)
+      .map(async (folder) => stopOrphan(path.join(folder, 'data'))),
   ]);
   return ended.filter(Boolean).length;
 }
 
 /** Stops a server of an earlier service on this data directory. @returns whether there was one */
 export async function stopOrphan(dataDir: string): Promise<boolean> {
-  const written = readServer(dataDir);
+  const written = readPostmasterPid(dataDir);
   if (written === undefined) return false;
-  const found = await stopProcess(written);
+  const found = await stopProcess({ ...written, argument: dataDir }, STOP_STEPS);
   await killBackends(dataDir);
   // If another process has the pid now, Postgres would not start.
   if (!found && readPostmasterPid(dataDir)?.pid === written.pid)
@@ -73,7 +68,7 @@ export async function stopOrphan(dataDir: string): Promise<boolean> {
 async function killBackends(dataDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
   const folder = realpathSync(dataDir);
-  for (const until = performance.now() + BACKEND_LIMIT; performance.now() < until;) {
+  for (const until = performance.now() + KILL_LIMIT; performance.now() < until;) {
     const pids = readdirSync('/proc').filter((name) => isBackendIn(folder, name));
     if (pids.length === 0) return;
     for (const pid of pids) send(Number(pid), 'SIGKILL');
@@ -91,36 +86,25 @@ function isBackendIn(folder: string, pid: string): boolean {
   }
 }
 
-async function stopPoolerProcess(folder: string): Promise<boolean> {
-  const written = readPooler(folder);
-  if (written === undefined) return false;
-  const found = await stopProcess(written, 'SIGKILL');
-  rmSync(path.join(folder, POOLER_PID_FILE), { force: true });
+/** PgBouncer's pid file contains only the pid. It is written at the start, so its own time is the start time. */
+async function stopPooler(folder: string): Promise<boolean> {
+  const file = path.join(folder, POOLER_PID_FILE);
+  if (!existsSync(file)) return false;
+  const pid = Number(readFileSync(file, 'utf8'));
+  const startedAt = statSync(file).mtimeMs / 1000;
+  const argument = path.join(folder, POOLER_FILE);
+  const found = await stopProcess({ pid, startedAt, argument }, [['SIGKILL', KILL_LIMIT]]);
+  rmSync(file, { force: true });
   return found;
 }
 
-function readServer(dataDir: string): PidRecord | undefined {
-  const written = readPostmasterPid(dataDir);
-  return written && { pid: written.pid, startedAt: written.startedAt, argument: dataDir };
-}
-
-/** PgBouncer's pid file contains only the pid. It is written at the start, so its own time is the start time. */
-function readPooler(folder: string): PidRecord | undefined {
-  const file = path.join(folder, POOLER_PID_FILE);
-  if (!existsSync(file)) return undefined;
-  const startedAt = statSync(file).mtimeMs / 1000;
-  return { pid: Number(readFileSync(file, 'utf8')), startedAt, argument: path.join(folder, POOLER_FILE) };
-}
-
-/** Stops a process. @returns whether it was running */
-async function stopProcess(written: PidRecord, from: (typeof STEPS)[number][0] = 'SIGINT'): Promise<boolean> {
+/** @returns whether it was running */
+async function stopProcess(written: PidRecord, steps: StopSteps): Promise<boolean> {
   if (!isServerRunning(written)) return false;
-  for (const [signal, limit] of STEPS.slice(STEPS.findIndex(([name]) => name === from))) {
+  for (const [signal, limit] of steps) {
     send(written.pid, signal);
-    for (const until = performance.now() + limit; performance.now() < until;) {
+    for (const until = performance.now() + limit; performance.now() < until; await sleep(POLL))
       if (!isServerRunning(written)) return true;
-      await sleep(POLL);
-    }
   }
   return true;
 }
@@ -132,6 +116,3 @@ function send(pid: number, signal: NodeJS.Signals): void {
     // It has just ended.
   }
 }
-
-const subfolders = (folder: string) =>
-  existsSync(folder) ? readdirSync(folder).map((name) => path.join(folder, name)) : [];
