@@ -1,6 +1,6 @@
 /** What the calls for databases and roles do when operations run, an engine fails or Postgres was killed. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../helpers/call.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
@@ -49,6 +49,22 @@ describe('databases and roles', () => {
       const after = await engine.catalog('br-main', 'app_owner');
       const databases = after.databases.map(({ createdAt: _createdAt, ...database }) => database);
       assert.deepEqual(before, { ...after, databases });
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('are read once while the compute is idle, without another server for the next read', async () => {
+    const service = await startControlPlane();
+    const { engine } = service;
+    try {
+      await engine.createBranch({ id: 'br-main' });
+      const control = path.join(service.dataDir, 'postgres/branches/br-main/data/global/pg_control');
+      const first = await engine.catalog('br-main', 'app_owner');
+      // Each server writes the file.
+      const { mtimeMs } = statSync(control);
+      assert.deepEqual(await engine.catalog('br-main', 'app_owner'), first);
+      assert.equal(statSync(control).mtimeMs, mtimeMs);
     } finally {
       await service.close();
     }

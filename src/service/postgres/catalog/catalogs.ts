@@ -17,6 +17,14 @@ import { changeCatalog, readCatalog, type CatalogRows } from './catalogStatement
 import { dumpSchema } from './pgDump.ts';
 import { readTables } from './readTables.ts';
 
+interface CatalogReader<T, Result> {
+  readonly read: (server: Postmaster) => Promise<T>;
+  /** Returns what was read before. Called while no server runs. */
+  readonly cached: () => T | undefined;
+  /** Called when a server that was started for the read has ended. */
+  readonly use: (found: T) => Result;
+}
+
 export class Catalogs {
   readonly #deps: ServerDependencies;
   /** The catalogs of branches without a running server, so that the next read starts none. */
@@ -32,16 +40,15 @@ export class Catalogs {
   /** @throws {EngineError} or an error of Postgres or of the file system */
   async read(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     if (this.#deps.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
-    const toResult = (rows: CatalogRows): BranchCatalog => {
-      const passwords = this.#passwords(branchId);
-      this.#remember(branchId, rows);
-      const asked = roleOf(passwordOf, rows.roles);
-      return toCatalog(rows, passwords, passwords.find(asked?.name ?? '', asked?.verifier ?? null));
-    };
-    const read = async (server: Postmaster) => toResult(await this.#readRows(server));
-    return this.#withServer(branchId, read, () => {
-      const rows = this.#rowsOfIdle(branchId);
-      return rows && toResult(rows);
+    return this.#withServer(branchId, {
+      read: async (server) => this.#readRows(server),
+      cached: () => this.#rowsOfIdle(branchId),
+      use: (rows) => {
+        this.#remember(branchId, rows);
+        const passwords = this.#passwords(branchId);
+        const asked = roleOf(passwordOf, rows.roles);
+        return toCatalog(rows, passwords, passwords.find(asked?.name ?? '', asked?.verifier ?? null));
+      },
     });
   }
 
@@ -54,31 +61,31 @@ export class Catalogs {
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
   async schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema> {
-    return this.#withServer(branchId, async (server) =>
-      format === 'sql'
-        ? { sql: await dumpSchema(this.#deps, server.address, database) }
-        : { json: { tables: await this.#inDatabase(server, database, readTables) } },
-    );
+    return this.#withServer(branchId, {
+      read: async (server) =>
+        format === 'sql'
+          ? { sql: await dumpSchema(this.#deps, server.address, database) }
+          : { json: { tables: await this.#inDatabase(server, database, readTables) } },
+      cached: () => undefined,
+      use: (schema) => schema,
+    });
   }
 
-  /**
-   * Reads from the branch's primary, or else from a server that is started for this.
-   * @param cached returns what was read before, used while no server runs
-   */
-  async #withServer<T>(
+  /** Reads from the branch's primary, or else from the cache or a server that is started for this. */
+  async #withServer<T, Result>(
     branchId: string,
-    read: (server: Postmaster) => Promise<T>,
-    cached: () => T | undefined = () => undefined,
-  ): Promise<T> {
+    { read, cached, use }: CatalogReader<T, Result>,
+  ): Promise<Result> {
     const { branches } = this.#deps;
     const lock = branches.lock(branchId);
     // Does not wait for copies of the branch, unless a server must be started.
     const result = await lock.shared(async () => {
       const primary = branches.primary(branchId);
-      return primary === undefined ? cached() : read(primary);
+      const found = primary === undefined ? cached() : await read(primary);
+      return found && use(found);
     });
     if (result !== undefined) return result;
-    return lock.exclusive(async () => cached() ?? (await withBranchServer(this.#deps, branchId, read)));
+    return lock.exclusive(async () => use(cached() ?? (await withBranchServer(this.#deps, branchId, read))));
   }
 
   /** Does not wait for the branch's data, which may be created at this moment. */
@@ -127,14 +134,14 @@ export class Catalogs {
   }
 
   #remember(branchId: string, rows: CatalogRows): void {
-    if (this.#deps.branches.primary(branchId) !== undefined) this.#idle.delete(branchId);
-    else this.#idle.set(branchId, { version: this.#deps.branches.version(branchId), rows });
+    const { branches } = this.#deps;
+    if (branches.primary(branchId) === undefined)
+      this.#idle.set(branchId, { version: branches.version(branchId), rows });
   }
 
   #rowsOfIdle(branchId: string): CatalogRows | undefined {
     const cached = this.#idle.get(branchId);
-    if (cached === undefined || this.#deps.branches.primary(branchId) !== undefined) return undefined;
-    return cached.version === this.#deps.branches.version(branchId) ? cached.rows : undefined;
+    return cached?.version === this.#deps.branches.version(branchId) ? cached.rows : undefined;
   }
 }
 
