@@ -3,31 +3,21 @@
  * all or to this key, responds with 403, 404 or 405.
  */
 import { branchesPath, branchPath } from './paths.ts';
-import { parseList, parseOptionalList, parseRecord, type ListReply } from './records/parseResponse.ts';
+import { parseListReply, parseOperations, parseOptionalList, parseRecord } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
-import type { CallOptions, Http, Method, Reply } from './transport/http.ts';
+import type { CallOptions, Http, Method } from './transport/http.ts';
 
 /** The public service's maximum, so that one request lists all branches. */
 const MAX_BRANCHES = 10_000;
 
 /** A changed branch, its new computes, and the operations that the change started. */
-export interface BranchOutcome {
+interface BranchOutcome {
   /** Undefined if the branch was already deleted. */
   readonly branch: records.Branch | undefined;
   readonly computes: readonly records.Compute[];
   readonly operations: readonly records.Operation[];
 }
-
-/** Only the reply to a deletion may be empty. */
-const readOutcome = (method: Method, reply: Reply): BranchOutcome =>
-  method === 'DELETE' && reply.json === undefined
-    ? { branch: undefined, computes: [], operations: [] }
-    : {
-        branch: parseRecord(reply, 'branch', records.Branch),
-        computes: parseOptionalList(reply, 'endpoints', records.Compute),
-        operations: parseOptionalList(reply, 'operations', records.Operation),
-      };
 
 export class BranchCalls {
   readonly #http: Http;
@@ -37,49 +27,32 @@ export class BranchCalls {
   }
 
   /** @param lastBody the body of the last reply, if any. @returns undefined if nothing has changed */
-  async listIfChanged(
-    projectId: string,
-    lastBody: string | undefined,
-    options?: CallOptions,
-  ): Promise<ListReply<records.Branch> | undefined> {
-    const changed = await this.#http.getIfChanged(
-      `${branchesPath(projectId)}?limit=${MAX_BRANCHES}`,
-      lastBody,
-      options,
-    );
-    return changed && { list: parseList(changed.reply, 'branches', records.Branch), body: changed.body };
+  async listIfChanged(projectId: string, lastBody: string | undefined, options?: CallOptions) {
+    const path = `${branchesPath(projectId)}?limit=${MAX_BRANCHES}`;
+    const reply = await this.#http.getIfChanged(path, lastBody, options);
+    return reply && parseListReply(reply, 'branches', records.Branch);
   }
 
   /** Without `endpoints`, the branch has no compute. Without `parent_id`, its parent is the default branch. */
-  async create(projectId: string, creation: BranchCreation, options?: CallOptions): Promise<BranchOutcome> {
+  async create(projectId: string, creation: BranchCreation, options?: CallOptions) {
     return this.#change('POST', branchesPath(projectId), creation, options);
   }
 
-  async update(
-    projectId: string,
-    id: string,
-    branch: BranchPatch,
-    options?: CallOptions,
-  ): Promise<BranchOutcome> {
+  async update(projectId: string, id: string, branch: BranchPatch, options?: CallOptions) {
     return this.#change('PATCH', branchPath(projectId, id), { branch }, options);
   }
 
   /** Also deletes its computes. @throws {ApiError} of kind `rejected` for a default or root branch or one with children */
-  async delete(projectId: string, id: string, options?: CallOptions): Promise<BranchOutcome> {
+  async delete(projectId: string, id: string, options?: CallOptions) {
     return this.#change('DELETE', branchPath(projectId, id), undefined, options);
   }
 
-  async setDefault(projectId: string, id: string, options?: CallOptions): Promise<BranchOutcome> {
+  async setDefault(projectId: string, id: string, options?: CallOptions) {
     return this.#change('POST', `${branchPath(projectId, id)}/set_as_default`, undefined, options);
   }
 
   /** Replaces the data of the branch with that of another one, and restarts its active computes. */
-  async restore(
-    projectId: string,
-    id: string,
-    source: BranchRestoreBody,
-    options?: CallOptions,
-  ): Promise<BranchOutcome> {
+  async restore(projectId: string, id: string, source: BranchRestoreBody, options?: CallOptions) {
     return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
   }
 
@@ -90,8 +63,14 @@ export class BranchCalls {
     return parseRecord(reply, undefined, records.Schema).sql;
   }
 
+  /** Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
-    const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
-    return readOutcome(method, reply);
+    const reply = await this.#http.call(method, path, { body }, options);
+    const isEmpty = method === 'DELETE' && reply.json === undefined;
+    return {
+      branch: isEmpty ? undefined : parseRecord(reply, 'branch', records.Branch),
+      computes: parseOptionalList(reply, 'endpoints', records.Compute),
+      operations: parseOperations(reply),
+    };
   }
 }

@@ -4,10 +4,9 @@
  */
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
-import { AccountCalls } from './accountCalls.ts';
 import { BranchCalls } from './branchCalls.ts';
 import { ApiError } from './errors.ts';
-import { Http, type CallOptions, type HttpOptions, type Method, type Reply } from './transport/http.ts';
+import { Http, type CallOptions, type HttpOptions, type Method } from './transport/http.ts';
 import {
   branchPath,
   computePath,
@@ -21,9 +20,9 @@ import { isApiKeyId, isOperationId } from './records/ids.ts';
 import { projectPages, type ProjectPage } from './projectPages.ts';
 import {
   parseList,
-  parseOptionalList,
+  parseListReply,
+  parseOperations,
   parseRecord,
-  type ListReply,
   type ParsedList,
 } from './records/parseResponse.ts';
 import * as records from './records/records.ts';
@@ -35,12 +34,6 @@ export type { ProjectPage } from './projectPages.ts';
 /** A changed compute, if the reply contains it, and the operations that the change started. */
 export interface ComputeOutcome {
   readonly compute: records.Compute | undefined;
-  readonly operations: readonly records.Operation[];
-}
-
-/** A new project, and the operations that its creation started. */
-interface ProjectOutcome {
-  readonly project: records.Project;
   readonly operations: readonly records.Operation[];
 }
 
@@ -60,26 +53,15 @@ export interface LoginQuery {
   readonly host: string;
 }
 
-const isWithoutCompute = (json: unknown): boolean =>
-  typeof json === 'object' && !Array.isArray(json) && fieldsOf(json)['endpoint'] === undefined;
-
-const readComputes = (reply: Reply): ParsedList<records.Compute> =>
-  parseList(reply, 'endpoints', records.Compute);
-
-const readProject = (reply: Reply): ProjectOutcome => ({
-  project: parseRecord(reply, 'project', records.Project),
-  operations: parseOptionalList(reply, 'operations', records.Operation),
-});
+export type KeyKind = 'personal' | 'organization';
 
 export class Client {
   readonly #http: Http;
   readonly branches: BranchCalls;
-  readonly account: AccountCalls;
 
   constructor(options: HttpOptions) {
     this.#http = new Http(options);
     this.branches = new BranchCalls(this.#http);
-    this.account = new AccountCalls(this.#http);
   }
 
   /**
@@ -112,20 +94,10 @@ export class Client {
     });
   }
 
-  /** Creates a project with a default branch, a compute, a role and a database. Not promised by the specification. */
-  async createProject(project: ProjectCreation, options?: CallOptions): Promise<ProjectOutcome> {
-    return readProject(await this.#http.call('POST', '/projects', { body: { project } }, options));
-  }
-
-  /** Deletes a project with its branches and their data. Not promised by the specification. */
-  async deleteProject(id: string, options?: CallOptions): Promise<void> {
-    await this.#http.call('DELETE', projectPath(id), {}, options);
-  }
-
   /** Lists the computes of a project (section 4.3). */
   async listComputes(projectId: string, options?: CallOptions): Promise<ParsedList<records.Compute>> {
     const reply = await this.#http.call('GET', computesPath(projectId), {}, options);
-    return readComputes(reply);
+    return parseList(reply, 'endpoints', records.Compute);
   }
 
   /**
@@ -133,90 +105,106 @@ export class Client {
    * time than parsing and checking a large list again.
    * @param lastBody the body of the last reply, if any
    */
-  async listComputesIfChanged(
-    projectId: string,
-    lastBody: string | undefined,
-    options?: CallOptions,
-  ): Promise<ListReply<records.Compute> | undefined> {
-    const changed = await this.#http.getIfChanged(computesPath(projectId), lastBody, options);
-    return changed && { list: readComputes(changed.reply), body: changed.body };
+  async listComputesIfChanged(projectId: string, lastBody: string | undefined, options?: CallOptions) {
+    const reply = await this.#http.getIfChanged(computesPath(projectId), lastBody, options);
+    return reply && parseListReply(reply, 'endpoints', records.Compute);
   }
 
   /** Creates a compute (section 4.3). @throws {ApiError} of kind `rejected` if the branch already has a read-write compute */
-  async createCompute(
-    projectId: string,
-    endpoint: ComputeCreation,
-    options?: CallOptions,
-  ): Promise<ComputeOutcome> {
+  async createCompute(projectId: string, endpoint: ComputeCreation, options?: CallOptions) {
     return this.#change('POST', computesPath(projectId), { endpoint }, options);
   }
 
   /** Changes only the attributes in `endpoint` (section 4.3). */
-  async updateCompute(
-    projectId: string,
-    id: string,
-    endpoint: ComputePatch,
-    options?: CallOptions,
-  ): Promise<ComputeOutcome> {
+  async updateCompute(projectId: string, id: string, endpoint: ComputePatch, options?: CallOptions) {
     return this.#change('PATCH', computePath(projectId, id), { endpoint }, options);
   }
 
   /** Deletes a compute permanently (sections 4.3 and 3.4). Returns no compute if it was already deleted. */
-  async deleteCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+  async deleteCompute(projectId: string, id: string, options?: CallOptions) {
     return this.#change('DELETE', computePath(projectId, id), undefined, options);
   }
 
   /** Restarts a compute, which drops its connections (section 4.3). The reply isn't specified, so the outcome may be empty. */
-  async restartCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+  async restartCompute(projectId: string, id: string, options?: CallOptions) {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }
 
-  /**
-   * Starts a compute. Not promised by the specification.
-   * @throws {ApiError} of kind `rejected` with 404 or 405 if the service doesn't offer the call
-   */
-  async startCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+  // The specification doesn't promise the other calls.
+
+  /** @throws {ApiError} of kind `rejected` with 404 or 405 if the service doesn't offer the call */
+  async startCompute(projectId: string, id: string, options?: CallOptions) {
     return this.#change('POST', `${computePath(projectId, id)}/start`, undefined, options);
   }
 
-  /** Suspends a compute, which drops its connections. Not promised by the specification: see `startCompute`. */
-  async suspendCompute(projectId: string, id: string, options?: CallOptions): Promise<ComputeOutcome> {
+  /** Suspends a compute, which drops its connections. @throws {ApiError} see `startCompute` */
+  async suspendCompute(projectId: string, id: string, options?: CallOptions) {
     return this.#change('POST', `${computePath(projectId, id)}/suspend`, undefined, options);
   }
 
-  /**
-   * Not promised by the specification.
-   * @returns undefined if the service doesn't offer the call or has no such compute
-   */
-  async findCompute(
+  /** Creates a project with a default branch, a compute, a role and a database. */
+  async createProject(project: ProjectCreation, options?: CallOptions) {
+    const reply = await this.#http.call('POST', '/projects', { body: { project } }, options);
+    return { project: parseRecord(reply, 'project', records.Project), operations: parseOperations(reply) };
+  }
+
+  /** Deletes a project with its branches and their data. */
+  async deleteProject(id: string, options?: CallOptions): Promise<void> {
+    await this.#http.call('DELETE', projectPath(id), {}, options);
+  }
+
+  /** Gives a role a new password and drops its connections. */
+  async resetPassword(
     projectId: string,
-    id: string,
+    branchId: string,
+    role: string,
     options?: CallOptions,
-  ): Promise<records.Compute | undefined> {
-    const path = computePath(projectId, id);
-    const reply = await this.#http.getIfOffered(path, {}, options);
+  ): Promise<ResetPassword> {
+    const path = `${rolePath(projectId, branchId, role)}/reset_password`;
+    const reply = await this.#http.call('POST', path, {}, options);
+    const { password } = parseRecord(reply, 'role', records.ResetRole);
+    return { password, operations: parseOperations(reply) };
+  }
+
+  // These return undefined if the service doesn't offer the call, or has no such compute, operation or branch.
+
+  async findCompute(projectId: string, id: string, options?: CallOptions) {
+    const reply = await this.#http.getIfOffered(computePath(projectId, id), {}, options);
     return reply && parseRecord(reply, 'endpoint', records.Compute);
   }
 
-  /**
-   * Not promised by the specification.
-   * @returns undefined if the service doesn't offer the call or has no such operation
-   */
-  async findOperation(
-    projectId: string,
-    id: string,
-    options?: CallOptions,
-  ): Promise<records.Operation | undefined> {
+  async findOperation(projectId: string, id: string, options?: CallOptions) {
     const path = `${projectPath(projectId)}/operations/${segment(id, isOperationId(id), 'an operation id')}`;
     const reply = await this.#http.getIfOffered(path, {}, options);
     return reply && parseRecord(reply, 'operation', records.Operation);
   }
 
-  /**
-   * Not promised by the specification. The result contains a password.
-   * @returns undefined if the service doesn't offer the call
-   * @throws {ApiError} also for a URI that leads to another host
-   */
+  async listDatabases(projectId: string, branchId: string, options?: CallOptions) {
+    const path = `${branchPath(projectId, branchId)}/databases`;
+    const reply = await this.#http.getIfOffered(path, {}, options);
+    return reply && parseList(reply, 'databases', records.Database).items;
+  }
+
+  async listRoles(projectId: string, branchId: string, options?: CallOptions) {
+    const reply = await this.#http.getIfOffered(`${branchPath(projectId, branchId)}/roles`, {}, options);
+    return reply && parseList(reply, 'roles', records.Role).items;
+  }
+
+  /** The organizations whose projects the key may list. */
+  async findOrganizations(options?: CallOptions) {
+    const reply = await this.#http.getIfOffered('/users/me/organizations', {}, options);
+    return reply && parseList(reply, 'organizations', records.Organization).items;
+  }
+
+  /** Also returns undefined for an unknown kind. */
+  async findKeyKind(options?: CallOptions): Promise<KeyKind | undefined> {
+    const reply = await this.#http.getIfOffered('/auth', {}, options);
+    const method = reply && parseRecord(reply, undefined, records.Authentication).auth_method;
+    if (method === 'api_key_org') return 'organization';
+    return method === 'api_key_user' ? 'personal' : undefined;
+  }
+
+  /** The result contains a password. @throws {ApiError} also for a URI that leads to another host */
   async findCredentials(
     projectId: string,
     login: LoginQuery,
@@ -240,46 +228,11 @@ export class Client {
     throw new ApiError(`${reply.requestLine} returned another host`, fault, { mayHaveExecuted: false });
   }
 
-  /** Not promised by the specification. @returns undefined if the service doesn't offer the call */
-  async listDatabases(
-    projectId: string,
-    branchId: string,
-    options?: CallOptions,
-  ): Promise<readonly records.Database[] | undefined> {
-    const path = `${branchPath(projectId, branchId)}/databases`;
-    const reply = await this.#http.getIfOffered(path, {}, options);
-    return reply && parseList(reply, 'databases', records.Database).items;
-  }
-
-  /** Not promised by the specification. @returns undefined if the service doesn't offer the call */
-  async listRoles(
-    projectId: string,
-    branchId: string,
-    options?: CallOptions,
-  ): Promise<readonly records.Role[] | undefined> {
-    const path = `${branchPath(projectId, branchId)}/roles`;
-    const reply = await this.#http.getIfOffered(path, {}, options);
-    return reply && parseList(reply, 'roles', records.Role).items;
-  }
-
-  /** Gives a role a new password and drops its connections. Not promised by the specification. */
-  async resetPassword(
-    projectId: string,
-    branchId: string,
-    role: string,
-    options?: CallOptions,
-  ): Promise<ResetPassword> {
-    const path = `${rolePath(projectId, branchId, role)}/reset_password`;
-    const reply = await this.#http.call('POST', path, {}, options);
-    const { password } = parseRecord(reply, 'role', records.ResetRole);
-    return { password, operations: parseOptionalList(reply, 'operations', records.Operation) };
-  }
-
+  /** A request without a body may have a reply without a compute. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<ComputeOutcome> {
-    const reply = await this.#http.call(method, path, body === undefined ? {} : { body }, options);
-    const isEmpty = reply.json === undefined || (method === 'POST' && isWithoutCompute(reply.json));
-    if (isEmpty && body === undefined) return { compute: undefined, operations: [] };
-    const compute = parseRecord(reply, 'endpoint', records.Compute);
-    return { compute, operations: parseOptionalList(reply, 'operations', records.Operation) };
+    const reply = await this.#http.call(method, path, { body }, options);
+    const isEmpty = body === undefined && fieldsOf(reply.json)['endpoint'] === undefined;
+    const compute = isEmpty ? undefined : parseRecord(reply, 'endpoint', records.Compute);
+    return { compute, operations: parseOperations(reply) };
   }
 }

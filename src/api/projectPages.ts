@@ -27,7 +27,7 @@ export async function* projectPages(
   do {
     if (seen.size >= MAX_PAGES) throw tooManyPages();
     const reply = await get(cursor);
-    length += reply.length;
+    length += reply.body.length;
     if (length > MAX_BODY_BYTES) throw tooManyPages();
     yield { ...parseList(reply, 'projects', Project), unavailable: unavailableIds(reply) };
     cursor = nextCursor(reply, seen);

@@ -52,8 +52,7 @@ export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
   readonly status: number;
   /** Undefined for an empty body (204). */
   readonly json: unknown;
-  /** Characters of the body. */
-  readonly length: number;
+  readonly body: string;
 }
 
 interface CallContent {
@@ -106,11 +105,10 @@ export class Http {
     path: string,
     lastBody: string | undefined,
     options: CallOptions = {},
-  ): Promise<{ readonly reply: Reply; readonly body: string } | undefined> {
+  ): Promise<Reply | undefined> {
     const call = this.#callInfo('GET', path);
     const response = await this.#send(call, this.#request('GET', path, {}), options);
-    if (response.body === lastBody) return undefined;
-    return { reply: parse(call, response), body: response.body };
+    return response.body === lastBody ? undefined : parse(call, response);
   }
 
   #callInfo(method: Method, path: string): CallInfo {
@@ -176,7 +174,7 @@ const statusOf = (error: unknown): number | undefined => {
 
 function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
   const { requestLine, isChange } = call;
-  const reply = { requestLine, isChange, status, length: body.length };
+  const reply = { requestLine, isChange, status, body };
   if (body === '') return { ...reply, json: undefined };
   const parsed = parseJson(body);
   if (parsed !== undefined) return { ...reply, json: parsed.value };

@@ -1,6 +1,5 @@
 /** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
-import type { KeyKind } from '../../api/accountCalls.ts';
-import type { CallOptions } from '../../api/client.ts';
+import type { CallOptions, KeyKind } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
@@ -41,7 +40,7 @@ class ConnectionKeys extends RemoteList<number, ApiKey> {
 
   async #findKeyKind(): Promise<KeyKind | undefined> {
     const client = await this.connection.client();
-    return await client.account.findKeyKind({ signal: this.connection.signal });
+    return await client.findKeyKind({ signal: this.connection.signal });
   }
 
   protected override notify(): void {

@@ -168,7 +168,7 @@ async function checkKey(
     );
     if (failure === undefined) return {};
     if (explainError(failure).action !== 'organization') throw failure;
-    const organizations = (await client.account.findOrganizations({ signal })) ?? [];
+    const organizations = (await client.findOrganizations({ signal })) ?? [];
     if (organizations.length === 0) throw failure;
     // Don't ask if there is only one.
     return { organizations, organizationId: organizations[0]?.id };

@@ -22,7 +22,7 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't choose the organization");
   const connection = requireConnection(context);
   const client = await connection.client();
-  const organizations = await client.account.findOrganizations({ signal: connection.signal });
+  const organizations = await client.findOrganizations({ signal: connection.signal });
   const chosen = await singleStep(l10n.t('Choose Organization'), (position) =>
     organizations === undefined || organizations.length === 0
       ? askOrganizationId(position)

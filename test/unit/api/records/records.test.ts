@@ -48,7 +48,7 @@ describe('a record', () => {
   it('names a wrong field of a field', () => {
     const settings = { pg_settings: [] };
     const json = { endpoint: { ...compute, settings } };
-    const reply = { requestLine: 'GET /x', isChange: false, status: 200, json, length: 0 };
+    const reply = { requestLine: 'GET /x', isChange: false, status: 200, json, body: '' };
     assert.throws(() => parseRecord(reply, 'endpoint', Compute), {
       message: 'GET /x returned no usable endpoint.settings.pg_settings',
     });

@@ -25,7 +25,7 @@ describe('Http', () => {
       isChange: false,
       status: 200,
       json: { a: 1 },
-      length: 7,
+      body: '{"a":1}',
     });
     assert.equal(seen[0]?.[0], `${PUBLIC_BASE_URL}/projects?limit=400&org_id=a%26b%3Dc&pooled=false`);
     const headers = new Headers(seen[0]?.[1].headers);
@@ -253,10 +253,10 @@ describe('Http.getIfChanged', () => {
     const texts = ['{"a":1}', '{"a":1}', '{"a":1} ', '{"a":2}', '{"a":1}'];
     const http = httpWith(async () => new Response(texts.shift()));
     const first = await http.getIfChanged('/x', undefined);
-    assert.deepEqual(first?.reply.json, { a: 1 });
+    assert.deepEqual(first?.json, { a: 1 });
     assert.equal(await http.getIfChanged('/x', first.body), undefined);
-    assert.deepEqual((await http.getIfChanged('/x', first.body))?.reply.json, { a: 1 });
-    assert.deepEqual((await http.getIfChanged('/x', first.body))?.reply.json, { a: 2 });
+    assert.deepEqual((await http.getIfChanged('/x', first.body))?.json, { a: 1 });
+    assert.deepEqual((await http.getIfChanged('/x', first.body))?.json, { a: 2 });
     assert.deepEqual((await http.getIfChanged('/x', '{"a":2}'))?.body, first.body);
   });
 
