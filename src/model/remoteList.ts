@@ -3,7 +3,7 @@
  * listeners learn what changed and equal items stay the same objects.
  */
 import { isSameFailure } from '../api/errors.ts';
-import type { ListReply, UnreadableRecord } from '../api/records/parseResponse.ts';
+import type { UnreadableRecord } from '../api/records/parseResponse.ts';
 import { isEqual } from '../base/equal.ts';
 
 type Items<Id, Item> = ReadonlyMap<Id, Item>;
@@ -27,10 +27,13 @@ interface ListState<Id, Item> extends FetchedList<Id, Item> {
   readonly isLoaded: boolean;
 }
 
+const EMPTY = { items: new Map<never, never>(), unreadable: [], failure: undefined, isLoaded: false };
+
 export abstract class RemoteList<Id, Item> {
-  #state: ListState<Id, Item> = { items: new Map(), unreadable: [], failure: undefined, isLoaded: false };
+  #state: ListState<Id, Item> = EMPTY;
   #pending: Promise<void> | undefined;
   #edits = 0;
+  #resets = 0;
 
   get items(): Items<Id, Item> {
     return this.#state.items;
@@ -50,14 +53,17 @@ export abstract class RemoteList<Id, Item> {
     return this.#state.isLoaded;
   }
 
-  /** How often the list was edited. */
+  /** How often the list was edited or reset. */
   protected get edits(): number {
     return this.#edits;
   }
 
-  /** Starts with the items of an earlier list of the same account. */
-  restoreFrom(last: RemoteList<Id, Item>): void {
-    this.#state = { ...last.#state, failure: undefined };
+  /** Call this when the connection has changed. Drops replies to earlier requests. Doesn't notify. */
+  reset({ keepItems }: { readonly keepItems: boolean }): void {
+    this.#state = keepItems ? { ...this.#state, failure: undefined } : EMPTY;
+    this.#pending = undefined;
+    this.#edits += 1;
+    this.#resets += 1;
   }
 
   /** Loads once. @throws {ApiError} */
@@ -105,19 +111,23 @@ export abstract class RemoteList<Id, Item> {
   }
 
   async #refresh(): Promise<void> {
+    const resets = this.#resets;
+    const end = (next: Partial<ListState<Id, Item>>) => {
+      if (resets !== this.#resets) return;
+      // First, so that a listener that refreshes starts a new request.
+      this.#pending = undefined;
+      this.update(next);
+    };
     try {
       let edits: number;
       let fetched: FetchedList<Id, Item>;
       do {
         edits = this.#edits;
         fetched = await this.fetch();
-      } while (edits !== this.#edits);
-      // Reset this first, so that a listener that refreshes starts a new request.
-      this.#pending = undefined;
-      this.update({ ...fetched, failure: undefined, isLoaded: true });
+      } while (edits !== this.#edits && resets === this.#resets);
+      end({ ...fetched, failure: undefined, isLoaded: true });
     } catch (error) {
-      this.#pending = undefined;
-      this.update({ failure: error });
+      end({ failure: error });
       throw error;
     }
   }
@@ -135,40 +145,4 @@ function keepEqual<Id, Item>(before: Items<Id, Item>, after: Items<Id, Item>) {
     else changed.push(id);
   }
   return { items: equal.length === 0 ? after : new Map([...after, ...equal]), changed };
-}
-
-/** Returns undefined if the body of the reply hasn't changed. */
-export type ConditionalFetch<Item> = (lastBody: string | undefined) => Promise<ListReply<Item> | undefined>;
-
-/** The computes or branches of a project. A reply with an unchanged body isn't parsed again. */
-export abstract class RecordList<Item extends { readonly id: string }> extends RemoteList<string, Item> {
-  readonly #fetch: ConditionalFetch<Item>;
-  /** The body that the items were read from; undefined after a local change. */
-  #lastBody: string | undefined;
-
-  constructor(fetch: ConditionalFetch<Item>) {
-    super();
-    this.#fetch = fetch;
-  }
-
-  override restoreFrom(last: RecordList<Item>): void {
-    super.restoreFrom(last);
-    this.#lastBody = last.#lastBody;
-  }
-
-  /** Takes over a record from the reply to a change. */
-  put(item: Item): void {
-    this.#lastBody = undefined;
-    this.edit(new Map(this.items).set(item.id, item));
-  }
-
-  protected override async fetch(): Promise<FetchedList<string, Item>> {
-    const { edits } = this;
-    const reply = await this.#fetch(this.#lastBody);
-    if (reply === undefined) return this;
-    // If the list was edited during the request, the reply is discarded.
-    if (edits === this.edits) this.#lastBody = reply.body;
-    const { items, unreadable } = reply.list;
-    return { items: new Map(items.map((item) => [item.id, item])), unreadable };
-  }
 }

@@ -1,7 +1,6 @@
 /** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
 import type { CallOptions, KeyKind } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
-import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
@@ -9,54 +8,17 @@ import { RemoteList, type FetchedList } from '../remoteList.ts';
 import type { AccountConnection } from './accountConnection.ts';
 import type { Session } from './session.ts';
 
-/** The keys as one connection sees them. */
-class ConnectionKeys extends RemoteList<number, ApiKey> {
-  readonly connection: AccountConnection;
-  /** Loaded after a 403. */
-  keyKind: KeyKind | undefined;
-  readonly #onChange: () => void;
-
-  constructor(connection: AccountConnection, onChange: () => void) {
-    super();
-    this.connection = connection;
-    this.#onChange = onChange;
-  }
-
-  protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
-    const { signal } = this.connection;
-    const client = await this.connection.client();
-    const { items, unreadable } = await this.findKindAfter403(client.listApiKeys({ signal }));
-    return { items: new Map(items.map((key) => [key.id, key])), unreadable };
-  }
-
-  async findKindAfter403<T>(call: Promise<T>): Promise<T> {
-    try {
-      return await call;
-    } catch (error) {
-      if (isRejected(error, 403)) this.keyKind = await this.#findKeyKind().catch(() => undefined);
-      throw error;
-    }
-  }
-
-  async #findKeyKind(): Promise<KeyKind | undefined> {
-    const client = await this.connection.client();
-    return await client.findKeyKind({ signal: this.connection.signal });
-  }
-
-  protected override notify(): void {
-    this.#onChange();
-  }
-}
-
-export class ApiKeyList implements Disposable {
+export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable {
   readonly #session: Session;
   readonly #changed = new Emitter<void>();
   readonly #disposables = new DisposableStore();
-  #list: ConnectionKeys | undefined;
+  #connection: AccountConnection | undefined;
+  #keyKind: KeyKind | undefined;
 
   readonly onDidChange = this.#changed.event;
 
   constructor(session: Session) {
+    super();
     this.#session = session;
     this.#disposables.add(this.#changed);
     this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
@@ -64,38 +26,27 @@ export class ApiKeyList implements Disposable {
   }
 
   get keys(): readonly ApiKey[] {
-    return [...(this.#list?.items.values() ?? [])];
-  }
-
-  get unreadable(): readonly UnreadableRecord[] {
-    return this.#list?.unreadable ?? [];
-  }
-
-  /** Why the last load failed, if it did: with 403 for an organization's key (public service). */
-  get failure(): unknown {
-    return this.#list?.failure;
+    return [...this.items.values()];
   }
 
   /** The kind of the key in use. Known only after a 403, and if the service reports it. */
   get keyKind(): KeyKind | undefined {
-    return this.#list?.keyKind;
+    return this.#keyKind;
   }
 
   /** Whether the list was requested before. If not, a refresh isn't worth a request. */
   get wasRequested(): boolean {
-    return this.#list?.isLoaded === true || this.failure !== undefined;
+    return this.isLoaded || this.failure !== undefined;
   }
 
   key(id: number): ApiKey | undefined {
-    return this.#list?.items.get(id);
+    return this.items.get(id);
   }
 
   /** Whether this window is known to use the key: the extension created it, or it is the account's only one. */
   isInUse(id: number): boolean {
-    if (this.#list === undefined) return false;
-    const { items, unreadable, connection } = this.#list;
-    const isOnly = items.size === 1 && unreadable.length === 0 && items.has(id);
-    return isOnly || connection.account.keyId === id;
+    const isOnly = this.items.size === 1 && this.unreadable.length === 0 && this.items.has(id);
+    return isOnly || this.#connection?.account.keyId === id;
   }
 
   /** Whether it is known which key this window uses. Until then, `isInUse` is false for every key. */
@@ -103,90 +54,104 @@ export class ApiKeyList implements Disposable {
     return this.keys.some(({ id }) => this.isInUse(id));
   }
 
-  /** Loads the keys once. @throws {ApiError} */
-  async load(): Promise<void> {
-    await this.#list?.load();
-  }
-
-  /** Loads the keys for callers that only show them. Never rejects. */
-  async ensureLoaded(): Promise<void> {
-    const list = this.#list;
-    await list?.ensureLoaded();
+  override async ensureLoaded(): Promise<void> {
+    const connection = this.#connection;
+    await super.ensureLoaded();
     // The account may have been switched in the meantime.
-    if (list !== this.#list) await this.ensureLoaded();
+    if (connection !== this.#connection) await this.ensureLoaded();
   }
 
-  /** @throws {ApiError} */
-  async refresh(): Promise<void> {
-    await this.#list?.refresh();
+  /** Does nothing without a connection. @throws {ApiError} with 403 for an organization's key (public service) */
+  override async refresh(): Promise<void> {
+    if (this.#connection !== undefined) await super.refresh();
   }
 
   /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
-    const list = this.#requireList();
+    const connection = this.#requireConnection();
     try {
-      const client = await list.connection.client();
-      const created = await list.findKindAfter403(client.createApiKey(name, options));
-      await refreshAfterEdit(list);
+      const client = await connection.client();
+      const created = await this.#findKindAfter403(connection, client.createApiKey(name, options));
+      await this.#refreshAfterEdit(connection);
       return created;
     } catch (error) {
       // The key may exist, but no client received its value.
-      if (isOutcomeUnknown(error)) await refreshAfterEdit(list);
+      if (isOutcomeUnknown(error)) await this.#refreshAfterEdit(connection);
       throw error;
     }
   }
 
   /** Immediate and irreversible (section 3.3). @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
-    const list = this.#requireList();
+    const connection = this.#requireConnection();
     try {
-      await (await list.connection.client()).revokeApiKey(id, options);
+      await (await connection.client()).revokeApiKey(id, options);
     } catch (error) {
       const isUnknown = isOutcomeUnknown(error);
       if (!isUnknown && !isRejected(error, 404)) throw error;
-      await refreshAfterEdit(list);
-      if (!isUnknown || !this.#isGone(list, id)) throw error;
+      await this.#refreshAfterEdit(connection);
+      if (!isUnknown || !this.#isGone(connection, id)) throw error;
     }
-    await refreshAfterEdit(list, new Map([...list.items].filter(([keyId]) => keyId !== id)));
+    await this.#refreshAfterEdit(connection, id);
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 
-  #requireList(): ConnectionKeys {
-    if (this.#list === undefined) throw new Error('Not connected');
-    return this.#list;
+  protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
+    const connection = this.#requireConnection();
+    const client = await connection.client();
+    const { signal } = connection;
+    const { items, unreadable } = await this.#findKindAfter403(connection, client.listApiKeys({ signal }));
+    return { items: new Map(items.map((key) => [key.id, key])), unreadable };
+  }
+
+  protected override notify(): void {
+    this.#changed.fire();
+  }
+
+  #requireConnection(): AccountConnection {
+    if (this.#connection === undefined) throw new Error('Not connected');
+    return this.#connection;
+  }
+
+  async #findKindAfter403<T>(connection: AccountConnection, call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      if (isRejected(error, 403)) {
+        const client = await connection.client();
+        const kind = await client.findKeyKind({ signal: connection.signal }).catch(() => undefined);
+        if (connection === this.#connection) this.#keyKind = kind;
+      }
+      throw error;
+    }
   }
 
   #changeConnection(): void {
     const { connection } = this.#session;
-    const [previous, wasRequested] = [this.#list, this.wasRequested];
-    if (previous?.connection === connection) return;
-    const list =
-      connection && new ConnectionKeys(connection, () => list === this.#list && this.#changed.fire());
-    this.#list = list;
-    if (
-      wasRequested &&
-      previous !== undefined &&
-      list?.connection.isSameAccount(previous.connection) === true
-    ) {
-      list.restoreFrom(previous);
-      list.refresh().catch(() => undefined); // The list keeps the failure.
-    }
+    if (connection === this.#connection) return;
+    const isKept = this.wasRequested && connection?.isSameAccount(this.#connection) === true;
+    this.#connection = connection;
+    this.#keyKind = undefined;
+    this.reset({ keepItems: isKept });
+    if (isKept) this.refresh().catch(() => undefined); // The list keeps the failure.
     this.#changed.fire();
   }
 
-  /** Whether the list, just refreshed, shows that the key is revoked: it lacks the key, or the service rejected the key. */
-  #isGone(list: ConnectionKeys, id: number): boolean {
-    if (list.failure !== undefined)
-      return isRejected(list.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
-    return !list.items.has(id) && !list.unreadable.some((record) => record.id === String(id));
+  /** Never rejects: the caller reports the result of the change, and the list keeps a failure of the refresh. */
+  async #refreshAfterEdit(connection: AccountConnection, revokedId?: number): Promise<void> {
+    if (connection !== this.#connection) return;
+    this.edit(new Map([...this.items].filter(([id]) => id !== revokedId)));
+    await this.refresh().catch(() => undefined);
   }
-}
 
-/** Never rejects: the caller reports the result of the change, and the list keeps a failure of the refresh. */
-async function refreshAfterEdit(list: ConnectionKeys, items = list.items): Promise<void> {
-  list.edit(items);
-  await list.refresh().catch(() => undefined);
+  /** Whether the list, just refreshed, shows that the key is revoked: it lacks the key, or the service rejected the key. */
+  #isGone(connection: AccountConnection, id: number): boolean {
+    if (connection !== this.#connection) return false;
+    if (this.failure !== undefined)
+      return isRejected(this.failure, 401) && (this.isInUse(id) || !this.isUseKnown);
+    return !this.items.has(id) && !this.unreadable.some((record) => record.id === String(id));
+  }
 }

@@ -5,25 +5,13 @@
 import { isNotOffered, isRejected } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { RecordList, type ConditionalFetch, type ListDiff } from '../remoteList.ts';
+import type { ListDiff } from '../remoteList.ts';
+import type { InventoryEvent } from './nodes.ts';
+import { RecordList } from './recordList.ts';
 import { usageStep } from './usage.ts';
-
-interface BranchListDiff {
-  /** Ids of new branches, and of those with another name, mark or state. */
-  readonly changed: readonly string[];
-  /** Branches were added or removed, or another one is the default. */
-  readonly isStructural: boolean;
-}
 
 /** The branches of one project by id. */
 export class BranchList extends RecordList<Branch> {
-  readonly #onChange: (change: BranchListDiff) => void;
-
-  constructor(fetch: ConditionalFetch<Branch>, onChange: (change: BranchListDiff) => void) {
-    super(fetch);
-    this.#onChange = onChange;
-  }
-
   get branches(): ReadonlyMap<string, Branch> {
     return this.items;
   }
@@ -37,7 +25,11 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].filter((branch) => branch.parent_id === id);
   }
 
-  protected override notify({ before }: ListDiff<string, Branch>): void {
+  /** The project if branches were added or removed, or another one is the default. */
+  protected override changesIn(
+    projectId: string,
+    { before }: ListDiff<string, Branch>,
+  ): readonly InventoryEvent[] {
     const after = this.items;
     const changed = [...after.keys()].filter(
       (id) => visibleFields(before.get(id)) !== visibleFields(after.get(id)),
@@ -46,7 +38,8 @@ export class BranchList extends RecordList<Branch> {
     const isStructural =
       [...before.keys()].some((id) => !after.has(id)) ||
       changed.some((id) => !before.has(id) || isDefaultChanged(id));
-    if (isStructural || changed.length > 0) this.#onChange({ changed, isStructural });
+    const branches = changed.map((branchId) => ({ kind: 'branch', projectId, branchId }) as const);
+    return isStructural ? [{ kind: 'project', projectId }, ...branches] : branches;
   }
 }
 
@@ -64,7 +57,7 @@ const visibleFields = (branch: Branch | undefined): string | undefined =>
   ]);
 
 interface BranchListeners {
-  readonly onChange: (projectId: string, change: BranchListDiff) => void;
+  readonly onChange: (changes: readonly InventoryEvent[]) => void;
   readonly onNotOffered: () => void;
   /** Whether the key can read the project now. Never rejects. */
   readonly isReadable: (projectId: string) => Promise<boolean>;
@@ -73,7 +66,7 @@ interface BranchListeners {
 export class BranchLists {
   readonly #listeners: BranchListeners;
   #connection: AccountConnection | undefined;
-  #lists = new Map<string, BranchList>();
+  readonly #lists = new Map<string, BranchList>();
   #isOffered: boolean | undefined;
 
   constructor(listeners: BranchListeners) {
@@ -82,11 +75,10 @@ export class BranchLists {
 
   /** @param isSameAccount whether to keep the loaded branches */
   setConnection(connection: AccountConnection | undefined, isSameAccount: boolean): void {
-    const last = this.#lists;
     this.#connection = connection;
     this.#isOffered = undefined;
-    this.#lists = new Map();
-    if (isSameAccount) for (const [projectId, list] of last) this.#listFor(projectId).restoreFrom(list);
+    if (!isSameAccount) this.#lists.clear();
+    for (const list of this.#lists.values()) list.reset({ keepItems: true });
   }
 
   /** False once the service has rejected the list of branches, at all or for this key. */
@@ -138,12 +130,13 @@ export class BranchLists {
   #listFor(projectId: string): BranchList {
     const existing = this.#lists.get(projectId);
     if (existing !== undefined) return existing;
-    const list: BranchList = new BranchList(
-      (lastBody) => this.#fetch(projectId, lastBody),
-      (change) => {
-        if (list === this.#lists.get(projectId)) this.#listeners.onChange(projectId, change);
+    const list: BranchList = new BranchList({
+      projectId,
+      fetch: (lastBody) => this.#fetch(projectId, lastBody),
+      onChange: (changes) => {
+        if (list === this.#lists.get(projectId)) this.#listeners.onChange(changes);
       },
-    );
+    });
     this.#lists.set(projectId, list);
     return list;
   }

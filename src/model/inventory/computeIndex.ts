@@ -7,7 +7,8 @@ import type { Disposable } from '../../base/disposable.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { HostAtPosition } from '../connection/hostAtPosition.ts';
 import { nameOf } from './branchStatus.ts';
-import { projectsOf, type Inventory, type InventoryEvent } from './inventory.ts';
+import type { Inventory } from './inventory.ts';
+import { projectsOf, type InventoryEvent } from './nodes.ts';
 
 /** A compute at one of its hosts. */
 export interface ComputeHost {

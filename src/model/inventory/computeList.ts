@@ -1,30 +1,17 @@
 /** The computes of one project. */
 import type { Compute } from '../../api/records/records.ts';
-import { type ListDiff, RecordList, type ConditionalFetch } from '../remoteList.ts';
+import type { ListDiff } from '../remoteList.ts';
 import { byTypeAndLabel } from './computeStatus.ts';
-
-export interface ComputeListDiff {
-  /** Ids of computes that changed and are still on their branch. */
-  readonly computes: readonly string[];
-  /** Branches that got or lost computes. */
-  readonly branches: readonly string[];
-  /** Branches were added or removed, or the list as a whole changed. */
-  readonly isStructural: boolean;
-}
+import type { InventoryEvent } from './nodes.ts';
+import { RecordList } from './recordList.ts';
 
 export class ComputeList extends RecordList<Compute> {
-  readonly #onChange: (change: ComputeListDiff) => void;
   #grouped:
     | {
         readonly items: ReadonlyMap<string, Compute>;
         readonly branches: ReadonlyMap<string, readonly Compute[]>;
       }
     | undefined;
-
-  constructor(fetch: ConditionalFetch<Compute>, onChange: (change: ComputeListDiff) => void) {
-    super(fetch);
-    this.#onChange = onChange;
-  }
 
   get computes(): ReadonlyMap<string, Compute> {
     return this.items;
@@ -40,17 +27,25 @@ export class ComputeList extends RecordList<Compute> {
     return branches;
   }
 
-  protected override notify({ before, changed, isStructural }: ListDiff<string, Compute>): void {
+  protected override changesIn(
+    projectId: string,
+    { before, changed, isStructural }: ListDiff<string, Compute>,
+  ): readonly InventoryEvent[] {
     const after = this.items;
     const isSameBranch = (id: string) => before.get(id)?.branch_id === after.get(id)?.branch_id;
-    const computes = changed.filter(isSameBranch);
     const moved = [...before.values(), ...after.values()].filter(({ id }) => !isSameBranch(id));
-    const branches = new Set(moved.map((compute) => compute.branch_id));
-    const areBranchesOther = branchIds(before).symmetricDifference(branchIds(after)).size > 0;
-    if (isStructural || computes.length > 0 || branches.size > 0)
-      this.#onChange({ computes, branches: [...branches], isStructural: isStructural || areBranchesOther });
+    const areBranchesOther =
+      branchIds(before.values()).symmetricDifference(branchIds(after.values())).size > 0;
+    const changes: InventoryEvent[] =
+      isStructural || areBranchesOther ? [{ kind: 'project', projectId }] : [];
+    for (const branchId of branchIds(moved)) changes.push({ kind: 'branch', projectId, branchId });
+    for (const computeId of changed.filter(isSameBranch)) {
+      const branchId = after.get(computeId)?.branch_id;
+      if (branchId !== undefined) changes.push({ kind: 'compute', projectId, branchId, computeId });
+    }
+    return changes;
   }
 }
 
-const branchIds = (computes: ReadonlyMap<string, Compute>) =>
-  new Set([...computes.values()].map((compute) => compute.branch_id));
+const branchIds = (computes: Iterable<Compute>): ReadonlySet<string> =>
+  new Set([...computes].map((compute) => compute.branch_id));

@@ -2,32 +2,19 @@
  * The resources of the connected account: its projects, and the computes and branches of each project that was shown.
  * After a switch to another account it is empty; after a change of the key it keeps the loaded data.
  */
+import type { ProjectPage } from '../../api/client.ts';
 import { isRejected } from '../../api/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
-import type { Retry } from '../../api/transport/http.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Session } from '../account/session.ts';
 import { BranchLists } from './branchLists.ts';
-import { ComputeList, type ComputeListDiff } from './computeList.ts';
-import type { ComputeNode } from './nodes.ts';
+import { ComputeList } from './computeList.ts';
+import type { InventoryEvent } from './nodes.ts';
 import { ProjectList, type ProjectListDiff } from './projectList.ts';
 import { RetryStatus } from './retryStatus.ts';
-
-/** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh the lists. */
-export type InventoryEvent =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'key' }
-  | { readonly kind: 'projects' }
-  | { readonly kind: 'project'; readonly projectId: string }
-  | { readonly kind: 'branch'; readonly projectId: string; readonly branchId: string }
-  | ComputeNode;
-
-/** The projects that the changes are in. */
-export const projectsOf = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
-  new Set(changes.flatMap((change) => ('projectId' in change ? change.projectId : [])));
 
 /** The state of the view as a whole. */
 export type InventoryState =
@@ -47,17 +34,13 @@ export class Inventory implements Disposable {
   readonly #branchLimit = limitConcurrency(MAX_CONCURRENT_BRANCH_REQUESTS);
   #connection: AccountConnection | undefined;
   #projects: ProjectList | undefined;
-  #computes = new Map<string, ComputeList>();
+  readonly #computes = new Map<string, ComputeList>();
 
   readonly onDidChange = this.#changed.event;
 
   /** The names and marks of branches, if the service offers them. */
   readonly branches = new BranchLists({
-    onChange: (projectId, { changed, isStructural }) => {
-      const project: InventoryEvent[] = isStructural ? [{ kind: 'project', projectId }] : [];
-      const branches = changed.map((branchId) => ({ kind: 'branch', projectId, branchId }) as const);
-      this.#changed.fire([...project, ...branches]);
-    },
+    onChange: (changes) => this.#changed.fire(changes),
     onNotOffered: () => {
       const ids = [...(this.#projects?.entries.keys() ?? [])];
       this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
@@ -195,38 +178,37 @@ export class Inventory implements Disposable {
 
   #changeConnection(): void {
     const { connection } = this.#session;
-    if (connection === this.#connection) return;
-    const previous = { connection: this.#connection, projects: this.#projects, computes: this.#computes };
+    const previous = this.#connection;
+    if (connection === previous) return;
+    const isKept = connection?.isSameAccount(previous) === true && this.#projects?.isLoaded === true;
     this.#connection = connection;
-    this.#computes = new Map();
-    this.#projects = connection && this.#projectListOf(connection);
-    const isSameAccount = connection?.isSameAccount(previous.connection) === true;
-    const isKept = isSameAccount && previous.projects?.isLoaded === true;
     this.branches.setConnection(connection, isKept);
-    if (!isKept) return this.#changed.fire([{ kind: 'all' }]);
-    if (previous.projects !== undefined) this.#projects?.restoreFrom(previous.projects);
-    for (const [projectId, list] of previous.computes) this.#listFor(projectId)?.restoreFrom(list);
-    this.#changed.fire([{ kind: 'key' }]);
+    if (isKept) {
+      this.#projects?.reset({ keepItems: true });
+      for (const list of this.#computes.values()) list.reset({ keepItems: true });
+    } else {
+      this.#projects = connection && this.#newProjectList();
+      this.#computes.clear();
+    }
+    this.#changed.fire([{ kind: isKept ? 'key' : 'all' }]);
   }
 
-  #projectListOf(connection: AccountConnection): ProjectList {
-    const organizationId = this.#organizationId;
-    const { retryStatus } = this;
-    async function* pages() {
+  #requireConnection(): AccountConnection {
+    if (this.#connection === undefined) throw new Error('Not connected');
+    return this.#connection;
+  }
+
+  #newProjectList(): ProjectList {
+    const fetchPages = async (onPage: (page: ProjectPage) => void) => {
+      const connection = this.#requireConnection();
+      const { signal } = connection;
       const client = await connection.client();
-      let onRetry = (_retry: Retry): void => undefined;
-      const options = { signal: connection.signal, onRetry: (retry: Retry) => onRetry(retry) };
-      const requested = client.projectPages(organizationId(), options);
-      for (;;) {
-        const page = await retryStatus.track((report) => {
-          onRetry = report;
-          return requested.next();
-        });
-        if (page.done === true) return;
-        yield page.value;
-      }
-    }
-    const list: ProjectList = new ProjectList(pages, (change) => {
+      await this.retryStatus.track(async (onRetry) => {
+        const pages = client.projectPages(this.#organizationId(), { signal, onRetry });
+        for await (const page of pages) onPage(page);
+      });
+    };
+    const list: ProjectList = new ProjectList(fetchPages, (change) => {
       if (list === this.#projects) this.#projectsChanged(change);
     });
     return list;
@@ -246,28 +228,22 @@ export class Inventory implements Disposable {
 
   #listFor(projectId: string): ComputeList | undefined {
     const existing = this.#computes.get(projectId);
-    const connection = this.#connection;
-    if (existing !== undefined || connection === undefined) return existing;
-    const fetchComputes = async (lastBody: string | undefined) => {
-      const client = await connection.client();
-      return await this.retryStatus.track((onRetry) =>
-        client.listComputesIfChanged(projectId, lastBody, { signal: connection.signal, onRetry }),
-      );
-    };
-    const list: ComputeList = new ComputeList(fetchComputes, (change) => {
-      if (list === this.#computes.get(projectId)) this.#computesChanged(projectId, list, change);
+    if (existing !== undefined || this.#connection === undefined) return existing;
+    const list: ComputeList = new ComputeList({
+      projectId,
+      fetch: async (lastBody) => {
+        const connection = this.#requireConnection();
+        const { signal } = connection;
+        const client = await connection.client();
+        return await this.retryStatus.track((onRetry) =>
+          client.listComputesIfChanged(projectId, lastBody, { signal, onRetry }),
+        );
+      },
+      onChange: (changes) => {
+        if (list === this.#computes.get(projectId)) this.#changed.fire(changes);
+      },
     });
     this.#computes.set(projectId, list);
     return list;
-  }
-
-  #computesChanged(projectId: string, list: ComputeList, change: ComputeListDiff): void {
-    const changes: InventoryEvent[] = change.isStructural ? [{ kind: 'project', projectId }] : [];
-    for (const branchId of change.branches) changes.push({ kind: 'branch', projectId, branchId });
-    for (const computeId of change.computes) {
-      const branchId = list.computes.get(computeId)?.branch_id;
-      if (branchId !== undefined) changes.push({ kind: 'compute', projectId, branchId, computeId });
-    }
-    this.#changed.fire(changes);
   }
 }

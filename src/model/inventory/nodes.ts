@@ -24,6 +24,19 @@ export interface ComputeNode {
   readonly computeId: string;
 }
 
+/** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh the lists. */
+export type InventoryEvent =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'key' }
+  | { readonly kind: 'projects' }
+  | ProjectNode
+  | BranchNode
+  | ComputeNode;
+
+/** The projects that the changes are in. */
+export const projectsOf = (changes: readonly InventoryEvent[]): ReadonlySet<string> =>
+  new Set(changes.flatMap((change) => ('projectId' in change ? change.projectId : [])));
+
 export interface ApiKeyNode {
   readonly kind: 'apiKey';
   readonly keyId: number;

@@ -23,13 +23,16 @@ export interface ProjectListDiff {
 type Entries = ReadonlyMap<string, ProjectEntry>;
 
 export class ProjectList extends RemoteList<string, ProjectEntry> {
-  readonly #pages: () => AsyncIterable<ProjectPage>;
+  readonly #fetchPages: (onPage: (page: ProjectPage) => void) => Promise<void>;
   readonly #onChange: (change: ProjectListDiff) => void;
   #firstPage = Promise.withResolvers<void>();
 
-  constructor(pages: () => AsyncIterable<ProjectPage>, onChange: (change: ProjectListDiff) => void) {
+  constructor(
+    fetchPages: (onPage: (page: ProjectPage) => void) => Promise<void>,
+    onChange: (change: ProjectListDiff) => void,
+  ) {
     super();
-    this.#pages = pages;
+    this.#fetchPages = fetchPages;
     this.#onChange = onChange;
   }
 
@@ -54,7 +57,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     this.#firstPage = Promise.withResolvers();
     const items = new Map<string, ProjectEntry>();
     const unreadable: UnreadableRecord[] = [];
-    for await (const page of this.#pages()) {
+    await this.#fetchPages((page) => {
       const replaced: string[] = [];
       for (const record of page.items) {
         const old = items.get(record.id);
@@ -70,7 +73,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
       if (!this.isLoaded)
         this.update({ items, unreadable: [...unreadable], failure: undefined }, updatedInPlace);
       this.#firstPage.resolve();
-    }
+    });
     return { items, unreadable };
   }
 

@@ -4,7 +4,8 @@
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
-import { projectsOf, type Inventory } from './inventory.ts';
+import type { Inventory } from './inventory.ts';
+import { projectsOf } from './nodes.ts';
 
 /**
  * @param isTracked whether a change from this window is pending; its end is reported anyway

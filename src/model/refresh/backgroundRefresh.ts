@@ -10,7 +10,8 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { Poller } from '../../base/poller.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
-import { projectsOf, type Inventory, type InventoryEvent } from '../inventory/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { projectsOf, type InventoryEvent } from '../inventory/nodes.ts';
 import type { RequestBudget } from './requestBudget.ts';
 
 interface BackgroundRefreshDependencies {

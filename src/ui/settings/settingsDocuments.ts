@@ -24,8 +24,8 @@ import { isEqual } from '../../base/equal.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
-import { computeNodeOf } from '../../model/inventory/nodes.ts';
-import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.ts';
+import { computeNodeOf, type InventoryEvent } from '../../model/inventory/nodes.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
 import {

@@ -1,8 +1,8 @@
 /** The Computes view: projects, their branches (by id) and the computes of each branch. */
 import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { Inventory, InventoryEvent } from '../../model/inventory/inventory.ts';
-import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { BranchNode, ComputeNode, InventoryEvent, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { branchIdsOf, deletionProblem, nameOf } from '../../../../src/model/inventory/branchStatus.ts';
-import type { InventoryEvent } from '../../../../src/model/inventory/inventory.ts';
+import type { InventoryEvent } from '../../../../src/model/inventory/nodes.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -25,10 +25,11 @@ const branch = (id: string, fields: Partial<Branch> = {}): Branch => ({
 describe('findUnused', () => {
   let facts: CleanupFacts;
   const listOf = async (...items: readonly Branch[]) => {
-    const list = new BranchList(
-      async () => ({ list: { items, unreadable: [] }, body: '' }),
-      () => {},
-    );
+    const list = new BranchList({
+      projectId: 'shop-1',
+      fetch: async () => ({ list: { items, unreadable: [] }, body: '' }),
+      onChange: () => {},
+    });
     await list.refresh();
     return new Map([['shop-1', list]]);
   };
