@@ -1,6 +1,6 @@
 /**
- * Finds loaded computes by host or id, and searches them by text. Updated with each change of the inventory, so that a
- * hover takes one lookup, and a keystroke one text search per compute.
+ * Finds loaded computes by host or id, and searches them by text. A project is indexed again with each change of it, so that a
+ * hover takes one lookup per project, and a keystroke one text search per compute.
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -8,7 +8,7 @@ import { pooledHost } from '../connection/connectionStrings.ts';
 import type { HostAtPosition } from '../connection/hostAtPosition.ts';
 import { nameOf } from './branchStatus.ts';
 import type { Inventory } from './inventory.ts';
-import { projectsOf, type InventoryEvent } from './nodes.ts';
+import { projectsOf } from './nodes.ts';
 
 /** A compute at one of its hosts. */
 export interface ComputeHost {
@@ -29,23 +29,29 @@ interface HostMatches {
 }
 
 interface IndexEntry {
-  readonly compute: Compute;
-  readonly projectName: string;
-  readonly branchName: string;
+  /** The direct host first. */
   readonly hosts: readonly ComputeHost[];
   /** The text that is searched, in lower case. */
   readonly text: string;
 }
 
+interface ProjectIndex {
+  readonly entries: readonly IndexEntry[];
+  /** By host and by id. */
+  readonly byKey: ReadonlyMap<string, ComputeHost>;
+}
+
 export class ComputeIndex implements Disposable {
   readonly #inventory: Inventory;
   readonly #subscription: Disposable;
-  readonly #byKey = new Map<string, ComputeHost>();
-  readonly #byProject = new Map<string, ReadonlyMap<string, IndexEntry>>();
+  readonly #projects = new Map<string, ProjectIndex>();
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
-    this.#subscription = inventory.onDidChange((changes) => this.#handleChanges(changes));
+    this.#subscription = inventory.onDidChange((changes) => {
+      if (changes.some(({ kind }) => kind === 'all')) this.#projects.clear();
+      for (const projectId of projectsOf(changes)) this.#update(projectId);
+    });
     const loaded = [...inventory.allComputes()].map((compute) => compute.project_id);
     for (const projectId of new Set(loaded)) this.#update(projectId);
   }
@@ -53,10 +59,10 @@ export class ComputeIndex implements Disposable {
   /** Finds a compute by its host, pooled host or id. */
   find({ host, port }: Pick<HostAtPosition, 'host' | 'port'>): HostMatch | undefined {
     const name = host === 'localhost' ? '127.0.0.1' : host;
-    const exact = port === undefined ? undefined : this.#byKey.get(`${name}:${port}`);
+    const exact = port === undefined ? undefined : this.#lookUp(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };
     const id = name.replace(/\..*$/, '').replace(/-pooler$/, '');
-    const found = this.#byKey.get(name) ?? this.#byKey.get(id);
+    const found = this.#lookUp(name) ?? this.#lookUp(id);
     return found && { ...found, withPort: false };
   }
 
@@ -64,9 +70,9 @@ export class ComputeIndex implements Disposable {
   search(query: string, maxMatches: number): HostMatches {
     const text = query.toLowerCase();
     const [byPrefix, byName]: [ComputeHost[], ComputeHost[]] = [[], []];
-    for (const entries of this.#byProject.values()) {
+    for (const { entries } of this.#projects.values()) {
       if (byPrefix.length > maxMatches) break;
-      for (const entry of entries.values()) {
+      for (const entry of entries) {
         if (entry.text.startsWith(text)) byPrefix.push(...entry.hosts);
         else if (byName.length <= maxMatches && entry.text.includes(text)) byName.push(...entry.hosts);
       }
@@ -79,55 +85,30 @@ export class ComputeIndex implements Disposable {
     this.#subscription.dispose();
   }
 
-  #handleChanges(changes: readonly InventoryEvent[]): void {
-    if (changes.some(({ kind }) => kind === 'all')) {
-      this.#byKey.clear();
-      this.#byProject.clear();
+  #lookUp(key: string): ComputeHost | undefined {
+    for (const { byKey } of this.#projects.values()) {
+      const found = byKey.get(key);
+      if (found !== undefined) return found;
     }
-    for (const projectId of projectsOf(changes)) this.#update(projectId);
+    return undefined;
   }
 
   #update(projectId: string): void {
-    const before = this.#byProject.get(projectId);
-    const computes = this.#inventory.computesOf(projectId)?.computes;
     const projectName = this.#inventory.project(projectId)?.name ?? '';
-    const entries = new Map<string, IndexEntry>();
-    const added: IndexEntry[] = [];
-    for (const [id, compute] of computes ?? []) {
-      const old = before?.get(id);
+    const byKey = new Map<string, ComputeHost>();
+    const entries: IndexEntry[] = [];
+    for (const compute of this.#inventory.computesOf(projectId)?.computes.values() ?? []) {
       const branchName = nameOf(this.#inventory.branches.get(projectId, compute.branch_id)) ?? '';
-      const isSame =
-        old?.compute === compute && old.projectName === projectName && old.branchName === branchName;
-      const entry = isSame ? old : entryOf(compute, projectName, branchName);
-      entries.set(id, entry);
-      if (!isSame) added.push(entry);
+      const direct = { compute, host: compute.host, isPooled: false };
+      const pooled = pooledHost(compute);
+      const hosts = pooled === undefined ? [direct] : [direct, { compute, host: pooled, isPooled: true }];
+      for (const host of hosts) byKey.set(host.host.toLowerCase(), host);
+      byKey.set(compute.id, direct);
+      const names = [compute.branch_id, compute.name, projectName, branchName];
+      // Most hosts contain the id. Shorter texts are faster to search.
+      if (!compute.host.includes(compute.id)) names.push(compute.id);
+      entries.push({ hosts, text: [compute.host, ...names, pooled].join(' ').toLowerCase() });
     }
-    for (const [id, entry] of before ?? []) if (entries.get(id) !== entry) this.#forget(entry);
-    for (const entry of added) this.#add(entry);
-    this.#byProject.set(projectId, entries);
+    this.#projects.set(projectId, { entries, byKey });
   }
-
-  #add({ compute, hosts }: IndexEntry): void {
-    for (const host of hosts) this.#byKey.set(host.host.toLowerCase(), host);
-    const [direct] = hosts;
-    if (direct !== undefined) this.#byKey.set(compute.id, direct);
-  }
-
-  /** Removes the keys of an entry, except those that now belong to another compute. */
-  #forget({ compute, hosts }: IndexEntry): void {
-    for (const key of [compute.id, ...hosts.map(({ host }) => host.toLowerCase())]) {
-      if (this.#byKey.get(key)?.compute === compute) this.#byKey.delete(key);
-    }
-  }
-}
-
-function entryOf(compute: Compute, projectName: string, branchName: string): IndexEntry {
-  const pooled = pooledHost(compute);
-  const hosts: ComputeHost[] = [{ compute, host: compute.host, isPooled: false }];
-  if (pooled !== undefined) hosts.push({ compute, host: pooled, isPooled: true });
-  const names = [compute.branch_id, compute.name, projectName, branchName];
-  // Most hosts contain the id. Shorter texts are faster to search.
-  if (!compute.host.includes(compute.id)) names.push(compute.id);
-  const text = [compute.host, ...names, pooled].join(' ').toLowerCase();
-  return { compute, projectName, branchName, hosts, text };
 }

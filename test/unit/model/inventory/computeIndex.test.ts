@@ -135,16 +135,4 @@ describe('ComputeIndex', () => {
     assert.equal(index.search('', 2).hasMore, true);
     assert.equal(index.search('', 4).hasMore, false);
   });
-
-  it('replaces only entries that changed', async () => {
-    const before = index.search('', 10).hosts;
-    await service.client.updateCompute(shop, reports, { name: 'renamed' });
-    await connected.inventory.refreshComputes(shop);
-    const replaced = index.search('', 10).hosts.filter((host, position) => host !== before[position]);
-    assert.deepEqual(
-      replaced.map(({ compute }) => compute.name),
-      ['renamed'],
-    );
-    await service.client.updateCompute(shop, reports, { name: 'reports' });
-  });
 });
