@@ -5,8 +5,8 @@ import { operationsText, pendingText } from '../text/changeText.ts';
 import { window } from '../window.ts';
 import type { Command, CommandContext } from './context.ts';
 import { copyText } from './input/dialogs.ts';
-import { runSteps, singleStep } from './input/multiStepInput.ts';
-import { computeSteps, pickCompute, requireConnection, type ComputeState } from './input/pickers.ts';
+import { askInSteps, singleStep } from './input/multiStepInput.ts';
+import { askForCompute, pickCompute, requireConnection } from './input/pickers.ts';
 import { pickOne } from './input/quickInput.ts';
 
 /** Refreshes everything visible, or one project. */
@@ -54,9 +54,9 @@ export const showIdsFirst = changeOrder(false);
 export const find: Command = async (context, _argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't find computes");
-  const steps = computeSteps<ComputeState>(context, l10n.t('Search by name, id, branch or project'));
-  const found = await runSteps<ComputeState>(l10n.t('Find Compute'), {}, steps);
-  if (found?.node !== undefined) await context.computesView.reveal(found.node);
+  const question = { placeholder: l10n.t('Search by name, id, branch or project') };
+  const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForCompute(context, ask, question));
+  if (found !== undefined) await context.computesView.reveal(found);
 };
 
 /** Lists pending operations and reveals the compute of the one the user picks. */

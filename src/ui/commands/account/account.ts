@@ -18,7 +18,7 @@ export const connect: Command = async (context, argument, run) => {
   if (argument === 'newKey' && current?.local === true) return await start(context, undefined, run);
   const answer = await askForAccount(context, argument === 'newKey' ? current : undefined);
   if (answer === undefined) return;
-  if (answer.kind === 'localService') return await start(context, undefined, run);
+  if (answer === 'localService') return await start(context, undefined, run);
   context.log.addSecret(answer.key);
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();

@@ -7,86 +7,48 @@ import type { Organization } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
-import {
-  mapAnswer,
-  runSteps,
-  valueStep,
-  type Answer,
-  type StepPosition,
-  type Step,
-} from '../input/multiStepInput.ts';
+import { askInSteps, mapAnswer, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
 import { askText, pickOne, type Choice, type Question } from '../input/quickInput.ts';
 import { askOrganization } from './organization.ts';
 
-type ConnectAnswer =
-  | { readonly kind: 'localService' }
-  | { readonly kind: 'account'; readonly account: Account; readonly key: string };
-
-interface ConnectState {
-  readonly address?: BaseUrl | 'localService';
-  /** Empty for the first account at an address; undefined until chosen. */
-  readonly name?: string | undefined;
-  readonly isNew?: boolean;
-  readonly key?: string;
-  readonly organizationId?: string | undefined;
-  /** The choices if the service needs to know the organization. */
-  readonly organizations?: readonly Organization[];
+/** An account, and a key that its service has accepted. */
+interface AcceptedAccount {
+  readonly account: Account;
+  readonly key: string;
 }
 
 /** @param account if given, asks only for its new key. @returns undefined if the user canceled */
 export async function askForAccount(
   context: CommandContext,
   account: Account | undefined,
-): Promise<ConnectAnswer | undefined> {
+): Promise<AcceptedAccount | 'localService' | undefined> {
   const { accounts } = await context.accounts.list();
-  const start: ConnectState =
-    account === undefined
-      ? {}
-      : { address: account.baseUrl, name: account.name, organizationId: account.organizationId };
-  const state = await runSteps(l10n.t('Connect to Hosted Postgres'), start, connectSteps(context, accounts));
-  if (state?.address === 'localService') return { kind: 'localService' };
-  if (state?.address === undefined || state.key === undefined) return undefined;
-  const { address: baseUrl, name = '', organizationId, key } = state;
-  const organization = organizationId === undefined ? {} : { organizationId };
-  return { kind: 'account', account: { baseUrl, name, ...organization }, key };
+  return await askInSteps(l10n.t('Connect to Hosted Postgres'), async (ask) => {
+    const address =
+      account?.baseUrl ??
+      (await ask((position) => askAddress(context, accounts, position), { following: 1 }));
+    if (address === 'localService') return 'localService';
+    const stored = accounts.filter(({ baseUrl }) => baseUrl === address);
+    if (stored.some(({ local }) => local === true)) return 'localService';
+    const { name, organizationId } = account ?? (await askForName(ask, stored));
+    const chosen = { baseUrl: address, name, ...(organizationId === undefined ? {} : { organizationId }) };
+    const { key, organizations } = await ask((position) => askKey(context, position, chosen));
+    const [first, another] = organizations;
+    if (first === undefined) return { account: chosen, key };
+    const id = another === undefined ? first.id : await ask((page) => askOrganization(page, organizations));
+    return { account: { ...chosen, organizationId: id }, key };
+  });
 }
 
-function connectSteps(context: CommandContext, accounts: readonly Account[]): readonly Step<ConnectState>[] {
-  const accountsAt = ({ address }: ConnectState) =>
-    accounts.filter(({ baseUrl, local }) => baseUrl === address && local !== true);
-  return [
-    {
-      applies: (state) => state.address === undefined,
-      ask: async (position) =>
-        mapAnswer(await askAddress(context, accounts, position), (address) => {
-          const isLocal = accounts.some(({ baseUrl, local }) => local === true && baseUrl === address);
-          return { address: isLocal ? 'localService' : address };
-        }),
-    },
-    {
-      applies: (state) => state.name === undefined && state.isNew !== true && accountsAt(state).length > 0,
-      ask: async (position, state) =>
-        mapAnswer(await askAccount(position, accountsAt(state)), (account) =>
-          account === 'new'
-            ? { ...state, isNew: true }
-            : { ...state, name: account.name, organizationId: account.organizationId },
-        ),
-    },
-    valueStep(
-      'name',
-      (position, state) => askAccountName(position, accountsAt(state)),
-      (state) => state.isNew === true,
-    ),
-    {
-      applies: (state) => state.address !== 'localService',
-      ask: (position, state) => askKey(context, position, state),
-    },
-    valueStep(
-      'organizationId',
-      (position, { organizations = [] }) => askOrganization(position, organizations),
-      ({ organizations = [] }) => organizations.length > 1,
-    ),
-  ];
+/** A stored account, or the name of a new one. Asks nothing for the first account at an address. */
+async function askForName(
+  ask: Ask,
+  stored: readonly Account[],
+): Promise<Pick<Account, 'name' | 'organizationId'>> {
+  if (stored.length === 0) return { name: '' };
+  const account = await ask((position) => askAccount(position, stored), { following: 1 });
+  if (account !== 'new') return account;
+  return { name: await ask((position) => askAccountName(position, stored), { following: 1 }) };
 }
 
 async function askAccount(
@@ -116,16 +78,22 @@ const askAccountName = (position: StepPosition, accounts: readonly Account[]): P
 const PUBLIC_HOST = 'console.neon.tech';
 const PUBLIC_KEYS_PAGE = `https://${PUBLIC_HOST}/app/settings/api-keys`;
 
+interface AcceptedKey {
+  readonly key: string;
+  /** The choices if the service needs to know the organization. */
+  readonly organizations: readonly Organization[];
+}
+
 async function askKey(
   context: CommandContext,
   position: StepPosition,
-  state: ConnectState,
-): Promise<Answer<ConnectState>> {
-  const { address = '' } = state;
-  const isPublic = address.startsWith(`https://${PUBLIC_HOST}/`);
-  let accepted = state;
+  account: Account,
+): Promise<Answer<AcceptedKey>> {
+  const { baseUrl } = account;
+  const isPublic = baseUrl.startsWith(`https://${PUBLIC_HOST}/`);
+  let organizations: readonly Organization[] = [];
   const question: Question = {
-    prompt: l10n.t('API key for {0}', address),
+    prompt: l10n.t('API key for {0}', baseUrl),
     placeholder: isPublic ? 'napi_…' : '',
     isSecret: true,
     problem: (text) =>
@@ -133,9 +101,9 @@ async function askKey(
         ? undefined
         : l10n.t("This isn't an API key. Keys have only ASCII characters and no spaces."),
     check: async (text, signal) => {
-      const checked = await checkKey(context, state, text, signal);
+      const checked = await checkKey(context, account, text, signal);
       if (typeof checked === 'string') return checked;
-      accepted = { ...state, ...checked };
+      organizations = checked;
       return undefined;
     },
   };
@@ -145,35 +113,30 @@ async function askKey(
     act: () => void env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)),
   };
   const answer = await askText(position, isPublic ? { ...question, button } : question);
-  return mapAnswer(answer, (key) => ({ ...accepted, key }));
+  return mapAnswer(answer, (key) => ({ key, organizations }));
 }
 
-type CheckedKey = Pick<ConnectState, 'organizationId' | 'organizations'>;
-
-/** Lists projects, which every kind of key may do. @returns why the key can't be used, or what the check found out */
+/** Lists projects, which every kind of key may do. @returns why the key can't be used, or else the organizations to choose from */
 async function checkKey(
   context: CommandContext,
-  { address, name = '', organizationId }: ConnectState,
+  account: Account,
   key: string,
   signal: AbortSignal,
-): Promise<string | CheckedKey> {
-  if (address === undefined || address === 'localService') return {};
+): Promise<string | readonly Organization[]> {
   context.log.addSecret(key);
   try {
-    const client = await context.openClient({ baseUrl: address, name }, key, 1);
-    const listed = client.projectPages(context.config.organizationOf({ organizationId }), { signal });
-    const failure = await listed.next().then(
-      () => undefined,
-      (error: unknown) => error ?? new Error(),
-    );
-    if (failure === undefined) return {};
-    if (explainError(failure).action !== 'organization') throw failure;
-    const organizations = (await client.findOrganizations({ signal })) ?? [];
-    if (organizations.length === 0) throw failure;
-    // Don't ask if there is only one.
-    return { organizations, organizationId: organizations[0]?.id };
+    const client = await context.openClient(account, key, 1);
+    try {
+      await client.projectPages(context.config.organizationOf(account), { signal }).next();
+      return [];
+    } catch (error) {
+      if (explainError(error).action !== 'organization') throw error;
+      const organizations = (await client.findOrganizations({ signal })) ?? [];
+      if (organizations.length === 0) throw error;
+      return organizations;
+    }
   } catch (error) {
-    if (isCancelled(error)) return {};
+    if (isCancelled(error)) return [];
     context.log.error('Checking an API key', error);
     return explainError(error).message;
   }

@@ -7,8 +7,8 @@ import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { runSteps, singleStep, valueStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
-import { askProject, inProject, requireConnection } from '../input/pickers.ts';
+import { askInSteps, singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { askProject, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
@@ -20,28 +20,20 @@ export const markAccount: Command = async (context, _argument, run) => {
   if (mark !== undefined) await setMark(context, accountId(account), name, mark);
 };
 
-interface ProjectMark {
-  readonly projectId?: string | undefined;
-  readonly mark?: Mark | null | undefined;
-}
-
 export const markProject: Command = async (context, argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't mark the project");
   const nameOf = (id: string) => sanitize(context.inventory.project(id)?.name ?? id);
-  const start: ProjectMark = { projectId: asProjectNode(argument)?.projectId };
-  const state = await runSteps<ProjectMark>(l10n.t('Mark Project'), start, [
-    valueStep('projectId', (position) => askProject(context, position)),
-    valueStep(
-      'mark',
-      inProject((position, { projectId }) =>
-        askMark(position, nameOf(projectId), context.guards.projectMark(projectId)),
-      ),
-    ),
-  ]);
-  const { projectId, mark } = state ?? {};
-  if (projectId !== undefined && mark !== undefined)
-    await setMark(context, projectId, nameOf(projectId), mark);
+  const given = asProjectNode(argument)?.projectId;
+  const answers = await askInSteps(l10n.t('Mark Project'), async (ask) => {
+    const projectId = given ?? (await ask((position) => askProject(context, position), { following: 1 }));
+    const current = context.guards.projectMark(projectId);
+    const mark = await ask((position) => askMark(position, nameOf(projectId), current));
+    return { projectId, mark };
+  });
+  if (answers === undefined) return;
+  const { projectId, mark } = answers;
+  await setMark(context, projectId, nameOf(projectId), mark);
 };
 
 /** @returns null for no mark */

@@ -16,7 +16,7 @@ import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { runSteps, valueStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
@@ -27,8 +27,9 @@ export const rotate: Command = async (context, _argument, run) => {
   const { account } = connection;
   requireWritable(context.guards, {});
   await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
-  const { old, name } = (await askForRotation(context)) ?? {};
-  if (name === undefined) return;
+  const answers = await askForRotation(context);
+  if (answers === undefined) return;
+  const { old, name } = answers;
   const outcome = await makeChange(context, run, {
     ...approvalOf(old, name),
     button: l10n.t('Rotate'),
@@ -85,18 +86,20 @@ function unchangedText({ step, error }: Extract<RotationOutcome, { readonly kind
   return `${reasons[step]()} ${l10n.t('This window keeps using its old key.')}`;
 }
 
-interface RotationState {
+interface RotationAnswers {
   /** The key to revoke; null if the user isn't sure which one, so that all are kept. */
-  readonly old?: ApiKey | null | undefined;
-  readonly name?: string;
+  readonly old: ApiKey | null;
+  readonly name: string;
 }
 
-async function askForRotation({ apiKeys }: CommandContext): Promise<RotationState | undefined> {
-  const start: RotationState = { old: apiKeys.keys.find(({ id }) => apiKeys.isInUse(id)) };
-  return await runSteps<RotationState>(l10n.t('Rotate API Key'), start, [
-    valueStep('old', (position) => askOldKey(position, apiKeys.keys)),
-    valueStep('name', (position, { old }) => askKeyName(position, apiKeys.keys, old?.name)),
-  ]);
+async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnswers | undefined> {
+  const { keys } = apiKeys;
+  const inUse = keys.find(({ id }) => apiKeys.isInUse(id));
+  return await askInSteps(l10n.t('Rotate API Key'), async (ask) => {
+    const old = inUse ?? (await ask((position) => askOldKey(position, keys), { following: 1 }));
+    const name = await ask((position) => askKeyName(position, keys, old?.name));
+    return { old, name };
+  });
 }
 
 /** The most recently used key comes first: it is probably this window's, which has just listed the keys. */
@@ -137,11 +140,8 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 }
 
 /** There are consequences only if a key is revoked. */
-function approvalOf(
-  old: ApiKey | null | undefined,
-  name: string,
-): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
-  if (!old) return { name, question: l10n.t('Rotate the API key?') };
+function approvalOf(old: ApiKey | null, name: string): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
+  if (old === null) return { name, question: l10n.t('Rotate the API key?') };
   const oldName = nameOrId(old.name, String(old.id));
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",

@@ -2,34 +2,24 @@
 import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
-import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { asBranchNode, asProjectNode, computeNodeOf } from '../../../model/inventory/nodes.ts';
 import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
-import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
-import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
+import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
 import { askText, pickOne } from '../input/quickInput.ts';
 import { askLifetime, explainExpiry } from './expiry.ts';
-
-interface State {
-  readonly projectId?: string | undefined;
-  readonly parentId?: string | undefined;
-  readonly name?: string;
-  readonly withCompute?: boolean;
-  /** Seconds from now; 0 is never. */
-  readonly lifetime?: number;
-}
 
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the branch");
-  const answers = await askForBranch(context, argument);
+  const answers = await askForCreation(context, argument);
   if (answers === undefined) return;
-  const { projectId } = answers;
-  if (projectId === undefined) return;
+  const { projectId, creation } = answers;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const created = await makeChange(context, run, {
     projectId,
@@ -37,72 +27,64 @@ export const create: Command = async (context, argument, run) => {
     question: l10n.t('Create a branch in {0}?', name),
     button: l10n.t('Create'),
     progress: l10n.t('Creating a branch'),
-    send: (options) => context.branchActions.create(projectId, creationOf(answers), options),
+    send: (options) => context.branchActions.create(projectId, creation, options),
     done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
   });
   if (created?.branch === undefined) return;
-  const { branch, computes = [] } = created;
-  const [compute] = computes;
+  const { branch, computes: [compute] = [] } = created;
   const node = { kind: 'branch', projectId, branchId: branch.id } as const;
-  await revealRow(
-    context,
-    compute === undefined ? node : { ...node, kind: 'compute', computeId: compute.id },
-  );
+  await revealRow(context, compute === undefined ? node : computeNodeOf(compute));
 };
 
+interface CreationAnswers {
+  readonly projectId: string;
+  readonly creation: BranchCreation;
+}
+
 /** @returns undefined if the user canceled. @throws {ApiError} */
-async function askForBranch(context: CommandContext, argument: unknown): Promise<State | undefined> {
-  const branch = asBranchNode(argument);
-  if (branch !== undefined) {
-    const { projectId, branchId } = branch;
-    const record = context.inventory.branches.get(projectId, branchId);
-    if (await explainExpiry({ ...branch, branch: record })) return undefined;
+async function askForCreation(
+  context: CommandContext,
+  argument: unknown,
+): Promise<CreationAnswers | undefined> {
+  const node = asBranchNode(argument);
+  if (node !== undefined) {
+    const branch = context.inventory.branches.get(node.projectId, node.branchId);
+    if (await explainExpiry({ ...node, branch })) return undefined;
   }
-  const start: State = {
-    projectId: (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context)),
-    parentId: branch?.branchId,
-  };
-  return await runSteps(l10n.t('Create Branch'), start, steps(context));
+  const given = (node ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
+  return await askInSteps(l10n.t('Create Branch'), async (ask) => {
+    const projectId = given ?? (await askForProject(context, ask, 4));
+    const name = await ask((position) => askNewName(context, position, projectId, node?.branchId), {
+      following: node === undefined ? 3 : 2,
+    });
+    const placeholder = l10n.t('Select the parent, whose data the branch starts with');
+    const current = currentBranch(context, projectId);
+    const question = { projectId, placeholder, current };
+    const parentId =
+      node?.branchId ?? (await ask((position) => askBranch(context, position, question), { following: 2 }));
+    const withCompute = await ask(askCompute, { following: 1 });
+    const lifetime = await ask(askLifetime);
+    const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
+    const creation = {
+      branch: { name, parent_id: parentId, ...expiry },
+      ...(withCompute ? { endpoints: [{ type: 'read_write' as const }] } : {}),
+    };
+    return { projectId, creation };
+  });
 }
 
-function creationOf({ name, parentId, withCompute, lifetime = 0 }: State): BranchCreation {
-  return {
-    branch: {
-      ...(name === undefined ? {} : { name }),
-      ...(parentId === undefined ? {} : { parent_id: parentId }),
-      ...(lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) }),
-    },
-    ...(withCompute === true ? { endpoints: [{ type: 'read_write' as const }] } : {}),
-  };
+async function askNewName(
+  context: CommandContext,
+  position: StepPosition,
+  projectId: string,
+  parentId: string | undefined,
+): Promise<Answer<string>> {
+  const list = await requireBranches(context, projectId);
+  const parent = parentId === undefined ? undefined : branchTitle(parentId, list.branches.get(parentId));
+  const prompt =
+    parent === undefined ? l10n.t('Name of the new branch') : l10n.t('Name of the new branch of {0}', parent);
+  return await askBranchName(position, list, { prompt, value: '' });
 }
-
-const steps = (context: CommandContext): readonly Step<State>[] => [
-  projectStep(context),
-  valueStep(
-    'name',
-    inProject(async (position, state) => {
-      const list = await requireBranches(context, state.projectId);
-      const prompt =
-        state.parentId === undefined
-          ? l10n.t('Name of the new branch')
-          : l10n.t(
-              'Name of the new branch of {0}',
-              branchTitle(state.parentId, list.branches.get(state.parentId)),
-            );
-      return await askBranchName(position, list, { prompt, value: '' });
-    }),
-  ),
-  valueStep(
-    'parentId',
-    inProject(async (position, { projectId }) => {
-      const placeholder = l10n.t('Select the parent, whose data the branch starts with');
-      const current = currentBranch(context, projectId);
-      return await askBranch(context, position, { projectId, placeholder, current });
-    }),
-  ),
-  valueStep('withCompute', askCompute),
-  valueStep('lifetime', askLifetime),
-];
 
 const MAX_BRANCH_NAME = 256;
 

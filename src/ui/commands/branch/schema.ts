@@ -17,7 +17,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askBranch, pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { mapAnswer, runSteps } from '../input/multiStepInput.ts';
+import { askInSteps } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
@@ -27,7 +27,7 @@ export const open: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, argument);
   if (picked === undefined) return;
   run.failureMessage = l10n.t("Couldn't open the schema of {0}", picked.name);
-  const answers = await ask(context, title, picked, { baseId: picked.branchId });
+  const answers = await ask(context, title, picked, picked.branchId);
   if (answers === undefined) return;
   const uri = uriOf(context, { ...picked, database: answers.database });
   await load(context, [uri]);
@@ -41,7 +41,7 @@ export const compare: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.name);
   if (picked.list.branches.size < 2) throw new Error(l10n.t('The project has no other branch.'));
-  const answers = await ask(context, title, picked, {});
+  const answers = await ask(context, title, picked);
   if (answers === undefined) return;
   const { projectId, branchId } = picked;
   const { database, baseId } = answers;
@@ -113,17 +113,15 @@ async function withCancel<T>(title: string, task: (options: CallOptions) => Prom
   });
 }
 
-interface SchemaState {
-  readonly baseId?: string | undefined;
-  readonly database?: string | undefined;
-}
-
-/** Asks for the branch to compare with (the parent by default), and for the database if there are several. */
+/**
+ * Asks for the branch to compare with (the parent by default), and for the database if there are several.
+ * @param given the branch to compare with, if it is known
+ */
 async function ask(
   context: CommandContext,
   title: string,
   { projectId, branchId, branch, list }: PickedBranch,
-  start: SchemaState,
+  given?: string,
 ): Promise<{ readonly baseId: string; readonly database: string } | undefined> {
   const databases = await withCancel(l10n.t('Loading the databases'), (options) =>
     context.schemas.databases(projectId, branchId, options),
@@ -131,28 +129,21 @@ async function ask(
   const others = [...list.branches.keys()].filter((id) => id !== branchId);
   const [onlyOther] = others.length === 1 ? others : [];
   const [onlyDatabase] = databases.length === 1 ? databases : [];
-  const state = await runSteps<SchemaState>(title, { baseId: onlyOther, database: onlyDatabase, ...start }, [
-    {
-      applies: ({ baseId }) => baseId === undefined,
-      ask: async (page, answers) => {
-        const picked = await askBranch(context, page, {
-          projectId,
-          placeholder: l10n.t('Select the branch to compare with'),
-          current: branch.parent_id ?? undefined,
-          problem: (id) => (id === branchId ? l10n.t('the same branch') : undefined),
-        });
-        return mapAnswer(picked, (baseId) => ({ ...answers, baseId }));
-      },
-    },
-    {
-      applies: ({ database }) => database === undefined,
-      ask: async (page, answers) => {
-        const items = databases.map((label) => ({ label, value: label }));
-        const picked = await pickOne(page, { placeholder: l10n.t('Select a database'), items });
-        return mapAnswer(picked, (database) => ({ ...answers, database }));
-      },
-    },
-  ]);
-  if (state?.baseId === undefined || state.database === undefined) return undefined;
-  return { baseId: state.baseId, database: state.database };
+  const branchQuestion = {
+    projectId,
+    placeholder: l10n.t('Select the branch to compare with'),
+    current: branch.parent_id ?? undefined,
+    problem: (id: string) => (id === branchId ? l10n.t('the same branch') : undefined),
+  };
+  const items = databases.map((label) => ({ label, value: label }));
+  return await askInSteps(title, async (askNext) => {
+    const following = onlyDatabase === undefined ? 1 : 0;
+    const baseId =
+      given ??
+      onlyOther ??
+      (await askNext((page) => askBranch(context, page, branchQuestion), { following }));
+    const placeholder = l10n.t('Select a database');
+    const database = onlyDatabase ?? (await askNext((page) => pickOne(page, { placeholder, items })));
+    return { baseId, database };
+  });
 }

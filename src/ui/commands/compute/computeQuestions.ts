@@ -18,43 +18,16 @@ import {
 } from '../../../api/records/sizes.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import { autosuspendText, delayProblem, duration } from '../../text/timeText.ts';
-import { mapAnswer, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
+import type { Answer, Ask, StepPosition } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
-/** The answers about the size, which take one step or three. */
-export interface SizeState {
-  readonly size?: SizeRange;
-  /** Set for an autoscaling range, with the minimum once it is picked. */
-  readonly range?: { readonly min?: number };
-}
-
-/** @param current the size of the compute, marked and focused. @param applies whether to ask for the size */
-export function sizeSteps<State extends SizeState>(
-  current: (state: State) => SizeRange | undefined,
-  applies: (state: State) => boolean = () => true,
-): readonly Step<State>[] {
-  return [
-    {
-      applies: (state) => applies(state) && state.size === undefined && state.range === undefined,
-      ask: async (position, state) =>
-        mapAnswer(await askFixed(position, current(state)), (cu) =>
-          cu === 'range' ? { ...state, range: {} } : { ...state, size: { min: cu, max: cu } },
-        ),
-    },
-    {
-      applies: (state) => state.range !== undefined && state.range.min === undefined,
-      ask: async (position, state) =>
-        mapAnswer(await askMinimum(position, current(state)), (min) => ({ ...state, range: { min } })),
-    },
-    valueStep(
-      'size',
-      async (position, state) => {
-        const min = state.range?.min ?? 0;
-        return mapAnswer(await askMaximum(position, min, current(state)), (max) => ({ min, max }));
-      },
-      (state) => state.range !== undefined && state.size === undefined,
-    ),
-  ];
+/** @param current the size of the compute, marked and focused. @param following the number of questions after the size */
+export async function askSize(ask: Ask, current: SizeRange | undefined, following = 0): Promise<SizeRange> {
+  const fixed = await ask((position) => askFixed(position, current), { following });
+  if (fixed !== 'range') return { min: fixed, max: fixed };
+  const min = await ask((position) => askMinimum(position, current), { following: following + 1 });
+  const max = await ask((position) => askMaximum(position, min, current), { following });
+  return { min, max };
 }
 
 async function askFixed(

@@ -2,37 +2,25 @@
 import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary, labelOf } from '../../../model/inventory/computeStatus.ts';
-import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { asBranchNode, asProjectNode, computeNodeOf } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
-import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
+import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
-import { askAutosuspend, sizeSteps, type SizeState } from './computeQuestions.ts';
+import { askAutosuspend, askSize } from './computeQuestions.ts';
 import { askBranch } from '../input/branchPicker.ts';
 
 type ComputeType = ComputeCreation['type'];
 
-interface CreationState extends SizeState {
-  readonly projectId?: string | undefined;
-  readonly branchId?: string | undefined;
-  readonly type?: ComputeType;
-  readonly autosuspend?: number;
-}
-
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the compute");
-  const start: CreationState = {
-    projectId: (asProjectNode(argument) ?? asBranchNode(argument))?.projectId ?? (await onlyProject(context)),
-    branchId: asBranchNode(argument)?.branchId,
-  };
-  const answers = (await runSteps(l10n.t('Create Compute'), start, createSteps(context))) ?? {};
-  const creation = creationOf(answers);
-  const { projectId } = answers;
-  if (projectId === undefined || creation === undefined) return;
+  const answers = await askForCreation(context, argument);
+  if (answers === undefined) return;
+  const { projectId, creation } = answers;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   const created = await makeChange(context, run, {
     projectId,
@@ -44,45 +32,47 @@ export const create: Command = async (context, argument, run) => {
     send: (options) => context.computeActions.create(projectId, creation, options),
     done: ({ compute }) => compute && l10n.t('Created {0}', nameOrId(compute.name, compute.id)),
   });
-  if (created?.compute === undefined) return;
-  const { id: computeId, branch_id: branchId } = created.compute;
-  await revealRow(context, { kind: 'compute', projectId, branchId, computeId });
+  if (created?.compute !== undefined) await revealRow(context, computeNodeOf(created.compute));
 };
 
-function creationOf({ branchId, type, size, autosuspend }: CreationState): ComputeCreation | undefined {
-  if (branchId === undefined || type === undefined || size === undefined) return undefined;
-  return {
-    branch_id: branchId,
-    type,
-    autoscaling_limit_min_cu: size.min,
-    autoscaling_limit_max_cu: size.max,
-    ...(autosuspend === undefined ? {} : { suspend_timeout_seconds: autosuspend }),
-  };
+interface CreationAnswers {
+  readonly projectId: string;
+  readonly creation: ComputeCreation;
 }
 
-const createSteps = (context: CommandContext): readonly Step<CreationState>[] => [
-  projectStep(context),
-  valueStep(
-    'branchId',
-    inProject((position, { projectId }) =>
-      askBranch(context, position, { projectId, current: currentBranch(context, projectId) }),
-    ),
-  ),
-  valueStep(
-    'type',
-    inProject((position, state) => askType(context, position, state)),
-  ),
-  ...sizeSteps<CreationState>(() => undefined),
-  valueStep('autosuspend', (position) => askAutosuspend(position, undefined)),
-];
+async function askForCreation(
+  context: CommandContext,
+  argument: unknown,
+): Promise<CreationAnswers | undefined> {
+  const branch = asBranchNode(argument);
+  const given = (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
+  return await askInSteps(l10n.t('Create Compute'), async (ask) => {
+    const projectId = given ?? (await askForProject(context, ask, 4));
+    const current = currentBranch(context, projectId);
+    const branchId =
+      branch?.branchId ??
+      (await ask((position) => askBranch(context, position, { projectId, current }), { following: 3 }));
+    const type = await ask((position) => askType(context, position, projectId, branchId), { following: 2 });
+    const { min, max } = await askSize(ask, undefined, 1);
+    const autosuspend = await ask((position) => askAutosuspend(position, undefined));
+    const creation = {
+      branch_id: branchId,
+      type,
+      autoscaling_limit_min_cu: min,
+      autoscaling_limit_max_cu: max,
+      suspend_timeout_seconds: autosuspend,
+    };
+    return { projectId, creation };
+  });
+}
 
 /** A branch has at most one primary (section 8). */
 async function askType(
   context: CommandContext,
   position: StepPosition,
-  { projectId, branchId }: { readonly projectId: string; readonly branchId?: string | undefined },
+  projectId: string,
+  branchId: string,
 ): Promise<Answer<ComputeType>> {
-  if (branchId === undefined) return undefined;
   const items = async () => {
     const list = await context.inventory.loadComputes(projectId);
     const primary = list?.branches().get(branchId)?.find(isPrimary);

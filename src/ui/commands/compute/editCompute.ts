@@ -1,21 +1,33 @@
-/** Edit Compute…: asks what to change, confirms the consequences and sends only what differs. */
-import { commands, l10n, Uri } from 'vscode';
+/** Edit Compute…: asks what to change and the new value, confirms the consequences, and sends only what differs. */
+import { commands, l10n, ThemeIcon, Uri } from 'vscode';
+import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
 import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import { onlyChanged } from '../../../model/operations/computeActions.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
-import { computeStatus, sizeText } from '../../../model/inventory/computeStatus.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { isLocalCompute } from '../../../model/connection/connectionStrings.ts';
-import { settingsUri } from '../../../model/settings/pgSettings.ts';
+import {
+  computeStatus,
+  isPrimary,
+  labelOf,
+  sizeOf,
+  sizeText,
+} from '../../../model/inventory/computeStatus.ts';
+import { asComputeNode, computeNodeOf } from '../../../model/inventory/nodes.ts';
+import { onlyChanged } from '../../../model/operations/computeActions.ts';
+import { settingsOn, settingsUri } from '../../../model/settings/pgSettings.ts';
 import { announce } from '../../notifications/announce.ts';
-import type { ApprovalRequest } from '../../notifications/approval.ts';
+import { requireWritable, type ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { effectText } from '../../text/changeText.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { autosuspendText } from '../../text/timeText.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { requireConnection } from '../input/pickers.ts';
-import { askForEdit } from './editQuestions.ts';
+import { askBranch } from '../input/branchPicker.ts';
+import { askInSteps, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
+import { askForCompute, requireCompute, requireConnection } from '../input/pickers.ts';
+import { askText, pickOne, type Choice } from '../input/quickInput.ts';
+import { askAutosuspend, askSize } from './computeQuestions.ts';
 
 export const edit: Command = async (context, argument, run) => {
   requireConnection(context);
@@ -24,13 +36,13 @@ export const edit: Command = async (context, argument, run) => {
   if (answers === undefined) return;
   const name = nameOrId(answers.compute.name, answers.compute.id);
   run.failureMessage = l10n.t("Couldn't change {0}", name);
-  if (answers.edited === 'settings') return await openSettings(context, answers.compute);
-  const { project_id: projectId, branch_id: branchId, id: computeId } = answers.compute;
+  if (answers.change === undefined) return await openSettings(context, answers.compute);
+  const { project_id: projectId, id: computeId } = answers.compute;
   // The record may have been refreshed during the questions.
   const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
   const change = onlyChanged(current, answers.change);
   if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
-  const node = { kind: 'compute', projectId, branchId, computeId } as const;
+  const node = computeNodeOf(current);
   await makeChange(context, run, {
     ...node,
     name,
@@ -86,6 +98,128 @@ function buttonFor(
 async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {
   const account = session.connection?.account;
   if (account === undefined) return;
-  const node = { projectId: compute.project_id, computeId: compute.id };
-  await commands.executeCommand('vscode.open', Uri.from(settingsUri(account, node)));
+  await commands.executeCommand('vscode.open', Uri.from(settingsUri(account, computeNodeOf(compute))));
 }
+
+type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
+
+interface EditAnswers {
+  /** As the user saw it. */
+  readonly compute: Compute;
+  /** Undefined to edit the Postgres settings, which are a document. */
+  readonly change: ComputePatch | undefined;
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} */
+async function askForEdit(context: CommandContext, argument: unknown): Promise<EditAnswers | undefined> {
+  const given = asComputeNode(argument);
+  if (given !== undefined) await requireCompute(context, given);
+  const question = { placeholder: l10n.t('Select a compute'), following: 1 };
+  const answers = await askInSteps(l10n.t('Edit Compute'), async (ask) => {
+    const node = given ?? (await askForCompute(context, ask, question));
+    requireWritable(context.guards, node);
+    const compute = await requireCompute(context, node);
+    const edited = await ask((position) => askWhat(context, position, compute));
+    return { compute, change: await askForChange(context, ask, compute, edited) };
+  });
+  if (answers !== undefined) await context.lastCompute.remember(computeNodeOf(answers.compute));
+  return answers;
+}
+
+/** @returns undefined for the Postgres settings */
+async function askForChange(
+  context: CommandContext,
+  ask: Ask,
+  compute: Compute,
+  edited: Edited,
+): Promise<ComputePatch | undefined> {
+  switch (edited) {
+    case 'size': {
+      const { min, max } = await askSize(ask, sizeOf(compute));
+      return { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max };
+    }
+    case 'autosuspend': {
+      const current = compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT;
+      return { suspend_timeout_seconds: await ask((position) => askAutosuspend(position, current)) };
+    }
+    case 'branch':
+      return { branch_id: await ask((position) => askTarget(context, position, compute)) };
+    case 'name':
+      return { name: await ask((position) => askComputeName(position, compute)) };
+    case 'pooler':
+      return { pooler_enabled: compute.pooler_enabled !== true };
+    case 'disabled':
+      return { disabled: compute.disabled !== true };
+    case 'settings':
+      return undefined;
+    default:
+      return edited satisfies never;
+  }
+}
+
+async function askWhat(
+  { inventory }: CommandContext,
+  position: StepPosition,
+  compute: Compute,
+): Promise<Answer<Edited>> {
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
+  const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
+  const items = editItems(compute, branch);
+  return await pickOne(position, { placeholder, items });
+}
+
+function editItems(compute: Compute, branch: string): Choice<Edited>[] {
+  const isPooled = compute.pooler_enabled === true;
+  const isDisabled = compute.disabled === true;
+  const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
+  return [
+    item('size', 'dashboard', l10n.t('Size…'), sizeText(compute)),
+    item('autosuspend', 'clock', l10n.t('Autosuspend…'), autosuspendText(compute.suspend_timeout_seconds)),
+    item(
+      'settings',
+      'settings',
+      l10n.t('Postgres Settings…'),
+      sanitize(settings.join(', ')) || l10n.t('none'),
+    ),
+    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), branch),
+    item('name', 'tag', l10n.t('Name…'), sanitize(compute.name ?? '') || l10n.t('none')),
+    isPooled
+      ? item('pooler', 'plug', l10n.t('Turn Pooled Connections Off'), l10n.t('on'))
+      : item('pooler', 'plug', l10n.t('Turn Pooled Connections On'), l10n.t('off')),
+    isDisabled
+      ? item('disabled', 'play', l10n.t('Enable'), l10n.t('disabled'))
+      : item('disabled', 'circle-slash', l10n.t('Disable…'), l10n.t('enabled')),
+  ];
+}
+
+const item = (edited: Edited, icon: string, label: string, current: string): Choice<Edited> => ({
+  label,
+  iconPath: new ThemeIcon(icon),
+  description: current,
+  value: edited,
+});
+
+/** A primary can't move to a branch that has one (section 4.3). Read replicas can move anywhere. */
+async function askTarget(
+  context: CommandContext,
+  position: StepPosition,
+  compute: Compute,
+): Promise<Answer<string>> {
+  const problem = (branchId: string, computes: readonly Compute[]) => {
+    if (branchId === compute.branch_id) return l10n.t('current branch');
+    const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
+    return primary && l10n.t('not available: {0} is the primary of this branch', sanitize(labelOf(primary)));
+  };
+  return await askBranch(context, position, { projectId: compute.project_id, problem });
+}
+
+const MAX_COMPUTE_NAME = 64;
+
+const askComputeName = (position: StepPosition, compute: Compute): Promise<Answer<string>> =>
+  askText(position, {
+    prompt: l10n.t('Name of {0}', compute.id),
+    value: compute.name ?? '',
+    problem: (text) =>
+      text.length > MAX_COMPUTE_NAME ? l10n.t('At most {0} characters', MAX_COMPUTE_NAME) : undefined,
+  });

@@ -9,8 +9,8 @@ import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inv
 import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { runSteps, valueStep, type Answer, type StepPosition } from './multiStepInput.ts';
-import { currentBranch, inProject, onlyProject, projectStep, requireConnection } from './pickers.ts';
+import { askInSteps, type Answer, type StepPosition } from './multiStepInput.ts';
+import { askForProject, currentBranch, onlyProject, requireConnection } from './pickers.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 import { window } from '../../window.ts';
 
@@ -100,11 +100,6 @@ export interface PickedBranch extends BranchNode {
   readonly list: BranchList;
 }
 
-interface BranchState {
-  readonly projectId?: string | undefined;
-  readonly branchId?: string | undefined;
-}
-
 /**
  * The branch to change: the argument's, or the one that the user picks.
  * @param problem why a branch can't be picked
@@ -118,40 +113,38 @@ export async function pickBranch(
   problem?: (branch: Branch) => string | undefined,
 ): Promise<PickedBranch | undefined> {
   requireConnection(context);
-  const { inventory } = context;
-  const node = asBranchNode(argument);
-  const projectId = asProjectNode(argument)?.projectId;
-  const start: BranchState = node ?? { projectId: projectId ?? (await onlyProject(context)) };
-  const state = await runSteps<BranchState>(title, start, [
-    projectStep(context),
-    valueStep(
-      'branchId',
-      inProject(async (position, { projectId }) => {
-        await requireBranches(context, projectId);
-        const problemOf = (id: string) => {
-          const branch = inventory.branches.get(projectId, id);
-          return branch === undefined ? l10n.t('not listed by the service') : problem?.(branch);
-        };
-        const placeholder = l10n.t('Select a branch');
-        const current = currentBranch(context, projectId);
-        return await askBranch(context, position, { projectId, placeholder, current, problem: problemOf });
-      }),
-    ),
-  ]);
-  return state?.projectId === undefined || state.branchId === undefined
-    ? undefined
-    : await requireBranch(context, state.projectId, state.branchId);
-}
-
-async function requireBranch(
-  context: CommandContext,
-  projectId: string,
-  branchId: string,
-): Promise<PickedBranch> {
+  const picked = asBranchNode(argument) ?? (await askForBranch(context, title, argument, problem));
+  if (picked === undefined) return undefined;
+  const { projectId, branchId } = picked;
   const list = await requireBranches(context, projectId);
   const branch = list.branches.get(branchId);
   if (branch === undefined) throw new Error(l10n.t('{0} no longer exists.', branchId));
   return { kind: 'branch', projectId, branchId, name: branchTitle(branchId, branch), branch, list };
+}
+
+async function askForBranch(
+  context: CommandContext,
+  title: string,
+  argument: unknown,
+  problem: (branch: Branch) => string | undefined = () => undefined,
+): Promise<Pick<BranchNode, 'projectId' | 'branchId'> | undefined> {
+  const given = asProjectNode(argument)?.projectId ?? (await onlyProject(context));
+  return await askInSteps(title, async (ask) => {
+    const projectId = given ?? (await askForProject(context, ask, 1));
+    const branchId = await ask(async (position) => {
+      const list = await requireBranches(context, projectId);
+      return await askBranch(context, position, {
+        projectId,
+        placeholder: l10n.t('Select a branch'),
+        current: currentBranch(context, projectId),
+        problem: (id) => {
+          const branch = list.branches.get(id);
+          return branch === undefined ? l10n.t('not listed by the service') : problem(branch);
+        },
+      });
+    });
+    return { projectId, branchId };
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
- * Several questions with a Back button. The state is immutable: each step returns the next one, and going back restores the
- * previous one. Steps that don't apply are skipped.
+ * Several questions with a Back button, in ordinary code that awaits one after the other. When the user goes back, that code
+ * runs again and gets the earlier answers without asking. So it changes nothing, and which question comes next depends only
+ * on the answers and on values from before the first question.
  */
 
 /** The user wants to return to the previous question. */
@@ -13,6 +14,58 @@ export interface StepPosition {
   readonly step: number;
   readonly totalSteps: number;
   readonly canGoBack: boolean;
+}
+
+type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
+
+interface StepOptions<T> {
+  /** The number of questions that follow, as far as it is known; by default 0. */
+  readonly following?: number;
+  /** An answer that is used instead of asking, until the user goes back to this question. */
+  readonly assumed?: T | undefined;
+}
+
+/** Asks the next question. Rejects if the user goes back or cancels, which `askInSteps` handles. */
+export type Ask = <T>(question: Question<T>, options?: StepOptions<T>) => Promise<T>;
+
+/** Ends a run of the steps. */
+const INTERRUPTED = new Error('The user went back or canceled');
+
+/** @param steps see the top of this file. @returns its result, or undefined if the user canceled */
+export async function askInSteps<T>(title: string, steps: (ask: Ask) => Promise<T>): Promise<T | undefined> {
+  const answers: unknown[] = [];
+  let isBack = false;
+  for (;;) {
+    let step = 0;
+    const ask: Ask = async <A>(question: Question<A>, options: StepOptions<A> = {}) => {
+      step += 1;
+      // The same question as in the previous run.
+      if (step <= answers.length) return answers[step - 1] as A;
+      const { following = 0, assumed } = options;
+      const position = { title, step, totalSteps: step + following, canGoBack: step > 1 };
+      const answer = (isBack ? undefined : assumed) ?? (await question(position));
+      isBack = answer === BACK;
+      if (answer === undefined || answer === BACK) throw INTERRUPTED;
+      answers.push(answer);
+      return answer;
+    };
+    try {
+      return await steps(ask);
+    } catch (error) {
+      if (error !== INTERRUPTED) throw error;
+      if (!isBack || answers.pop() === undefined) return undefined;
+    }
+  }
+}
+
+/** Asks a single question. @returns undefined if the user canceled */
+export const singleStep = <T>(title: string, question: Question<T>): Promise<T | undefined> =>
+  askInSteps(title, (ask) => ask(question));
+
+/** Maps the value of an answer. BACK and undefined stay. */
+export function mapAnswer<T, Result>(answer: Answer<T>, map: (value: T) => Result): Answer<Result> {
+  if (answer === undefined) return undefined;
+  return answer === BACK ? BACK : map(answer);
 }
 
 export interface Step<State> {
@@ -67,19 +120,4 @@ export async function runSteps<State>(
     }
   }
   return state;
-}
-
-/** Asks a single question. @returns undefined if the user canceled */
-export async function singleStep<T>(
-  title: string,
-  ask: (position: StepPosition) => Promise<Answer<T>>,
-): Promise<T | undefined> {
-  const answer = await ask({ title, step: 1, totalSteps: 1, canGoBack: false });
-  return answer === BACK ? undefined : answer;
-}
-
-/** Maps the value of an answer. BACK and undefined stay. */
-export function mapAnswer<T, Result>(answer: Answer<T>, map: (value: T) => Result): Answer<Result> {
-  if (answer === undefined) return undefined;
-  return answer === BACK ? BACK : map(answer);
 }

@@ -16,14 +16,7 @@ import { branchLabel } from '../../text/branchText.ts';
 import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
-import {
-  mapAnswer,
-  runSteps,
-  valueStep,
-  type Answer,
-  type StepPosition,
-  type Step,
-} from './multiStepInput.ts';
+import { askInSteps, type Answer, type Ask, type StepPosition } from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 
 /** @throws {Error} with a message for the user */
@@ -62,25 +55,8 @@ export async function askProject(context: CommandContext, position: StepPosition
 }
 
 /** Uses the current project without asking. The user can go back to choose another one. */
-export const projectStep = <State extends { readonly projectId?: string | undefined }>(
-  context: CommandContext,
-): Step<State> => ({
-  ...valueStep('projectId', (position) => askProject(context, position)),
-  assume: (state) => {
-    const projectId = currentProject(context);
-    return projectId === undefined ? undefined : { ...state, projectId };
-  },
-});
-
-/** For a step that needs the project. */
-export const inProject =
-  <State extends { readonly projectId?: string | undefined }, T>(
-    ask: (position: StepPosition, state: State & { readonly projectId: string }) => Promise<Answer<T>>,
-  ) =>
-  async (position: StepPosition, state: State): Promise<Answer<T>> => {
-    const { projectId } = state;
-    return projectId === undefined ? undefined : await ask(position, { ...state, projectId });
-  };
+export const askForProject = (context: CommandContext, ask: Ask, following = 0): Promise<string> =>
+  ask((position) => askProject(context, position), { following, assumed: currentProject(context) });
 
 /** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
@@ -127,41 +103,30 @@ interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | '
   readonly computesView: Pick<ComputesView, 'view'>;
 }
 
-/** The answers to {@link computeSteps}. */
-export interface ComputeState {
-  readonly projectId?: string | undefined;
-  readonly node?: ComputeNode | undefined;
+interface ComputeQuestion {
+  readonly placeholder: string;
+  readonly canPick?: CanPick | undefined;
+  /** The number of questions that follow. */
+  readonly following?: number;
 }
 
 /** Asks for a compute of any project. In a large account, the user may have to pick the project first. */
-export const computeSteps = <State extends ComputeState>(
+export async function askForCompute(
   context: PickerContext,
-  placeholder: string,
-  canPick: CanPick = () => true,
-): readonly Step<State>[] => [
-  {
-    applies: ({ node }) => node === undefined,
-    ask: async (position, state) => {
-      const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
-      const picked = await pickOne<Row>(position, { placeholder, items, idOf });
-      return mapAnswer(picked, (row) => ({ ...state, projectId: row.projectId, node: asComputeNode(row) }));
-    },
-  },
-  valueStep(
-    'node',
-    inProject(async (position, { projectId }) => {
-      const items = async () => {
-        await context.inventory.loadComputes(projectId);
-        return computeItems(context, (each) => each.project_id === projectId && canPick(each));
-      };
-      return await pickOne<ComputeNode>(position, {
-        placeholder: l10n.t('Select a compute'),
-        items: items(),
-      });
-    }),
-    ({ projectId, node }) => projectId !== undefined && node === undefined,
-  ),
-];
+  ask: Ask,
+  { placeholder, canPick = () => true, following = 0 }: ComputeQuestion,
+): Promise<ComputeNode> {
+  const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
+  const row = await ask<Row>((position) => pickOne(position, { placeholder, items, idOf }), { following });
+  if (row.kind === 'compute') return row;
+  const { projectId } = row;
+  const itemsOfProject = async () => {
+    await context.inventory.loadComputes(projectId);
+    return computeItems(context, (each) => each.project_id === projectId && canPick(each));
+  };
+  const question = { placeholder: l10n.t('Select a compute'), items: itemsOfProject };
+  return await ask((position) => pickOne<ComputeNode>(position, question), { following });
+}
 
 /** The loaded computes. Those of the selected row come first, then the last used one. */
 function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
@@ -246,15 +211,16 @@ export async function pickCompute(
   canPick?: CanPick,
 ): Promise<PickedCompute | undefined> {
   requireConnection(context);
-  const steps = computeSteps<ComputeState>(context, l10n.t('Select a compute'), canPick);
-  const state = await runSteps<ComputeState>(title, { node: asComputeNode(argument) }, steps);
-  if (state?.node === undefined) return undefined;
+  const question = { placeholder: l10n.t('Select a compute'), canPick };
+  const picked =
+    asComputeNode(argument) ?? (await askInSteps(title, (ask) => askForCompute(context, ask, question)));
+  if (picked === undefined) return undefined;
   const { inventory, lastCompute } = context;
-  const { projectId, computeId } = state.node;
+  const { projectId, computeId } = picked;
   await inventory.ensureComputes(projectId);
   const compute = inventory.compute(projectId, computeId);
   // The row may be older than a move to another branch.
-  const node = { ...state.node, branchId: compute?.branch_id ?? state.node.branchId };
+  const node = { ...picked, branchId: compute?.branch_id ?? picked.branchId };
   await lastCompute.remember(node);
   return { ...node, name: nameOrId(compute?.name, computeId) };
 }

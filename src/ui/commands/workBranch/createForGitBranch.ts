@@ -16,8 +16,8 @@ import { explainExpiry } from '../branch/expiry.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext, Run } from '../context.ts';
 import { requireBranches } from '../input/branchPicker.ts';
-import { runSteps, singleStep } from '../input/multiStepInput.ts';
-import { onlyProject, projectStep, requireConnection } from '../input/pickers.ts';
+import { askInSteps, singleStep } from '../input/multiStepInput.ts';
+import { askForProject, onlyProject, requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
@@ -71,8 +71,8 @@ async function findProject(
   const linked = (await findNeonFile(folder.uri.fsPath))?.projectId;
   // It may be that of another account.
   const isListed = typeof linked === 'string' && context.inventory.projects?.entries.has(linked) === true;
-  const start: { readonly projectId?: string | undefined } = { projectId: isListed ? linked : only };
-  return (await runSteps(title, start, [projectStep(context)]))?.projectId;
+  const known = isListed ? linked : only;
+  return known ?? (await askInSteps(title, (ask) => askForProject(context, ask)));
 }
 
 interface Choice {
