@@ -1,54 +1,31 @@
 /** The stores and views behind what `extension.ts` registers. One per window. */
 import {
   env,
-  Uri,
   type EventEmitter,
   type ExtensionContext,
   type FileChangeEvent,
   type TreeView,
+  type Uri,
 } from 'vscode';
 import type { DisposableStore } from './base/disposable.ts';
-import { Accounts } from './model/account/accounts.ts';
-import { AgentBranches } from './model/agents/agentBranches.ts';
-import { ApiKeyList } from './model/account/apiKeyList.ts';
-import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
-import { BranchActions } from './model/operations/branchActions.ts';
-import { ChangeSender } from './model/operations/changeSender.ts';
-import { ComputeActions } from './model/operations/computeActions.ts';
-import type { OpenClient } from './model/account/accountConnection.ts';
-import { Guards } from './model/account/guards.ts';
-import { Inventory } from './model/inventory/inventory.ts';
-import { LastCompute } from './model/inventory/lastCompute.ts';
-import { RequestBudget } from './model/refresh/requestBudget.ts';
-import { ConnectionDefaults } from './model/connection/connectionDefaults.ts';
-import { OperationTracker } from './model/operations/operationTracker.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
-import { UnprotectedBranches } from './model/operations/unprotectedBranches.ts';
-import { Schemas } from './model/schema/schemas.ts';
-import { Session } from './model/account/session.ts';
+import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import type { AgentBridge } from './ui/agents/mcp/bridge.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
-import { KnownHosts } from './model/workBranch/knownHosts.ts';
-import { LocalService } from './ui/localService/localService.ts';
-import { Log } from './ui/log/log.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
-import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
-import { NameOrder } from './ui/text/idAndName.ts';
-import { announceStarts, showOperations } from './ui/notifications/statusBar.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
-import { secretStore } from './ui/state/secrets.ts';
+import { announceStarts, showOperations } from './ui/notifications/statusBar.ts';
 import { SchemaDocuments } from './ui/schema/schemaDocuments.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
-import { Config } from './ui/state/config.ts';
-import { usesAgents } from './ui/state/usesAgents.ts';
-import { PassFiles } from './ui/state/passFiles.ts';
 import { hideNotOffered } from './ui/state/contextKey.ts';
-import { updateContextKeys } from './ui/state/updateContextKeys.ts';
 import { lastAccount, rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
+import { updateContextKeys } from './ui/state/updateContextKeys.ts';
+import { usesAgents } from './ui/state/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
+import { createWindowModel, type WindowModel } from './ui/windowModel.ts';
 import { renewUsedBranches } from './ui/workBranch/renewal.ts';
 import { WorkBranchItem } from './ui/workBranch/statusItem.ts';
 import { WorkFolders } from './ui/workBranch/workFolders.ts';
@@ -65,12 +42,11 @@ export interface ActiveViews {
 }
 
 export type App = ReturnType<typeof createApp>;
-type Model = ReturnType<typeof createModel>;
 type Views = ReturnType<typeof createViews>;
 
 /** Uses neither the secret store nor the network: see `Session.start`. */
 export function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
-  const model = createModel(context, disposables);
+  const model = createWindowModel(context, disposables);
   let bridge: Promise<AgentBridge> | undefined;
   const createBridge = async () => {
     const { AgentBridge } = await import('./ui/agents/mcp/bridge.ts');
@@ -93,54 +69,8 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   return app;
 }
 
-function createModel(context: ExtensionContext, disposables: DisposableStore) {
-  const log = disposables.add(new Log());
-  const config = new Config();
-  const memory = context.workspaceState;
-  const secrets = secretStore(context.secrets);
-  const accounts = disposables.add(new Accounts(secrets));
-  const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
-  const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
-  const localService = disposables.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
-  const openClient = clientOpener(localService, log);
-  const session = disposables.add(new Session(accounts, openClient));
-  const organizationId = () => config.organizationOf(session.connection?.account);
-  const inventory = disposables.add(new Inventory(session, organizationId));
-  const budget = new RequestBudget({ isUnlimited: () => session.connection?.isLocal ?? false });
-  const onError = (error: unknown) => log.error('Following operations', error);
-  const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
-  const sender = new ChangeSender(session, inventory, tracker);
-  const unprotected = new UnprotectedBranches(unprotectedRecords(context.globalStorageUri));
-  return {
-    extensionUri: context.extensionUri,
-    log,
-    config,
-    accounts,
-    localService,
-    openClient,
-    session,
-    inventory,
-    budget,
-    tracker,
-    sender,
-    apiKeys: disposables.add(new ApiKeyList(session)),
-    schemas: new Schemas(session),
-    connectionDefaults: new ConnectionDefaults(session, memory),
-    lastCompute: new LastCompute(session, memory),
-    guards: new Guards(session, inventory, config),
-    computeActions: new ComputeActions(session, inventory, sender),
-    unprotected,
-    branchActions: new BranchActions(session, inventory, sender, unprotected),
-    rotationRecords: rotationRecords(context.globalStorageUri),
-    nameOrder: new NameOrder(context.globalState),
-    agentBranches: new AgentBranches(context.globalState),
-    knownHosts: new KnownHosts(context.globalState),
-    passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
-  };
-}
-
 function createViews(
-  model: Model,
+  model: WindowModel,
   { computesView, apiKeysView, filesChanged, schemasChanged }: ActiveViews,
   disposables: DisposableStore,
 ) {
@@ -160,7 +90,7 @@ function createViews(
 
 function registerListeners(
   context: ExtensionContext,
-  deps: Model & Views,
+  deps: WindowModel & Views,
   { computesView: view, accountChanged }: ActiveViews,
   disposables: DisposableStore,
 ): void {
@@ -192,16 +122,4 @@ function registerListeners(
     deps.localService.follow(session),
   ];
   for (const each of subscriptions) disposables.add(each);
-}
-
-/** A client of the local service sends requests only while the service runs. */
-function clientOpener(localService: LocalService, log: Log): OpenClient {
-  return async (account, key, retries) => {
-    const isLocal = account.local === true;
-    if (isLocal) await localService.ready();
-    log.addSecret(key);
-    const { Client } = await import('./api/client.ts');
-    const fetch = isLocal ? localService.whileRunning(account, globalThis.fetch) : globalThis.fetch;
-    return new Client({ baseUrl: account.baseUrl, key, fetch, retries });
-  };
 }

@@ -1,29 +1,9 @@
 /** What every command receives: the model, and the parts of the UI that commands use. */
-import type { Uri } from 'vscode';
-import type { Accounts } from '../../model/account/accounts.ts';
-import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
-import type { AccountConnection, OpenClient } from '../../model/account/accountConnection.ts';
-import type { RotationRecord } from '../../model/account/keyRotation.ts';
-import type { Guards } from '../../model/account/guards.ts';
-import type { Session } from '../../model/account/session.ts';
-import type { AgentBranches } from '../../model/agents/agentBranches.ts';
-import type { ConnectionDefaults } from '../../model/connection/connectionDefaults.ts';
+import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Launch } from '../../model/agents/launcher.ts';
-import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { LastCompute } from '../../model/inventory/lastCompute.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
-import type { RecoveryRecords } from '../../model/memory.ts';
-import type { BranchActions } from '../../model/operations/branchActions.ts';
-import type { ComputeActions } from '../../model/operations/computeActions.ts';
-import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
-import type { OperationTracker } from '../../model/operations/operationTracker.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
-import type { Schemas } from '../../model/schema/schemas.ts';
-import type { LocalService } from '../localService/localService.ts';
-import type { Log } from '../log/log.ts';
-import type { Config } from '../state/config.ts';
-import type { NameOrder } from '../text/idAndName.ts';
-import type { PassFiles } from '../state/passFiles.ts';
+import type { WindowModel } from '../windowModel.ts';
 import type { WorkFolders } from '../workBranch/workFolders.ts';
 
 interface Selection {
@@ -40,28 +20,7 @@ export interface ComputesView {
   redraw(): void;
 }
 
-export interface CommandContext {
-  readonly extensionUri: Uri;
-  readonly accounts: Accounts;
-  readonly session: Session;
-  readonly openClient: OpenClient;
-  readonly inventory: Inventory;
-  readonly lastCompute: LastCompute;
-  readonly connectionDefaults: ConnectionDefaults;
-  readonly guards: Guards;
-  readonly computeActions: ComputeActions;
-  readonly branchActions: BranchActions;
-  readonly tracker: OperationTracker;
-  readonly schemas: Schemas;
-  readonly apiKeys: ApiKeyList;
-  readonly rotationRecords: RecoveryRecords<RotationRecord>;
-  readonly config: Config;
-  readonly log: Log;
-  readonly nameOrder: NameOrder;
-  readonly passFiles: PassFiles;
-  readonly localService: LocalService;
-  readonly agentBranches: AgentBranches;
-  readonly knownHosts: KnownHosts;
+export interface CommandContext extends WindowModel {
   readonly workFolders: WorkFolders;
   /** `enable` returns what agents start. */
   readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;

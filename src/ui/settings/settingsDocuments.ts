@@ -22,11 +22,7 @@ import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { isEqual } from '../../base/equal.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { Guards } from '../../model/account/guards.ts';
-import type { Session } from '../../model/account/session.ts';
 import { computeNodeOf, type InventoryEvent } from '../../model/inventory/nodes.ts';
-import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { ComputeActions } from '../../model/operations/computeActions.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
 import {
   belongsToAccount,
@@ -42,14 +38,10 @@ import { approve, requireWritable } from '../notifications/approval.ts';
 import { endText, effectText } from '../text/changeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../../base/sanitize.ts';
+import type { WindowModel } from '../windowModel.ts';
 import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';
 
-export interface SettingsDependencies {
-  readonly session: Session;
-  readonly inventory: Inventory;
-  readonly guards: Guards;
-  readonly computeActions: ComputeActions;
-}
+type SettingsDependencies = Pick<WindowModel, 'session' | 'inventory' | 'guards' | 'computeActions'>;
 
 interface LoadedCompute {
   readonly connection: AccountConnection;
