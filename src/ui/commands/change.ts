@@ -2,16 +2,12 @@
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions } from '../../model/operations/changeSender.ts';
 import { announce } from '../notifications/announce.ts';
-import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';
+import { approve, type ApprovalRequest } from '../notifications/approval.ts';
 import { window } from '../window.ts';
 import type { CommandContext, Run } from './context.ts';
 import { withProgress } from './input/dialogs.ts';
 
-interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
-  /** The title of the message if the change fails; by default the command's. */
-  readonly failure?: string;
-  /** See `ApprovalRequest`. A function isn't called if the mark forbids changes. */
-  readonly detail?: string | (() => Promise<string | undefined>) | undefined;
+interface ApprovedAction<T> extends ApprovalRequest {
   readonly progress: string;
   /** The announcement; undefined if the command shows the result itself. */
   readonly done: string | ((result: T) => string | undefined) | undefined;
@@ -22,13 +18,10 @@ interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
 export async function makeChange<T extends object>(
   { guards }: Pick<CommandContext, 'guards'>,
   run: Run,
-  { failure, detail, progress, done, send, ...change }: ApprovedAction<T>,
+  { progress, done, send, ...request }: ApprovedAction<T>,
 ): Promise<T | undefined> {
-  if (failure !== undefined) run.failureMessage = failure;
   const { initialConnection } = run;
-  requireWritable(guards, change);
-  const consequences = typeof detail === 'function' ? await detail() : detail;
-  if (!(await approve(guards, { ...change, detail: consequences }, initialConnection))) return undefined;
+  if (!(await approve(guards, request, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
   // For a pending change, the status bar shows the progress and the end.
   const isPending = 'isPending' in result && result.isPending === true;

@@ -8,20 +8,23 @@ import type { EditEffect } from '../../api/records/effects.ts';
 const nameOf = ({ projectId, branchId, computeId, name }: PendingChange): string =>
   sanitize(name || (computeId ?? branchId ?? projectId));
 
-export const pendingText = (change: PendingChange): string => textsOf(change).pending;
+export const pendingText = (change: PendingChange): string =>
+  changeTexts(change.verb, nameOf(change)).progress;
 
 /** The texts for a change while it is pending and after it has finished. */
-function textsOf(change: PendingChange): { readonly pending: string; readonly finished: string } {
-  const name = nameOf(change);
+export function changeTexts(
+  verb: PendingChange['verb'],
+  name: string,
+): { readonly progress: string; readonly done: string } {
   return {
-    create: { pending: l10n.t('Creating {0}', name), finished: l10n.t('Created {0}', name) },
-    edit: { pending: l10n.t('Changing {0}', name), finished: l10n.t('Changed {0}', name) },
-    start: { pending: l10n.t('Starting {0}', name), finished: l10n.t('Started {0}', name) },
-    suspend: { pending: l10n.t('Suspending {0}', name), finished: l10n.t('Suspended {0}', name) },
-    restart: { pending: l10n.t('Restarting {0}', name), finished: l10n.t('Restarted {0}', name) },
-    reset: { pending: l10n.t('Resetting {0}', name), finished: l10n.t('Reset {0}', name) },
-    delete: { pending: l10n.t('Deleting {0}', name), finished: l10n.t('Deleted {0}', name) },
-  }[change.verb];
+    create: { progress: l10n.t('Creating {0}', name), done: l10n.t('Created {0}', name) },
+    edit: { progress: l10n.t('Changing {0}', name), done: l10n.t('Changed {0}', name) },
+    start: { progress: l10n.t('Starting {0}', name), done: l10n.t('Started {0}', name) },
+    suspend: { progress: l10n.t('Suspending {0}', name), done: l10n.t('Suspended {0}', name) },
+    restart: { progress: l10n.t('Restarting {0}', name), done: l10n.t('Restarted {0}', name) },
+    reset: { progress: l10n.t('Resetting {0}', name), done: l10n.t('Reset {0}', name) },
+    delete: { progress: l10n.t('Deleting {0}', name), done: l10n.t('Deleted {0}', name) },
+  }[verb];
 }
 
 /** Returns text such as `suspend_compute: running (2 failed attempts)`. */
@@ -36,7 +39,7 @@ export const operationsText = (change: PendingChange): string =>
 export function endText({ change, outcome, reason }: EndReport): string {
   switch (outcome) {
     case 'finished':
-      return textsOf(change).finished;
+      return changeTexts(change.verb, nameOf(change)).done;
     case 'failed':
       return failed(change, reason);
     case 'lost':

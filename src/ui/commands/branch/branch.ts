@@ -4,6 +4,7 @@ import type { Branch } from '../../../api/records/records.ts';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
+import { changeTexts } from '../../text/changeText.ts';
 import { window } from '../../window.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -40,9 +41,9 @@ export const protect: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
   const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't protect {0}", name);
   await makeChange(context, run, {
     ...picked,
-    failure: l10n.t("Couldn't protect {0}", name),
     question: l10n.t('Protect {0}?', name),
     button: l10n.t('Protect'),
     progress: l10n.t('Protecting {0}', name),
@@ -57,9 +58,9 @@ export const unprotect: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, l10n.t('Unprotect Branch'), argument, problem);
   if (picked === undefined) return;
   const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't remove the protection of {0}", name);
   await makeChange(context, run, {
     ...picked,
-    failure: l10n.t("Couldn't remove the protection of {0}", name),
     question: l10n.t('Remove the protection of {0}?', name),
     detail: l10n.t('It can then be deleted and reset.'),
     button: l10n.t('Unprotect'),
@@ -76,9 +77,9 @@ export const setDefault: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   if (await explainExpiry(picked)) return;
   const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't set {0} as default", name);
   await makeChange(context, run, {
     ...picked,
-    failure: l10n.t("Couldn't set {0} as default", name),
     question: l10n.t('Set {0} as the default branch?', name),
     detail: l10n.t('New branches start from the default branch unless you choose another parent.'),
     button: l10n.t('Set as Default'),
@@ -106,8 +107,7 @@ export const reset: Command = async (context, argument, run) => {
       "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
     ),
     button: l10n.t('Reset'),
-    progress: l10n.t('Resetting {0}', name),
-    done: l10n.t('Reset {0}', name),
+    ...changeTexts('reset', name),
     send: (options) => context.branchActions.reset(picked, parent, options),
   });
 };
@@ -137,8 +137,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
     question: l10n.t('Delete {0}?', name),
     detail: deletionDetail(context, picked),
     button: l10n.t('Delete'),
-    progress: l10n.t('Deleting {0}', name),
-    done: l10n.t('Deleted {0}', name),
+    ...changeTexts('delete', name),
     send: async (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree.
       if (asBranchNode(argument) !== undefined)

@@ -4,7 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { effectText, suspendText } from '../../text/changeText.ts';
+import { changeTexts, effectText, suspendText } from '../../text/changeText.ts';
 import { countConnections, makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickCompute } from '../input/pickers.ts';
@@ -17,14 +17,13 @@ export const restart: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isEnabled);
   if (node === undefined) return;
   const { name } = node;
+  run.failureMessage = l10n.t("Couldn't restart {0}", name);
   await makeChange(context, run, {
     ...node,
-    failure: l10n.t("Couldn't restart {0}", name),
     question: l10n.t('Restart {0}?', name),
-    detail: async () => effectText('restart', { connections: await countConnections(context, node) }),
+    detail: effectText('restart', { connections: await countConnections(context, node) }),
     button: l10n.t('Restart'),
-    progress: l10n.t('Restarting {0}', name),
-    done: l10n.t('Restarted {0}', name),
+    ...changeTexts('restart', name),
     send: (options) => context.computeActions.restart(node, options),
   });
 };
@@ -34,13 +33,12 @@ export const start: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Start Compute'), argument, isIdle);
   if (node === undefined) return;
   const { name } = node;
+  run.failureMessage = l10n.t("Couldn't start {0}", name);
   await makeChange(context, run, {
     ...node,
-    failure: l10n.t("Couldn't start {0}", name),
     question: l10n.t('Start {0}?', name),
     button: l10n.t('Start'),
-    progress: l10n.t('Starting {0}', name),
-    done: l10n.t('Started {0}', name),
+    ...changeTexts('start', name),
     send: (options) => context.computeActions.start(node, options),
   });
 };
@@ -49,17 +47,14 @@ export const suspend: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, isActive);
   if (node === undefined) return;
   const { name } = node;
+  run.failureMessage = l10n.t("Couldn't suspend {0}", name);
+  const connections = await countConnections(context, node);
   await makeChange(context, run, {
     ...node,
-    failure: l10n.t("Couldn't suspend {0}", name),
     question: l10n.t('Suspend {0}?', name),
-    detail: async () => {
-      const connections = await countConnections(context, node);
-      return connections === 0 ? undefined : suspendText(connections);
-    },
+    detail: connections === 0 ? undefined : suspendText(connections),
     button: l10n.t('Suspend'),
-    progress: l10n.t('Suspending {0}', name),
-    done: l10n.t('Suspended {0}', name),
+    ...changeTexts('suspend', name),
     send: (options) => context.computeActions.suspend(node, options),
   });
 };
@@ -68,17 +63,16 @@ export const deleteCompute: Command = async (context, argument, run) => {
   const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
   if (node === undefined) return;
   const { name } = node;
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
   await makeChange(context, run, {
     ...node,
-    failure: l10n.t("Couldn't delete {0}", name),
     question: l10n.t('Delete {0}?', name),
     detail: l10n.t(
       "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
       branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
     ),
     button: l10n.t('Delete'),
-    progress: l10n.t('Deleting {0}', name),
-    done: l10n.t('Deleted {0}', name),
+    ...changeTexts('delete', name),
     send: (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
       // before this one disappears: after that, the user may have selected a row.

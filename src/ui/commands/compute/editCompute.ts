@@ -19,7 +19,7 @@ import { settingsOn, settingsUri } from '../../../model/settings/pgSettings.ts';
 import { announce } from '../../notifications/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
-import { effectText } from '../../text/changeText.ts';
+import { changeTexts, effectText } from '../../text/changeText.ts';
 import { autosuspendText } from '../../text/timeText.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -48,8 +48,7 @@ export const edit: Command = async (context, argument, run) => {
     name,
     ...(await questionFor(context, current, change)),
     toBranchId: change.branch_id,
-    progress: l10n.t('Changing {0}', name),
-    done: l10n.t('Changed {0}', name),
+    ...changeTexts('edit', name),
     send: (options) => context.computeActions.update(node, change, options),
   });
 };

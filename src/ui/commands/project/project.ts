@@ -3,6 +3,7 @@ import { l10n } from 'vscode';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchTitle } from '../../text/branchText.ts';
+import { changeTexts } from '../../text/changeText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command } from '../context.ts';
@@ -63,8 +64,7 @@ export const deleteProject: Command = async (context, argument, run) => {
     detail: l10n.t("This can't be undone. All its branches, computes and data are deleted."),
     button: l10n.t('Delete'),
     byName: true,
-    progress: l10n.t('Deleting {0}', name),
-    done: l10n.t('Deleted {0}', name),
+    ...changeTexts('delete', name),
     send: (options) => context.branchActions.deleteProject(projectId, options),
   });
 };
