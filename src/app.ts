@@ -96,7 +96,7 @@ function registerListeners(
 ): void {
   const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
   const reveal = (change: PendingChange) => {
-    const revealed = computesView.revealById(change);
+    const revealed = computesView.reveal(change);
     revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
   };
   const refresh = new BackgroundRefresh({

@@ -1,6 +1,7 @@
 /** The steps of every command that makes a change: ask, send with progress, announce the result. */
-import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions } from '../../model/operations/changeSender.ts';
+import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import { announce } from '../notifications/announce.ts';
 import { approve, type ApprovalRequest } from '../notifications/approval.ts';
 import { window } from '../window.ts';
@@ -42,10 +43,10 @@ export const countConnections = async (
 /** Selects the changed row. Never rejects, because the change was made even if the list couldn't be reloaded. */
 export async function revealRow(
   { computesView, log }: Pick<CommandContext, 'computesView' | 'log'>,
-  node: ProjectNode | BranchNode | ComputeNode,
+  resource: ResourceRef,
 ): Promise<void> {
   try {
-    await computesView.reveal(node);
+    await computesView.reveal(resource);
   } catch (error) {
     log.error('Revealing a row', error);
   }

@@ -1,7 +1,6 @@
 /** What every command receives: the model, and the parts of the UI that commands use. */
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Launch } from '../../model/agents/launcher.ts';
-import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { WindowModel } from '../windowModel.ts';
 import type { WorkFolders } from '../workBranch/workFolders.ts';
@@ -14,8 +13,7 @@ interface Selection {
 export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection;
-  reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void>;
-  revealById(target: ResourceRef): Promise<void>;
+  reveal(resource: ResourceRef): Promise<void>;
   showMore(): void;
   redraw(): void;
 }

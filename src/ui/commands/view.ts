@@ -73,5 +73,5 @@ export const showOperations: Command = async ({ tracker, computesView }, _argume
   const picked = await singleStep(l10n.t('Operations'), (position) =>
     pickOne(position, { placeholder, items }),
   );
-  if (picked !== undefined) await computesView.revealById(picked);
+  if (picked !== undefined) await computesView.reveal(picked);
 };

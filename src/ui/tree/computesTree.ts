@@ -13,7 +13,7 @@ import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { NodeCache } from './nodeCache.ts';
-import { childrenOf, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
+import { childrenOf, findNode, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { setViewDescription, setViewMessage } from '../window.ts';
 
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
@@ -110,31 +110,18 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return hosts.length === 0 ? undefined : hosts.join('\n');
   }
 
-  /** Selects a row; loads and expands its parents first. */
-  async reveal(node: ProjectNode | BranchNode | ComputeNode): Promise<void> {
-    const { projectId } = node;
-    const projects = [...(this.#inventory.projects?.entries.keys() ?? [])];
-    const position = projects.indexOf(projectId);
+  /** Selects a row; loads and expands its parents first. Does nothing if the resource was deleted. */
+  async reveal(resource: ResourceRef): Promise<void> {
+    const { projectId, branchId, computeId } = resource;
+    const position = [...(this.#inventory.projects?.entries.keys() ?? [])].indexOf(projectId);
     if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
-    if (node.kind !== 'project') {
+    if (branchId !== undefined || computeId !== undefined) {
       // If a parent is redrawn while it expands, for example when branch names arrive, VS Code silently gives up.
       const names = this.#inventory.branches.ensureLoaded(projectId);
       await Promise.all([this.#inventory.loadComputes(projectId), names]);
     }
-    await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
-  }
-
-  /** Selects the changed resource. Does nothing if it was deleted. */
-  async revealById({ projectId, branchId, computeId }: ResourceRef): Promise<void> {
-    if (computeId !== undefined) {
-      const compute = this.#inventory.compute(projectId, computeId);
-      if (compute !== undefined)
-        await this.reveal({ kind: 'compute', projectId, branchId: compute.branch_id, computeId });
-    } else if (branchId !== undefined) {
-      if (this.#inventory.branches.get(projectId, branchId) !== undefined)
-        await this.reveal({ kind: 'branch', projectId, branchId });
-    } else if (this.#inventory.projects?.entries.has(projectId) === true)
-      await this.reveal({ kind: 'project', projectId });
+    const node = findNode(this.#inventory, resource);
+    if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
   showMore(): void {

@@ -3,7 +3,13 @@ import { isRejected } from '../../api/errors.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import { branchIdsOf } from '../../model/inventory/branchStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
+import {
+  computeNodeOf,
+  type BranchNode,
+  type ComputeNode,
+  type ProjectNode,
+} from '../../model/inventory/nodes.ts';
+import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 
 /** A record that couldn't be parsed. Shown, so that the user knows about it. */
 export interface UnreadableNode {
@@ -60,6 +66,21 @@ export function parentOf(node: TreeNode): TreeNode | undefined {
   return kind === 'compute'
     ? { kind: 'branch', projectId, branchId: node.branchId }
     : { kind: 'project', projectId };
+}
+
+/** The node of a resource; undefined if it isn't listed. */
+export function findNode(
+  inventory: Inventory,
+  { projectId, branchId, computeId }: ResourceRef,
+): TreeNode | undefined {
+  if (computeId !== undefined) {
+    const compute = inventory.compute(projectId, computeId);
+    return compute && computeNodeOf(compute);
+  }
+  if (branchId === undefined)
+    return inventory.projects?.entries.has(projectId) === true ? { kind: 'project', projectId } : undefined;
+  const isListed = branchIdsOf(inventory, projectId).includes(branchId);
+  return isListed ? { kind: 'branch', projectId, branchId } : undefined;
 }
 
 /** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */

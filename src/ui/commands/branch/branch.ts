@@ -140,8 +140,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
     ...changeTexts('delete', name),
     send: async (options) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree.
-      if (asBranchNode(argument) !== undefined)
-        await revealRow(context, { kind: 'project', projectId: picked.projectId });
+      if (asBranchNode(argument) !== undefined) await revealRow(context, { projectId: picked.projectId });
       const unprotect = picked.branch.protected === true;
       return await context.branchActions.delete(picked, { unprotect }, options);
     },

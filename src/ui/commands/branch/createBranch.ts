@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
-import { asBranchNode, asProjectNode, computeNodeOf } from '../../../model/inventory/nodes.ts';
+import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
 import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
@@ -32,8 +32,7 @@ export const create: Command = async (context, argument, run) => {
   });
   if (created?.branch === undefined) return;
   const { branch, computes: [compute] = [] } = created;
-  const node = { kind: 'branch', projectId, branchId: branch.id } as const;
-  await revealRow(context, compute === undefined ? node : computeNodeOf(compute));
+  await revealRow(context, { projectId, branchId: branch.id, computeId: compute?.id });
 };
 
 interface CreationAnswers {

@@ -77,19 +77,18 @@ export const deleteCompute: Command = async (context, argument, run) => {
       // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
       // before this one disappears: after that, the user may have selected a row.
       const neighbor = asComputeNode(argument) && neighborOf(context, node);
-      if (neighbor !== undefined) void revealRow(context, neighbor);
+      if (neighbor !== undefined) void revealRow(context, { projectId: node.projectId, computeId: neighbor });
       return context.computeActions.delete(node, options);
     },
   });
 };
 
-/** The compute below on the same branch, or else the one above. */
+/** The id of the compute below on the same branch, or else of the one above. */
 function neighborOf(
   { inventory }: CommandContext,
   { projectId, branchId, computeId }: ComputeNode,
-): ComputeNode | undefined {
+): string | undefined {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
   const index = computes.findIndex(({ id }) => id === computeId);
-  const next = computes[index + 1] ?? computes[index - 1];
-  return next && { kind: 'compute', projectId, branchId, computeId: next.id };
+  return (computes[index + 1] ?? computes[index - 1])?.id;
 }

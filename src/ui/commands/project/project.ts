@@ -36,8 +36,7 @@ export const create: Command = async (context, _argument, run) => {
     done: l10n.t('Created {0}', sanitize(name)),
     send: (options) => context.branchActions.createProject(creation, options),
   });
-  if (created?.project !== undefined)
-    await revealRow(context, { kind: 'project', projectId: created.project.id });
+  if (created?.project !== undefined) await revealRow(context, { projectId: created.project.id });
 };
 
 export const deleteProject: Command = async (context, argument, run) => {

@@ -42,7 +42,7 @@ describe('ComputesTree', () => {
     const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
     const guards = { accountMark: undefined, cachedMark: () => undefined, onDidChange: ignored };
     const tree = new ComputesTree({ session, inventory, log: new Log(), localService, guards }, view);
-    await tree.reveal({ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' });
+    await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
   });
