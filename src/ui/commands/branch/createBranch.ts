@@ -3,11 +3,12 @@ import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import type { SendResult } from '../../../model/operations/changeSender.ts';
 import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command, CommandContext, Run } from '../context.ts';
 import { askBranch, requireBranches } from '../input/branchPicker.ts';
 import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
@@ -20,8 +21,21 @@ export const create: Command = async (context, argument, run) => {
   const answers = await askForCreation(context, argument);
   if (answers === undefined) return;
   const { projectId, creation } = answers;
+  const created = await createBranch(context, run, projectId, creation);
+  if (created?.branch === undefined) return;
+  const { branch, computes: [compute] = [] } = created;
+  await revealRow(context, { projectId, branchId: branch.id, computeId: compute?.id });
+};
+
+/** @returns undefined if the user canceled */
+export async function createBranch(
+  context: CommandContext,
+  run: Run,
+  projectId: string,
+  creation: BranchCreation,
+): Promise<SendResult | undefined> {
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
-  const created = await makeChange(context, run, {
+  return await makeChange(context, run, {
     projectId,
     name,
     question: l10n.t('Create a branch in {0}?', name),
@@ -30,10 +44,7 @@ export const create: Command = async (context, argument, run) => {
     send: (options) => context.branchActions.create(projectId, creation, options),
     done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
   });
-  if (created?.branch === undefined) return;
-  const { branch, computes: [compute] = [] } = created;
-  await revealRow(context, { projectId, branchId: branch.id, computeId: compute?.id });
-};
+}
 
 interface CreationAnswers {
   readonly projectId: string;

@@ -11,9 +11,9 @@ import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { expiryAfter, LIFETIME } from '../../../model/workBranch/lifetime.ts';
 import { branchRow, branchTitle } from '../../text/branchText.ts';
-import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { createBranch } from '../branch/createBranch.ts';
 import { explainExpiry } from '../branch/expiry.ts';
-import { makeChange } from '../change.ts';
 import type { Command, CommandContext, Run } from '../context.ts';
 import { requireBranches } from '../input/branchPicker.ts';
 import { askInSteps, singleStep } from '../input/multiStepInput.ts';
@@ -142,7 +142,6 @@ async function create(
     (await explainExpiry({ kind: 'branch', projectId, branchId: parent.id, branch: parent }))
   )
     return undefined;
-  const project = nameOrId(context.inventory.project(projectId)?.name, projectId);
   if (parent !== undefined && chosen === undefined)
     await new BranchMapWriter(runGit, git.folder.uri.fsPath).setParent({
       account,
@@ -158,14 +157,5 @@ async function create(
     },
     endpoints: [{ type: 'read_write' as const }],
   };
-  const created = await makeChange(context, run, {
-    projectId,
-    name: project,
-    question: l10n.t('Create a branch in {0}?', project),
-    button: l10n.t('Create'),
-    progress: l10n.t('Creating a branch'),
-    send: (options) => context.branchActions.create(projectId, creation, options),
-    done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
-  });
-  return created?.branch;
+  return (await createBranch(context, run, projectId, creation))?.branch;
 }
