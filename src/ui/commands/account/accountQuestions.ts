@@ -7,7 +7,7 @@ import type { Organization } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
-import { askInSteps, mapAnswer, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
+import { askInSteps, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
 import { askText, pickOne, type Choice, type Question } from '../input/quickInput.ts';
 import { askOrganization } from './organization.ts';
 
@@ -113,7 +113,7 @@ async function askKey(
     act: () => void env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)),
   };
   const answer = await askText(position, isPublic ? { ...question, button } : question);
-  return mapAnswer(answer, (key) => ({ key, organizations }));
+  return typeof answer === 'string' ? { key: answer, organizations } : answer;
 }
 
 /** Lists projects, which every kind of key may do. @returns why the key can't be used, or else the organizations to choose from */

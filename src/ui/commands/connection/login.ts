@@ -18,7 +18,7 @@ import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { copyText, loadIfOffered } from '../input/dialogs.ts';
-import { runSteps, valueStep, type Answer, type StepPosition, type Step } from '../input/multiStepInput.ts';
+import { askInSteps, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
 import { askText, pickOne, type Choice } from '../input/quickInput.ts';
 import { askPooled, hostOf } from './host.ts';
 
@@ -98,11 +98,6 @@ export async function loadCatalog(
   });
 }
 
-interface LoginState extends Partial<Login> {
-  /** Whether to ask for the host, database and role one by one. */
-  readonly isSeparate?: boolean;
-}
-
 async function ask(
   context: LoginContext,
   request: LoginRequest,
@@ -112,70 +107,55 @@ async function ask(
   const [only, another] = choices;
   if (only !== undefined && another === undefined && catalog?.roles.filter(canLogIn).length === 1)
     return only;
-  const start: LoginState = choices.length === 0 ? { isSeparate: true } : {};
-  const steps: Step<LoginState>[] = [
-    {
-      applies: () => choices.length > 0,
-      ask: (position) => askChoice(position, choices),
-    },
-    valueStep(
-      'pooled',
-      (position) => askPooled(context, position, request.compute),
-      ({ isSeparate }) => isSeparate === true && canBePooled(request),
-    ),
-    ...separateSteps(context, request, choices.length === 0 ? undefined : catalog),
-  ];
-  const answers = (await runSteps(request.title, start, steps)) ?? {};
-  const { role, database, pooled } = answers;
-  if (role === undefined || database === undefined) return undefined;
-  await context.connectionDefaults.remember(request.compute.project_id, {
-    role,
-    database,
-    // Remember the host only if the user had a choice.
-    ...(canBePooled(request) && pooled !== undefined && { pooled }),
+  const login = await askInSteps(request.title, async (askNext) => {
+    const choice =
+      only === undefined ? 'separate' : await askNext((position) => askChoice(position, choices));
+    if (choice !== 'separate') return choice;
+    return await askSeparately(context, request, only === undefined ? undefined : catalog, askNext);
   });
-  return { role, database, pooled: pooled ?? false };
+  if (login === undefined) return undefined;
+  const { role, database, pooled } = login;
+  // Remember the host only if the user had a choice.
+  const host = canBePooled(request) ? { pooled } : {};
+  await context.connectionDefaults.remember(request.compute.project_id, { role, database, ...host });
+  return { role, database, pooled };
 }
 
-function askChoice(position: StepPosition, choices: readonly Login[]): Promise<Answer<LoginState>> {
+function askChoice(position: StepPosition, choices: readonly Login[]): Promise<Answer<Login | 'separate'>> {
   const hasPooled = choices.some(({ pooled }) => pooled);
-  const items = choices.map((login): Choice<LoginState> => {
+  const items = choices.map((login): Choice<Login | 'separate'> => {
     const host = login.pooled ? l10n.t('pooled') : l10n.t('direct');
     const parts = hasPooled ? [sanitize(login.role), host] : [sanitize(login.role)];
     return { label: sanitize(login.database), description: parts.join(' · '), value: login };
   });
-  items.push({ label: l10n.t('Another role…'), value: { isSeparate: true } });
+  items.push({ label: l10n.t('Another role…'), value: 'separate' });
   const placeholder = l10n.t('Select a database');
   return pickOne(position, { placeholder, items });
 }
 
-/** The role and the database, from the lists or entered. */
-function separateSteps(
+/** Asks for the host, the role and the database one by one. The names are from the lists, or entered. */
+async function askSeparately(
   context: LoginContext,
   request: LoginRequest,
   catalog: Catalog | undefined,
-): Step<LoginState>[] {
-  const { role, database } = proposeLogin(context, request);
-  const applies = ({ isSeparate }: LoginState) => isSeparate === true;
+  askNext: Ask,
+): Promise<Login> {
+  const proposed = proposeLogin(context, request);
   const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
-  return [
-    valueStep(
-      'role',
-      (position) => {
-        const roles = catalog && names(catalog.roles.filter(canLogIn));
-        return askName(position, l10n.t('Role (Postgres user) to connect as'), role, roles);
-      },
-      applies,
-    ),
-    valueStep(
-      'database',
-      (position) => {
-        const databases = catalog && names(catalog.databases);
-        return askName(position, l10n.t('Database to connect to'), database, databases);
-      },
-      applies,
-    ),
-  ];
+  const roles = catalog && names(catalog.roles.filter(canLogIn));
+  const databases = catalog && names(catalog.databases);
+  const pooled =
+    canBePooled(request) &&
+    (await askNext((position) => askPooled(context, position, request.compute), { following: 2 }));
+  const rolePrompt = l10n.t('Role (Postgres user) to connect as');
+  const role = await askNext((position) => askName(position, rolePrompt, proposed.role, roles), {
+    following: 1,
+  });
+  const databasePrompt = l10n.t('Database to connect to');
+  const database = await askNext((position) =>
+    askName(position, databasePrompt, proposed.database, databases),
+  );
+  return { role, database, pooled };
 }
 
 /** @param names undefined if the user has to enter it */
@@ -236,26 +216,14 @@ export async function findOrAskPassword(
 }
 
 async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
-  const state = await runSteps<PasswordState>(title, {}, passwordSteps(role));
-  if (state?.source === undefined) return undefined;
-  const isPlaceholder = state.source === 'placeholder';
-  return { password: isPlaceholder ? PLACEHOLDER : (state.password ?? ''), isPlaceholder };
+  return await askInSteps(title, async (askNext) => {
+    const source = await askNext((position) => askSource(position, role));
+    if (source === 'placeholder') return { password: PLACEHOLDER, isPlaceholder: true };
+    const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
+    const password = await askNext((position) => askText(position, question));
+    return { password, isPlaceholder: false };
+  });
 }
-
-interface PasswordState {
-  readonly source?: 'user' | 'placeholder';
-  readonly password?: string;
-}
-
-const passwordSteps = (role: string): readonly Step<PasswordState>[] => [
-  valueStep('source', (position) => askSource(position, role)),
-  valueStep(
-    'password',
-    (position) =>
-      askText(position, { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true }),
-    ({ source }) => source === 'user',
-  ),
-];
 
 function askSource(position: StepPosition, role: string): Promise<Answer<'user' | 'placeholder'>> {
   const items: Choice<'user' | 'placeholder'>[] = [
