@@ -70,8 +70,6 @@ export const showOperations: Command = async ({ tracker, computesView }, _argume
   }));
   const placeholder =
     items.length === 0 ? l10n.t('No pending operations') : l10n.t('Select an operation to show its compute');
-  const picked = await singleStep(l10n.t('Operations'), (position) =>
-    pickOne(position, { placeholder, items }),
-  );
+  const picked = await singleStep(l10n.t('Operations'), pickOne({ placeholder, items }));
   if (picked !== undefined) await computesView.reveal(picked);
 };

@@ -45,8 +45,9 @@ export const switchAccount: Command = async (context, _argument, run) => {
     },
   ];
   const placeholder = l10n.t('Select an account');
-  const account = await singleStep(l10n.t('Switch Account'), (position) =>
-    pickOne<Account | 'another'>(position, { placeholder, items: items() }),
+  const account = await singleStep(
+    l10n.t('Switch Account'),
+    pickOne<Account | 'another'>({ placeholder, items }),
   );
   if (account === undefined) return;
   if (account === 'another') return await connect(context, undefined, run);
@@ -70,9 +71,7 @@ export const remove: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the account");
   const items = await accountItems(context);
   const placeholder = items.length === 0 ? l10n.t('No accounts') : l10n.t('Select an account to remove');
-  const account = await singleStep(l10n.t('Remove Account'), (position) =>
-    pickOne(position, { placeholder, items }),
-  );
+  const account = await singleStep(l10n.t('Remove Account'), pickOne({ placeholder, items }));
   if (account === undefined) return;
   const name = accountLabel(account);
   const question = l10n.t('Remove {0}?', name);

@@ -7,9 +7,9 @@ import type { Organization } from '../../../api/records/records.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
-import { askInSteps, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
-import { askText, pickOne, type Choice, type Question } from '../input/quickInput.ts';
-import { askOrganization } from './organization.ts';
+import { askInSteps, type Ask, type Question } from '../input/multiStepInput.ts';
+import { enterText, pickOne, type Choice, type TextOptions } from '../input/quickInput.ts';
+import { organizationQuestion } from './organization.ts';
 
 /** An account, and a key that its service has accepted. */
 interface AcceptedAccount {
@@ -24,18 +24,16 @@ export async function askForAccount(
 ): Promise<AcceptedAccount | 'localService' | undefined> {
   const { accounts } = await context.accounts.list();
   return await askInSteps(l10n.t('Connect to Hosted Postgres'), async (ask) => {
-    const address =
-      account?.baseUrl ??
-      (await ask((position) => askAddress(context, accounts, position), { following: 1 }));
+    const address = account?.baseUrl ?? (await ask(addressQuestion(context, accounts), { following: 1 }));
     if (address === 'localService') return 'localService';
     const stored = accounts.filter(({ baseUrl }) => baseUrl === address);
     if (stored.some(({ local }) => local === true)) return 'localService';
     const { name, organizationId } = account ?? (await askForName(ask, stored));
     const chosen = { baseUrl: address, name, ...(organizationId === undefined ? {} : { organizationId }) };
-    const { key, organizations } = await ask((position) => askKey(context, position, chosen));
+    const { key, organizations } = await ask(keyQuestion(context, chosen));
     const [first, another] = organizations;
     if (first === undefined) return { account: chosen, key };
-    const id = another === undefined ? first.id : await ask((page) => askOrganization(page, organizations));
+    const id = another === undefined ? first.id : await ask(organizationQuestion(organizations));
     return { account: { ...chosen, organizationId: id }, key };
   });
 }
@@ -46,15 +44,12 @@ async function askForName(
   stored: readonly Account[],
 ): Promise<Pick<Account, 'name' | 'organizationId'>> {
   if (stored.length === 0) return { name: '' };
-  const account = await ask((position) => askAccount(position, stored), { following: 1 });
+  const account = await ask(accountQuestion(stored), { following: 1 });
   if (account !== 'new') return account;
-  return { name: await ask((position) => askAccountName(position, stored), { following: 1 }) };
+  return { name: await ask(accountNameQuestion(stored), { following: 1 }) };
 }
 
-async function askAccount(
-  position: StepPosition,
-  accounts: readonly Account[],
-): Promise<Answer<Account | 'new'>> {
+function accountQuestion(accounts: readonly Account[]): Question<Account | 'new'> {
   const items: Choice<Account | 'new'>[] = accounts.map((account) => ({
     label: account.name === '' ? l10n.t('Default account') : account.name,
     description: l10n.t('replaces its key'),
@@ -62,11 +57,11 @@ async function askAccount(
   }));
   const another = l10n.t('Add another account…');
   items.push({ label: another, iconPath: new ThemeIcon('add'), value: 'new' });
-  return await pickOne(position, { placeholder: l10n.t('Select an account'), items });
+  return pickOne({ placeholder: l10n.t('Select an account'), items });
 }
 
-const askAccountName = (position: StepPosition, accounts: readonly Account[]): Promise<Answer<string>> =>
-  askText(position, {
+const accountNameQuestion = (accounts: readonly Account[]): Question<string> =>
+  enterText({
     prompt: l10n.t('Name of the account, to distinguish it from others on this service'),
     problem: (text) =>
       accounts.some(({ name }) => name === text)
@@ -84,15 +79,11 @@ interface AcceptedKey {
   readonly organizations: readonly Organization[];
 }
 
-async function askKey(
-  context: CommandContext,
-  position: StepPosition,
-  account: Account,
-): Promise<Answer<AcceptedKey>> {
+function keyQuestion(context: CommandContext, account: Account): Question<AcceptedKey> {
   const { baseUrl } = account;
   const isPublic = baseUrl.startsWith(`https://${PUBLIC_HOST}/`);
   let organizations: readonly Organization[] = [];
-  const question: Question = {
+  const question: TextOptions = {
     prompt: l10n.t('API key for {0}', baseUrl),
     placeholder: isPublic ? 'napi_…' : '',
     isSecret: true,
@@ -112,8 +103,11 @@ async function askKey(
     tooltip: l10n.t('Open the page for API keys'),
     act: () => void env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)),
   };
-  const answer = await askText(position, isPublic ? { ...question, button } : question);
-  return typeof answer === 'string' ? { key: answer, organizations } : answer;
+  const enterKey = enterText(isPublic ? { ...question, button } : question);
+  return async (position) => {
+    const answer = await enterKey(position);
+    return typeof answer === 'string' ? { key: answer, organizations } : answer;
+  };
 }
 
 /** Lists projects, which every kind of key may do. @returns why the key can't be used, or else the organizations to choose from */
@@ -144,11 +138,10 @@ async function checkKey(
 
 type AddressItem = Choice<BaseUrl | 'localService'>;
 
-async function askAddress(
+function addressQuestion(
   context: CommandContext,
   accounts: readonly Account[],
-  position: StepPosition,
-): Promise<Answer<BaseUrl | 'localService'>> {
+): Question<BaseUrl | 'localService'> {
   const items: AddressItem[] = [
     addressItem(context.config.baseUrl, l10n.t('from the settings')),
     {
@@ -167,7 +160,7 @@ async function askAddress(
     return looksLikeAddress && !isListed ? { ...addressItem(text, ''), alwaysShow: true } : undefined;
   };
   const placeholder = l10n.t('Select a service or enter its base URL (https://…/api/v2)');
-  return await pickOne(position, { placeholder, items, typed });
+  return pickOne({ placeholder, items, typed });
 }
 
 /** The item for an entered URL. The description of an invalid one says what is wrong. */

@@ -7,8 +7,8 @@ import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { askInSteps, singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
-import { askProject, requireConnection } from '../input/pickers.ts';
+import { askInSteps, singleStep, type Question } from '../input/multiStepInput.ts';
+import { projectQuestion, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
@@ -16,7 +16,7 @@ export const markAccount: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't mark the account");
   const name = accountLabel(account);
   const current = context.guards.accountMark;
-  const mark = await singleStep(l10n.t('Mark Account'), (position) => askMark(position, name, current));
+  const mark = await singleStep(l10n.t('Mark Account'), markQuestion(name, current));
   if (mark !== undefined) await setMark(context, accountId(account), name, mark);
 };
 
@@ -26,9 +26,9 @@ export const markProject: Command = async (context, argument, run) => {
   const nameOf = (id: string) => sanitize(context.inventory.project(id)?.name ?? id);
   const given = asProjectNode(argument)?.projectId;
   const answers = await askInSteps(l10n.t('Mark Project'), async (ask) => {
-    const projectId = given ?? (await ask((position) => askProject(context, position), { following: 1 }));
+    const projectId = given ?? (await ask(projectQuestion(context), { following: 1 }));
     const current = context.guards.projectMark(projectId);
-    const mark = await ask((position) => askMark(position, nameOf(projectId), current));
+    const mark = await ask(markQuestion(nameOf(projectId), current));
     return { projectId, mark };
   });
   if (answers === undefined) return;
@@ -37,11 +37,7 @@ export const markProject: Command = async (context, argument, run) => {
 };
 
 /** @returns null for no mark */
-function askMark(
-  position: StepPosition,
-  name: string,
-  current: Mark | undefined,
-): Promise<Answer<Mark | null>> {
+function markQuestion(name: string, current: Mark | undefined): Question<Mark | null> {
   const items: Choice<Mark | null>[] = [
     {
       label: l10n.t('Production'),
@@ -51,7 +47,7 @@ function askMark(
     { label: l10n.t('Read-only'), description: l10n.t('blocks all changes'), value: 'readOnly' },
     { label: l10n.t('No mark'), description: l10n.t('usual confirmations'), value: null },
   ];
-  return pickOne(position, {
+  return pickOne({
     placeholder: l10n.t('Select how to protect {0}', name),
     items: items.map((item) => ({ ...item, isCurrent: item.value === (current ?? null) })),
   });

@@ -5,17 +5,14 @@ import type { Organization } from '../../../api/records/records.ts';
 import { announce } from '../../notifications/announce.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command } from '../context.ts';
-import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { singleStep, type Question } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { enterText, pickOne } from '../input/quickInput.ts';
 
-export async function askOrganization(
-  position: StepPosition,
-  organizations: readonly Organization[],
-): Promise<Answer<string>> {
+export function organizationQuestion(organizations: readonly Organization[]): Question<string> {
   const placeholder = l10n.t('Select the organization whose projects to show');
   const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, value: id }));
-  return await pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }
 
 export const chooseOrganization: Command = async (context, _argument, run) => {
@@ -23,11 +20,11 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
   const client = await connection.client();
   const organizations = await client.findOrganizations({ signal: connection.signal });
-  const chosen = await singleStep(l10n.t('Choose Organization'), (position) =>
+  const question =
     organizations === undefined || organizations.length === 0
-      ? askOrganizationId(position)
-      : askOrganization(position, organizations),
-  );
+      ? organizationIdQuestion()
+      : organizationQuestion(organizations);
+  const chosen = await singleStep(l10n.t('Choose Organization'), question);
   if (chosen === undefined) return;
   await context.accounts.setOrganization(connection.account, chosen);
   await context.session.reread();
@@ -36,8 +33,8 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
 };
 
 /** Asked if the service doesn't list organizations. */
-const askOrganizationId = (position: StepPosition): Promise<Answer<string>> =>
-  askText(position, {
+const organizationIdQuestion = (): Question<string> =>
+  enterText({
     prompt: l10n.t('Id of the organization, from the settings of your service'),
     placeholder: 'org-…',
     problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),

@@ -39,7 +39,7 @@ export async function showAgents(context: CommandContext): Promise<void> {
     return itemsOf(context);
   };
   const idOf = ({ id }: Action) => id;
-  const action = await singleStep(l10n.t('Agents'), (page) => pickOne(page, { placeholder, items, idOf }));
+  const action = await singleStep(l10n.t('Agents'), pickOne({ placeholder, items, idOf }));
   await action?.run();
 }
 
@@ -102,9 +102,7 @@ export const deleteAgentBranches: Command = async (context, _argument, run) => {
     description: agentBranchText(branch),
     value: deletable(context, branch),
   }));
-  const chosen = await singleStep(l10n.t('Delete Agent Branches'), (page) =>
-    pickMany(page, placeholder, items),
-  );
+  const chosen = await singleStep(l10n.t('Delete Agent Branches'), pickMany(placeholder, items));
   if (chosen === undefined || chosen.length === 0) return;
   await deleteBranches(context, run, chosen, load);
 };

@@ -40,8 +40,9 @@ const CLIENTS: readonly Client[] = [
 export const copyConfiguration: Command = async ({ agentBridge }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the configuration");
   const items = CLIENTS.map((client) => ({ ...client, value: client }));
-  const client = await singleStep(l10n.t('Copy MCP Configuration'), (position) =>
-    pickOne(position, { placeholder: l10n.t('For which agent?'), items }),
+  const client = await singleStep(
+    l10n.t('Copy MCP Configuration'),
+    pickOne({ placeholder: l10n.t('For which agent?'), items }),
   );
   if (client === undefined) return;
   // The windows listen from now on.

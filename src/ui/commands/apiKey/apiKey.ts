@@ -12,7 +12,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { showOnce } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { enterText, pickOne } from '../input/quickInput.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
 export async function requireKeyAccess<T>(
@@ -38,7 +38,7 @@ export const create: Command = async (context, _argument, run) => {
   if (isRejected(context.apiKeys.failure, 403))
     await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
-  const name = await singleStep(l10n.t('Create API Key'), (position) => askText(position, { prompt }));
+  const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt }));
   if (name === undefined) return;
   const created = await makeChange(context, run, {
     name,
@@ -113,7 +113,5 @@ async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined>
     }));
   };
   const placeholder = l10n.t('Select an API key');
-  return await singleStep(l10n.t('Revoke API Key'), (position) =>
-    pickOne(position, { placeholder, items: items() }),
-  );
+  return await singleStep(l10n.t('Revoke API Key'), pickOne({ placeholder, items }));
 }

@@ -16,9 +16,9 @@ import { explainError } from '../../text/errorMessage.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { askInSteps, type Question } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
-import { askText, pickOne, type Choice } from '../input/quickInput.ts';
+import { enterText, pickOne, type Choice } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
@@ -96,14 +96,14 @@ async function askForRotation({ apiKeys }: CommandContext): Promise<RotationAnsw
   const { keys } = apiKeys;
   const inUse = keys.find(({ id }) => apiKeys.isInUse(id));
   return await askInSteps(l10n.t('Rotate API Key'), async (ask) => {
-    const old = inUse ?? (await ask((position) => askOldKey(position, keys), { following: 1 }));
-    const name = await ask((position) => askKeyName(position, keys, old?.name));
+    const old = inUse ?? (await ask(oldKeyQuestion(keys), { following: 1 }));
+    const name = await ask(keyNameQuestion(keys, old?.name));
     return { old, name };
   });
 }
 
 /** The most recently used key comes first: it is probably this window's, which has just listed the keys. */
-async function askOldKey(position: StepPosition, keys: readonly ApiKey[]): Promise<Answer<ApiKey | null>> {
+function oldKeyQuestion(keys: readonly ApiKey[]): Question<ApiKey | null> {
   const lastUse = ({ last_used_at }: ApiKey) => Date.parse(last_used_at ?? '') || 0;
   const items: Choice<ApiKey | null>[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
@@ -118,13 +118,13 @@ async function askOldKey(position: StepPosition, keys: readonly ApiKey[]): Promi
     }));
   items.push({ label: l10n.t('Not sure. Keep all keys'), value: null });
   const placeholder = l10n.t('Which key does this window use? It is revoked after the rotation');
-  return await pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }
 
 /** The name must be unique: it identifies the new key if the rotation is interrupted. */
-function askKeyName(position: StepPosition, keys: readonly ApiKey[], old = ''): Promise<Answer<string>> {
+function keyNameQuestion(keys: readonly ApiKey[], old = ''): Question<string> {
   const isTaken = (text: string) => keys.some(({ name }) => name === text);
-  return askText(position, {
+  return enterText({
     prompt: l10n.t('Name of the new key'),
     value: nextName(old, isTaken),
     problem: (text) => (isTaken(text) ? l10n.t('Another key already has this name') : undefined),

@@ -10,7 +10,7 @@ import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { askBranchName } from './createBranch.ts';
+import { branchNameQuestion } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';
 
 export const rename: Command = async (context, argument, run) => {
@@ -22,7 +22,7 @@ export const rename: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename {0}", picked.name);
   const prompt = l10n.t('Name of {0}', branchId);
   const question = { prompt, value: branch.name, except: branchId };
-  const name = await singleStep(title, (position) => askBranchName(position, list, question));
+  const name = await singleStep(title, branchNameQuestion(list, question));
   if (name === undefined || name === branch.name) return;
   await makeChange(context, run, {
     ...picked,

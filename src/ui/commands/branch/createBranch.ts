@@ -9,11 +9,11 @@ import { branchTitle } from '../../text/branchText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext, Run } from '../context.ts';
-import { askBranch, requireBranches } from '../input/branchPicker.ts';
-import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { branchQuestion, requireBranches } from '../input/branchPicker.ts';
+import { askInSteps, type Question } from '../input/multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
-import { askLifetime, explainExpiry } from './expiry.ts';
+import { enterText, pickOne } from '../input/quickInput.ts';
+import { lifetimeQuestion, explainExpiry } from './expiry.ts';
 
 export const create: Command = async (context, argument, run) => {
   requireConnection(context);
@@ -64,16 +64,15 @@ async function askForCreation(
   const given = (node ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
   return await askInSteps(l10n.t('Create Branch'), async (ask) => {
     const projectId = given ?? (await askForProject(context, ask, 4));
-    const name = await ask((position) => askNewName(context, position, projectId, node?.branchId), {
+    const name = await ask(newNameQuestion(context, projectId, node?.branchId), {
       following: node === undefined ? 3 : 2,
     });
     const placeholder = l10n.t('Select the parent, whose data the branch starts with');
     const current = currentBranch(context, projectId);
     const question = { projectId, placeholder, current };
-    const parentId =
-      node?.branchId ?? (await ask((position) => askBranch(context, position, question), { following: 2 }));
-    const withCompute = await ask(askCompute, { following: 1 });
-    const lifetime = await ask(askLifetime);
+    const parentId = node?.branchId ?? (await ask(branchQuestion(context, question), { following: 2 }));
+    const withCompute = await ask(computeQuestion(), { following: 1 });
+    const lifetime = await ask(lifetimeQuestion());
     const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
     const creation = {
       branch: { name, parent_id: parentId, ...expiry },
@@ -83,28 +82,26 @@ async function askForCreation(
   });
 }
 
-async function askNewName(
-  context: CommandContext,
-  position: StepPosition,
-  projectId: string,
-  parentId: string | undefined,
-): Promise<Answer<string>> {
-  const list = await requireBranches(context, projectId);
-  const parent = parentId === undefined ? undefined : branchTitle(parentId, list.branches.get(parentId));
-  const prompt =
-    parent === undefined ? l10n.t('Name of the new branch') : l10n.t('Name of the new branch of {0}', parent);
-  return await askBranchName(position, list, { prompt, value: '' });
-}
+const newNameQuestion =
+  (context: CommandContext, projectId: string, parentId: string | undefined): Question<string> =>
+  async (position) => {
+    const list = await requireBranches(context, projectId);
+    const parent = parentId === undefined ? undefined : branchTitle(parentId, list.branches.get(parentId));
+    const prompt =
+      parent === undefined
+        ? l10n.t('Name of the new branch')
+        : l10n.t('Name of the new branch of {0}', parent);
+    return await branchNameQuestion(list, { prompt, value: '' })(position);
+  };
 
 const MAX_BRANCH_NAME = 256;
 
 /** @param except the id of the branch that is being renamed */
-export const askBranchName = (
-  position: StepPosition,
+export const branchNameQuestion = (
   list: BranchList,
   { except, ...question }: { readonly prompt: string; readonly value: string; readonly except?: string },
-): Promise<Answer<string>> =>
-  askText(position, {
+): Question<string> =>
+  enterText({
     ...question,
     problem: (text) => {
       if (text.length > MAX_BRANCH_NAME) return l10n.t('At most {0} characters', MAX_BRANCH_NAME);
@@ -113,7 +110,7 @@ export const askBranchName = (
     },
   });
 
-async function askCompute(position: StepPosition): Promise<Answer<boolean>> {
+function computeQuestion(): Question<boolean> {
   const items = [
     {
       label: l10n.t('With a primary compute'),
@@ -127,5 +124,5 @@ async function askCompute(position: StepPosition): Promise<Answer<boolean>> {
     },
   ];
   const placeholder = l10n.t('Select whether the branch gets a compute');
-  return await pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }

@@ -9,7 +9,7 @@ import { formatDate, delayProblem, duration } from '../../text/timeText.ts';
 import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
-import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { singleStep, type Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
 
@@ -19,10 +19,10 @@ const DAY = 24 * 60 * 60;
 const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
 
 /** @returns seconds from now; 0 is never */
-export async function askLifetime(position: StepPosition): Promise<Answer<number>> {
+export function lifetimeQuestion(): Question<number> {
   const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
   const items = [{ label: l10n.t('Never'), value: 0 }, ...presets];
-  return await pickOne(position, {
+  return pickOne({
     placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
     items,
     typed: typedLifetime,
@@ -51,7 +51,7 @@ export const changeExpiry: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change the expiry of {0}", name);
   const obstacle = expiryObstacle(picked);
   if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
-  const lifetime = await singleStep(title, askLifetime);
+  const lifetime = await singleStep(title, lifetimeQuestion());
   if (lifetime === undefined) return;
   const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
   await makeChange(context, run, {

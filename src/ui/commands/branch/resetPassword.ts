@@ -13,7 +13,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
 import { loadIfOffered, showOnce } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { askText, pickOne } from '../input/quickInput.ts';
+import { enterText, pickOne } from '../input/quickInput.ts';
 
 type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 
@@ -54,11 +54,11 @@ async function askForRole(
   const roles = await loadRoles(context, title, branch);
   if (roles === undefined) {
     const prompt = l10n.t('Role whose password to reset');
-    return await singleStep(title, (position) => askText(position, { prompt }));
+    return await singleStep(title, enterText({ prompt }));
   }
   const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), value: name }));
   const placeholder = l10n.t('Select a role');
-  return await singleStep(title, (position) => pickOne(position, { placeholder, items }));
+  return await singleStep(title, pickOne({ placeholder, items }));
 }
 
 /** @returns undefined if the service doesn't offer the list, at all or to this key */

@@ -16,7 +16,7 @@ import { branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { askBranch, pickBranch, type PickedBranch } from '../input/branchPicker.ts';
+import { branchQuestion, pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { askInSteps } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
@@ -129,7 +129,7 @@ async function ask(
   const others = [...list.branches.keys()].filter((id) => id !== branchId);
   const [onlyOther] = others.length === 1 ? others : [];
   const [onlyDatabase] = databases.length === 1 ? databases : [];
-  const branchQuestion = {
+  const question = {
     projectId,
     placeholder: l10n.t('Select the branch to compare with'),
     current: branch.parent_id ?? undefined,
@@ -138,12 +138,9 @@ async function ask(
   const items = databases.map((label) => ({ label, value: label }));
   return await askInSteps(title, async (askNext) => {
     const following = onlyDatabase === undefined ? 1 : 0;
-    const baseId =
-      given ??
-      onlyOther ??
-      (await askNext((page) => askBranch(context, page, branchQuestion), { following }));
+    const baseId = given ?? onlyOther ?? (await askNext(branchQuestion(context, question), { following }));
     const placeholder = l10n.t('Select a database');
-    const database = onlyDatabase ?? (await askNext((page) => pickOne(page, { placeholder, items })));
+    const database = onlyDatabase ?? (await askNext(pickOne({ placeholder, items })));
     return { baseId, database };
   });
 }

@@ -18,22 +18,19 @@ import {
 } from '../../../api/records/sizes.ts';
 import { parseDelay } from '../../../model/settings/delay.ts';
 import { autosuspendText, delayProblem, duration } from '../../text/timeText.ts';
-import type { Answer, Ask, StepPosition } from '../input/multiStepInput.ts';
+import type { Ask, Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
 /** @param current the size of the compute, marked and focused. @param following the number of questions after the size */
 export async function askSize(ask: Ask, current: SizeRange | undefined, following = 0): Promise<SizeRange> {
-  const fixed = await ask((position) => askFixed(position, current), { following });
+  const fixed = await ask(fixedSizeQuestion(current), { following });
   if (fixed !== 'range') return { min: fixed, max: fixed };
-  const min = await ask((position) => askMinimum(position, current), { following: following + 1 });
-  const max = await ask((position) => askMaximum(position, min, current), { following });
+  const min = await ask(minimumQuestion(current), { following: following + 1 });
+  const max = await ask(maximumQuestion(min, current), { following });
   return { min, max };
 }
 
-async function askFixed(
-  position: StepPosition,
-  current: SizeRange | undefined,
-): Promise<Answer<number | 'range'>> {
+function fixedSizeQuestion(current: SizeRange | undefined): Question<number | 'range'> {
   const range = current !== undefined && !isFixedSize(current) ? current : undefined;
   const autoscaling = {
     label: l10n.t('Autoscaling…'),
@@ -53,24 +50,20 @@ async function askFixed(
   }));
   const separator = { label: l10n.t('Fixed size'), kind: QuickPickItemKind.Separator, value: undefined };
   const placeholder = l10n.t('Select a fixed size or autoscaling');
-  return await pickOne<number | 'range'>(position, {
+  return pickOne<number | 'range'>({
     placeholder,
     items: [autoscaling, separator, ...sizes],
   });
 }
 
-async function askMinimum(position: StepPosition, current: SizeRange | undefined): Promise<Answer<number>> {
+function minimumQuestion(current: SizeRange | undefined): Question<number> {
   // The largest size can't be a minimum: the maximum must be larger.
   const items = COMPUTE_SIZES.slice(0, -1).map((size) => sizeItem(size, size.maxConnections, current?.min));
   const placeholder = l10n.t('Select the minimum. It determines max_connections');
-  return await pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }
 
-async function askMaximum(
-  position: StepPosition,
-  min: number,
-  current: SizeRange | undefined,
-): Promise<Answer<number>> {
+function maximumQuestion(min: number, current: SizeRange | undefined): Question<number> {
   const connections = maxConnections(min) ?? 0;
   const currentMax = current !== undefined && !isFixedSize(current) ? current.max : undefined;
   const items = COMPUTE_SIZES.filter(({ cu }) => cu > min).map((size) =>
@@ -81,7 +74,7 @@ async function askMaximum(
     min,
     connections,
   );
-  return await pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }
 
 function sizeItem(size: ComputeSize, connections: number, current: number | undefined): Choice<number> {
@@ -106,14 +99,11 @@ const LIMITS = { min: AUTOSUSPEND_MIN_SECONDS, max: AUTOSUSPEND_MAX_SECONDS };
 const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 60];
 
 /** @param current the delay of the compute, marked and focused; undefined for a new one */
-export async function askAutosuspend(
-  position: StepPosition,
-  current: number | undefined,
-): Promise<Answer<number>> {
+export function autosuspendQuestion(current: number | undefined): Question<number> {
   const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
   if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
   const items = delays.map((delay) => delayItem(delay, current));
-  return await pickOne(position, {
+  return pickOne({
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
     typed: typedDelayItem,

@@ -7,11 +7,11 @@ import { branchLabel } from '../../text/branchText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { askInSteps, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { askInSteps, type Question } from '../input/multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
-import { askAutosuspend, askSize } from './computeQuestions.ts';
-import { askBranch } from '../input/branchPicker.ts';
+import { autosuspendQuestion, askSize } from './computeQuestions.ts';
+import { branchQuestion } from '../input/branchPicker.ts';
 
 type ComputeType = ComputeCreation['type'];
 
@@ -50,11 +50,10 @@ async function askForCreation(
     const projectId = given ?? (await askForProject(context, ask, 4));
     const current = currentBranch(context, projectId);
     const branchId =
-      branch?.branchId ??
-      (await ask((position) => askBranch(context, position, { projectId, current }), { following: 3 }));
-    const type = await ask((position) => askType(context, position, projectId, branchId), { following: 2 });
+      branch?.branchId ?? (await ask(branchQuestion(context, { projectId, current }), { following: 3 }));
+    const type = await ask(typeQuestion(context, projectId, branchId), { following: 2 });
     const { min, max } = await askSize(ask, undefined, 1);
-    const autosuspend = await ask((position) => askAutosuspend(position, undefined));
+    const autosuspend = await ask(autosuspendQuestion(undefined));
     const creation = {
       branch_id: branchId,
       type,
@@ -67,12 +66,7 @@ async function askForCreation(
 }
 
 /** A branch has at most one primary (section 8). */
-async function askType(
-  context: CommandContext,
-  position: StepPosition,
-  projectId: string,
-  branchId: string,
-): Promise<Answer<ComputeType>> {
+function typeQuestion(context: CommandContext, projectId: string, branchId: string): Question<ComputeType> {
   const items = async () => {
     const list = await context.inventory.loadComputes(projectId);
     const primary = list?.branches().get(branchId)?.find(isPrimary);
@@ -81,7 +75,7 @@ async function askType(
   };
   const label = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select the type of the compute on {0}', label);
-  return await pickOne(position, { placeholder, items: items() });
+  return pickOne({ placeholder, items });
 }
 
 const replicaItem = (): Choice<ComputeType> => ({

@@ -23,11 +23,11 @@ import { changeTexts, effectText } from '../../text/changeText.ts';
 import { autosuspendText } from '../../text/timeText.ts';
 import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { askBranch } from '../input/branchPicker.ts';
-import { askInSteps, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
+import { branchQuestion } from '../input/branchPicker.ts';
+import { askInSteps, type Ask, type Question } from '../input/multiStepInput.ts';
 import { askForCompute, requireCompute, requireConnection } from '../input/pickers.ts';
-import { askText, pickOne, type Choice } from '../input/quickInput.ts';
-import { askAutosuspend, askSize } from './computeQuestions.ts';
+import { enterText, pickOne, type Choice } from '../input/quickInput.ts';
+import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 
 export const edit: Command = async (context, argument, run) => {
   requireConnection(context);
@@ -118,7 +118,7 @@ async function askForEdit(context: CommandContext, argument: unknown): Promise<E
     const node = given ?? (await askForCompute(context, ask, question));
     requireWritable(context.guards, node);
     const compute = await requireCompute(context, node);
-    const edited = await ask((position) => askWhat(context, position, compute));
+    const edited = await ask(editQuestion(context, compute));
     return { compute, change: await askForChange(context, ask, compute, edited) };
   });
   if (answers !== undefined) await context.lastCompute.remember(computeNodeOf(answers.compute));
@@ -139,12 +139,12 @@ async function askForChange(
     }
     case 'autosuspend': {
       const current = compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT;
-      return { suspend_timeout_seconds: await ask((position) => askAutosuspend(position, current)) };
+      return { suspend_timeout_seconds: await ask(autosuspendQuestion(current)) };
     }
     case 'branch':
-      return { branch_id: await ask((position) => askTarget(context, position, compute)) };
+      return { branch_id: await ask(targetQuestion(context, compute)) };
     case 'name':
-      return { name: await ask((position) => askComputeName(position, compute)) };
+      return { name: await ask(computeNameQuestion(compute)) };
     case 'pooler':
       return { pooler_enabled: compute.pooler_enabled !== true };
     case 'disabled':
@@ -156,16 +156,12 @@ async function askForChange(
   }
 }
 
-async function askWhat(
-  { inventory }: CommandContext,
-  position: StepPosition,
-  compute: Compute,
-): Promise<Answer<Edited>> {
+function editQuestion({ inventory }: CommandContext, compute: Compute): Question<Edited> {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
   const items = editItems(compute, branch);
-  return await pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }
 
 function editItems(compute: Compute, branch: string): Choice<Edited>[] {
@@ -200,23 +196,19 @@ const item = (edited: Edited, icon: string, label: string, current: string): Cho
 });
 
 /** A primary can't move to a branch that has one (section 4.3). Read replicas can move anywhere. */
-async function askTarget(
-  context: CommandContext,
-  position: StepPosition,
-  compute: Compute,
-): Promise<Answer<string>> {
+function targetQuestion(context: CommandContext, compute: Compute): Question<string> {
   const problem = (branchId: string, computes: readonly Compute[]) => {
     if (branchId === compute.branch_id) return l10n.t('current branch');
     const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
     return primary && l10n.t('not available: {0} is the primary of this branch', sanitize(labelOf(primary)));
   };
-  return await askBranch(context, position, { projectId: compute.project_id, problem });
+  return branchQuestion(context, { projectId: compute.project_id, problem });
 }
 
 const MAX_COMPUTE_NAME = 64;
 
-const askComputeName = (position: StepPosition, compute: Compute): Promise<Answer<string>> =>
-  askText(position, {
+const computeNameQuestion = (compute: Compute): Question<string> =>
+  enterText({
     prompt: l10n.t('Name of {0}', compute.id),
     value: compute.name ?? '',
     problem: (text) =>

@@ -19,7 +19,7 @@ import { announce } from '../../notifications/announce.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { askText } from '../input/quickInput.ts';
+import { enterText } from '../input/quickInput.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
@@ -36,8 +36,9 @@ export const addService: Command = async (context, argument, run) => {
   if (compute === undefined) return;
   const login = await askForLogin(context, { title, compute, scope: undefined, allowsPooled: true });
   if (login === undefined) return;
-  const name = await singleStep(title, (position) =>
-    askText(position, {
+  const name = await singleStep(
+    title,
+    enterText({
       prompt: l10n.t('Name of the service, for connections with service=…'),
       value: defaultServiceName(context, compute),
       problem: (text) =>

@@ -108,7 +108,7 @@ async function askForFormat(
     value !== undefined && formatId(value) === connectionDefaults.format;
   const items = [...choices.filter(isLast), ...choices.filter((choice) => !isLast(choice))];
   const placeholder = l10n.t('Select a format');
-  return await singleStep(title, (position) => pickOne(position, { placeholder, items }));
+  return await singleStep(title, pickOne({ placeholder, items }));
 }
 
 function formatName(format: ConnectionFormat): string {

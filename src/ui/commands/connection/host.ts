@@ -6,7 +6,7 @@ import { portPlace, withPort } from '../../../model/connection/portPlace.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { copyText } from '../input/dialogs.ts';
-import { singleStep, type Answer, type StepPosition } from '../input/multiStepInput.ts';
+import { singleStep, type Question } from '../input/multiStepInput.ts';
 import { pickCompute, requireCompute } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
@@ -61,7 +61,7 @@ async function pickHost(
 ): Promise<string | undefined> {
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined || pooledHost(compute) === undefined) return compute?.host;
-  const isPooled = await singleStep(title, (position) => askPooled(context, position, compute));
+  const isPooled = await singleStep(title, poolingQuestion(context, compute));
   return isPooled === undefined ? undefined : hostOf(compute, isPooled);
 }
 
@@ -69,15 +69,14 @@ export const hostOf = (compute: Compute, isPooled: boolean): string =>
   (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
 
 /** @returns whether to use the pooled host */
-export async function askPooled(
+export function poolingQuestion(
   { connectionDefaults }: Pick<CommandContext, 'connectionDefaults'>,
-  position: StepPosition,
   compute: Compute,
-): Promise<Answer<boolean>> {
+): Question<boolean> {
   const isCurrent = connectionDefaults.prefersPooled(compute.project_id);
   const items = [
     { label: l10n.t('Direct'), description: sanitize(compute.host), value: false },
     { label: l10n.t('Pooled'), description: sanitize(pooledHost(compute) ?? ''), value: true, isCurrent },
   ];
-  return await pickOne(position, { placeholder: l10n.t('Select a host'), items });
+  return pickOne({ placeholder: l10n.t('Select a host'), items });
 }

@@ -18,9 +18,9 @@ import { hasRemedy } from '../../text/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { copyText, loadIfOffered } from '../input/dialogs.ts';
-import { askInSteps, type Answer, type Ask, type StepPosition } from '../input/multiStepInput.ts';
-import { askText, pickOne, type Choice } from '../input/quickInput.ts';
-import { askPooled, hostOf } from './host.ts';
+import { askInSteps, type Ask, type Question } from '../input/multiStepInput.ts';
+import { enterText, pickOne, type Choice } from '../input/quickInput.ts';
+import { poolingQuestion, hostOf } from './host.ts';
 
 type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
 
@@ -108,8 +108,7 @@ async function ask(
   if (only !== undefined && another === undefined && catalog?.roles.filter(canLogIn).length === 1)
     return only;
   const login = await askInSteps(request.title, async (askNext) => {
-    const choice =
-      only === undefined ? 'separate' : await askNext((position) => askChoice(position, choices));
+    const choice = only === undefined ? 'separate' : await askNext(loginQuestion(choices));
     if (choice !== 'separate') return choice;
     return await askSeparately(context, request, only === undefined ? undefined : catalog, askNext);
   });
@@ -121,7 +120,7 @@ async function ask(
   return { role, database, pooled };
 }
 
-function askChoice(position: StepPosition, choices: readonly Login[]): Promise<Answer<Login | 'separate'>> {
+function loginQuestion(choices: readonly Login[]): Question<Login | 'separate'> {
   const hasPooled = choices.some(({ pooled }) => pooled);
   const items = choices.map((login): Choice<Login | 'separate'> => {
     const host = login.pooled ? l10n.t('pooled') : l10n.t('direct');
@@ -130,7 +129,7 @@ function askChoice(position: StepPosition, choices: readonly Login[]): Promise<A
   });
   items.push({ label: l10n.t('Another role…'), value: 'separate' });
   const placeholder = l10n.t('Select a database');
-  return pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }
 
 /** Asks for the host, the role and the database one by one. The names are from the lists, or entered. */
@@ -145,29 +144,21 @@ async function askSeparately(
   const roles = catalog && names(catalog.roles.filter(canLogIn));
   const databases = catalog && names(catalog.databases);
   const pooled =
-    canBePooled(request) &&
-    (await askNext((position) => askPooled(context, position, request.compute), { following: 2 }));
+    canBePooled(request) && (await askNext(poolingQuestion(context, request.compute), { following: 2 }));
   const rolePrompt = l10n.t('Role (Postgres user) to connect as');
-  const role = await askNext((position) => askName(position, rolePrompt, proposed.role, roles), {
+  const role = await askNext(nameQuestion(rolePrompt, proposed.role, roles), {
     following: 1,
   });
   const databasePrompt = l10n.t('Database to connect to');
-  const database = await askNext((position) =>
-    askName(position, databasePrompt, proposed.database, databases),
-  );
+  const database = await askNext(nameQuestion(databasePrompt, proposed.database, databases));
   return { role, database, pooled };
 }
 
 /** @param names undefined if the user has to enter it */
-async function askName(
-  position: StepPosition,
-  prompt: string,
-  value: string,
-  names: readonly string[] | undefined,
-): Promise<Answer<string>> {
-  if (names === undefined) return await askText(position, { prompt, value });
+function nameQuestion(prompt: string, value: string, names: readonly string[] | undefined): Question<string> {
+  if (names === undefined) return enterText({ prompt, value });
   const items = names.map((name) => ({ label: sanitize(name), value: name, isCurrent: name === value }));
-  return await pickOne(position, { placeholder: prompt, items });
+  return pickOne({ placeholder: prompt, items });
 }
 
 type Target = Pick<LoginRequest, 'title' | 'compute'>;
@@ -217,19 +208,19 @@ export async function findOrAskPassword(
 
 async function askForPassword(title: string, role: string): Promise<PasswordAnswer | undefined> {
   return await askInSteps(title, async (askNext) => {
-    const source = await askNext((position) => askSource(position, role));
+    const source = await askNext(sourceQuestion(role));
     if (source === 'placeholder') return { password: PLACEHOLDER, isPlaceholder: true };
     const question = { prompt: l10n.t('Password of {0}', role), isSecret: true, isVerbatim: true };
-    const password = await askNext((position) => askText(position, question));
+    const password = await askNext(enterText(question));
     return { password, isPlaceholder: false };
   });
 }
 
-function askSource(position: StepPosition, role: string): Promise<Answer<'user' | 'placeholder'>> {
+function sourceQuestion(role: string): Question<'user' | 'placeholder'> {
   const items: Choice<'user' | 'placeholder'>[] = [
     { label: l10n.t('Enter the password…'), description: l10n.t('not stored'), value: 'user' },
     { label: l10n.t('Use a placeholder'), description: PLACEHOLDER, value: 'placeholder' },
   ];
   const placeholder = l10n.t("The service doesn't provide the password of {0}", role);
-  return pickOne(position, { placeholder, items });
+  return pickOne({ placeholder, items });
 }

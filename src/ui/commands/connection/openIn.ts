@@ -72,7 +72,7 @@ async function pickClient(title: string, clients: readonly SqlClient[]): Promise
   if (clients.length === 1) return clients[0];
   const placeholder = l10n.t('Select a SQL client');
   const items = clients.map((client) => ({ label: client.label, value: client }));
-  return await singleStep(title, (position) => pickOne(position, { placeholder, items }));
+  return await singleStep(title, pickOne({ placeholder, items }));
 }
 
 /** Doesn't wait for the user. */

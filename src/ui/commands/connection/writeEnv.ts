@@ -48,5 +48,5 @@ export async function pickFolder(title: string): Promise<WorkspaceFolder | undef
     value: folder,
   }));
   const placeholder = l10n.t('Select a folder');
-  return await singleStep(title, (position) => pickOne(position, { placeholder, items }));
+  return await singleStep(title, pickOne({ placeholder, items }));
 }

@@ -9,7 +9,7 @@ import { asBranchNode, asProjectNode, type BranchNode } from '../../../model/inv
 import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
-import { askInSteps, type Answer, type StepPosition } from './multiStepInput.ts';
+import { askInSteps, type Question } from './multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject, requireConnection } from './pickers.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 import { window } from '../../window.ts';
@@ -23,11 +23,10 @@ interface BranchQuestion {
   readonly problem?: (branchId: string, computes: readonly Compute[]) => string | undefined;
 }
 
-export async function askBranch(
+export function branchQuestion(
   { inventory }: Pick<CommandContext, 'inventory'>,
-  position: StepPosition,
   { projectId, placeholder, current, problem = () => undefined }: BranchQuestion,
-): Promise<Answer<string>> {
+): Question<string> {
   let branchItems: readonly Choice<string>[] = [];
   const items = async () => {
     const [list] = await Promise.all([
@@ -49,9 +48,9 @@ export async function askBranch(
     text === '' || inventory.branches.forProject(projectId) !== undefined || isListed(text)
       ? undefined
       : typedBranchItem(text);
-  return await pickOne(position, {
+  return pickOne({
     placeholder: placeholder ?? l10n.t('Select a branch or enter another branch id (br-…)'),
-    items: items(),
+    items,
     typed,
   });
 }
@@ -133,7 +132,7 @@ async function askForBranch(
     const projectId = given ?? (await askForProject(context, ask, 1));
     const branchId = await ask(async (position) => {
       const list = await requireBranches(context, projectId);
-      return await askBranch(context, position, {
+      const question = branchQuestion(context, {
         projectId,
         placeholder: l10n.t('Select a branch'),
         current: currentBranch(context, projectId),
@@ -142,6 +141,7 @@ async function askForBranch(
           return branch === undefined ? l10n.t('not listed by the service') : problem(branch);
         },
       });
+      return await question(position);
     });
     return { projectId, branchId };
   });

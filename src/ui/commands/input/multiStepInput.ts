@@ -16,7 +16,8 @@ export interface StepPosition {
   readonly canGoBack: boolean;
 }
 
-type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
+/** Asks when it is called. Until then, nothing is loaded for it. */
+export type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
 
 interface StepOptions<T> {
   /** The number of questions that follow, as far as it is known; by default 0. */

@@ -16,7 +16,7 @@ import { branchLabel } from '../../text/branchText.ts';
 import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
-import { askInSteps, type Answer, type Ask, type StepPosition } from './multiStepInput.ts';
+import { askInSteps, type Ask, type Question } from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 
 /** @throws {Error} with a message for the user */
@@ -39,7 +39,7 @@ export async function requireCompute(
   return compute;
 }
 
-export async function askProject(context: CommandContext, position: StepPosition): Promise<Answer<string>> {
+export function projectQuestion(context: CommandContext): Question<string> {
   const { inventory } = context;
   const known = () =>
     [...(inventory.projects?.entries.values() ?? [])].map(({ id, record }) => ({
@@ -48,7 +48,7 @@ export async function askProject(context: CommandContext, position: StepPosition
       value: id,
       isCurrent: id === currentProject(context),
     }));
-  return await pickOne<string>(position, {
+  return pickOne<string>({
     placeholder: l10n.t('Select a project'),
     items: (show) => loadItems(inventory, known, show, async () => await inventory.projects?.load()),
   });
@@ -56,7 +56,7 @@ export async function askProject(context: CommandContext, position: StepPosition
 
 /** Uses the current project without asking. The user can go back to choose another one. */
 export const askForProject = (context: CommandContext, ask: Ask, following = 0): Promise<string> =>
-  ask((position) => askProject(context, position), { following, assumed: currentProject(context) });
+  ask(projectQuestion(context), { following, assumed: currentProject(context) });
 
 /** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
@@ -117,7 +117,7 @@ export async function askForCompute(
   { placeholder, canPick = () => true, following = 0 }: ComputeQuestion,
 ): Promise<ComputeNode> {
   const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
-  const row = await ask<Row>((position) => pickOne(position, { placeholder, items, idOf }), { following });
+  const row = await ask<Row>(pickOne({ placeholder, items, idOf }), { following });
   if (row.kind === 'compute') return row;
   const { projectId } = row;
   const itemsOfProject = async () => {
@@ -125,7 +125,7 @@ export async function askForCompute(
     return computeItems(context, (each) => each.project_id === projectId && canPick(each));
   };
   const question = { placeholder: l10n.t('Select a compute'), items: itemsOfProject };
-  return await ask((position) => pickOne<ComputeNode>(position, question), { following });
+  return await ask(pickOne<ComputeNode>(question), { following });
 }
 
 /** The loaded computes. Those of the selected row come first, then the last used one. */

@@ -79,7 +79,7 @@ async function askOption(): Promise<SetupOption | undefined> {
     },
   ];
   const placeholder = l10n.t('How should the local service get Postgres?');
-  return await singleStep(l10n.t('Set Up Postgres'), (position) => pickOne(position, { placeholder, items }));
+  return await singleStep(l10n.t('Set Up Postgres'), pickOne({ placeholder, items }));
 }
 
 /** The download page for the system on which the computes run. */

@@ -8,8 +8,8 @@ import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { askProject, requireConnection } from '../input/pickers.ts';
-import { askText } from '../input/quickInput.ts';
+import { projectQuestion, requireConnection } from '../input/pickers.ts';
+import { enterText } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
 
 const MAX_PROJECT_NAME = 256;
@@ -18,8 +18,9 @@ export const create: Command = async (context, _argument, run) => {
   const connection = requireConnection(context);
   run.failureMessage = l10n.t("Couldn't create the project");
   requireWritable(context.guards, {});
-  const name = await singleStep(l10n.t('Create Project'), (position) =>
-    askText(position, {
+  const name = await singleStep(
+    l10n.t('Create Project'),
+    enterText({
       prompt: l10n.t('Name of the new project'),
       problem: (text) =>
         text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined,
@@ -43,9 +44,7 @@ export const deleteProject: Command = async (context, argument, run) => {
   requireConnection(context);
   run.failureMessage = l10n.t("Couldn't delete the project");
   const title = l10n.t('Delete Project');
-  const projectId =
-    asProjectNode(argument)?.projectId ??
-    (await singleStep(title, (position) => askProject(context, position)));
+  const projectId = asProjectNode(argument)?.projectId ?? (await singleStep(title, projectQuestion(context)));
   if (projectId === undefined) return;
   const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);

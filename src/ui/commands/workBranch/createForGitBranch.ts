@@ -123,7 +123,7 @@ async function askForExisting(
       : [{ label: l10n.t('Create {0}', name), description: l10n.t('another branch'), value: { name } }]),
   ];
   const placeholder = l10n.t('There is a database branch for {0}', sanitize(gitBranch));
-  return await singleStep(title, (page) => pickOne<Choice>(page, { placeholder, items }));
+  return await singleStep(title, pickOne<Choice>({ placeholder, items }));
 }
 
 /** @returns undefined if the user canceled. @throws {ApiError} */

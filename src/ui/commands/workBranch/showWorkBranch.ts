@@ -50,7 +50,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   // Throws the reason.
   if (actions.length + open.length === 0 && !hasAgents) await requireGitBranch(folder);
   const items = [...actions, action(l10n.t('Agents…'), 'hubot', () => showAgents(context)), ...open];
-  const act = await singleStep(title, (page) => pickOne(page, { placeholder, items }));
+  const act = await singleStep(title, pickOne({ placeholder, items }));
   await act?.();
 };
 

@@ -36,7 +36,7 @@ export const tidyUp: Command = async (context, argument, run) => {
       l10n.t('There is nothing to tidy up: no database branch has lost its Git branch.'),
     );
   const placeholder = l10n.t('Select the branches to delete. Their Git branches are gone.');
-  const chosen = await singleStep(title, (page) => pickMany(page, placeholder, unused.map(itemOf)));
+  const chosen = await singleStep(title, pickMany(placeholder, unused.map(itemOf)));
   if (chosen === undefined || chosen.length === 0) return;
   const deletable = (each: UnusedBranch): DeletableBranch => ({
     ref: each.created,
