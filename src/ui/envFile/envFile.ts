@@ -4,7 +4,7 @@ import { l10n, Uri, workspace, type WorkspaceFolder } from 'vscode';
 import { appendLine, setVariable } from '../../model/connection/dotEnv.ts';
 import { gitIgnored, type Ignored } from '../../model/workBranch/gitIgnored.ts';
 import type { Log } from '../log/log.ts';
-import { showFailure } from '../notifications/notify.ts';
+import { withRetry } from '../notifications/notify.ts';
 import type { Config } from '../state/config.ts';
 import { requireTrust } from '../state/trust.ts';
 import { sanitize } from '../../base/sanitize.ts';
@@ -138,19 +138,13 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
 }
 
 /** Announces what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
-export function offerUndo(
+export async function offerUndo(
   log: Log,
   message: string,
   changes: readonly FileChange[],
   onUndone = () => {},
-): void {
+): Promise<void> {
   const undo = l10n.t('Undo');
-  const tryUndo = () =>
-    undoChanges(changes).then(onUndone, (error: unknown) => {
-      log.error('Undoing the change of a file', error);
-      return showFailure(l10n.t("Couldn't undo the change"), error, () => void tryUndo());
-    });
-  void window.showInformationMessage(message, undo).then((chosen) => {
-    if (chosen === undo) void tryUndo();
-  });
+  if ((await window.showInformationMessage(message, undo)) !== undo) return;
+  await withRetry(log, l10n.t("Couldn't undo the change"), () => undoChanges(changes).then(onUndone));
 }

@@ -1,5 +1,6 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { commands, l10n } from 'vscode';
+import type { Log } from '../log/log.ts';
 import { explainError, ReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
 import { window } from '../window.ts';
 
@@ -19,6 +20,20 @@ export async function showFailure(
   if (chosen !== button.label) return;
   if ('command' in button) void commands.executeCommand(button.command, ...(button.args ?? []));
   else retry();
+}
+
+/** Runs what a button of a notification does. If it fails, logs and shows the error. @param title see `showFailure` */
+export async function withRetry(
+  log: Pick<Log, 'error'>,
+  title: string,
+  act: () => Promise<void>,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    log.error(title, error);
+    await showFailure(title, error, () => void withRetry(log, title, act));
+  }
 }
 
 interface CommandButton {

@@ -3,7 +3,7 @@ import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, w
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { connectionString, isLocalCompute, splitHost } from '../../../model/connection/connectionStrings.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
-import { showFailure } from '../../notifications/notify.ts';
+import { withRetry } from '../../notifications/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -65,7 +65,7 @@ export const openIn: Command = async (context, argument, run) => {
   const project = context.inventory.project(compute.project_id)?.name ?? compute.project_id;
   const name = `${project} ${labelOf(compute)} ${login.database}`;
   const connection = { name: sanitize(name), computeId: compute.id, host: compute.host, login };
-  if (await client.open(connection)) offerPassword(context, request, client, login);
+  if (await client.open(connection)) void offerPassword(context, request, client, login);
 };
 
 async function pickClient(title: string, clients: readonly SqlClient[]): Promise<SqlClient | undefined> {
@@ -75,22 +75,17 @@ async function pickClient(title: string, clients: readonly SqlClient[]): Promise
   return await singleStep(title, pickOne({ placeholder, items }));
 }
 
-/** Doesn't wait for the user. */
-function offerPassword(
+async function offerPassword(
   context: CommandContext,
   request: LoginRequest,
   { label, done }: SqlClient,
   login: Login,
-): void {
+): Promise<void> {
   const copy = l10n.t('Copy Password');
-  const tryCopy = () =>
-    copyPassword(context, request, login).catch((error: unknown) => {
-      context.log.error('Copying a password', error);
-      return showFailure(l10n.t("Couldn't copy the password"), error, () => void tryCopy());
-    });
-  void window.showInformationMessage(done(label, sanitize(login.role)), copy).then((chosen) => {
-    if (chosen === copy) void tryCopy();
-  });
+  if ((await window.showInformationMessage(done(label, sanitize(login.role)), copy)) !== copy) return;
+  await withRetry(context.log, l10n.t("Couldn't copy the password"), () =>
+    copyPassword(context, request, login),
+  );
 }
 
 /** Doesn't wait for the user. */

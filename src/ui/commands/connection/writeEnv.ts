@@ -32,7 +32,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   const changes = await write(result.uri);
   const [written] = changes.slice(-1);
   if (written !== undefined) await vscodeWindow.showTextDocument(written.uri);
-  offerUndo(context.log, l10n.t('Wrote {0} to {1}', name, file), changes);
+  void offerUndo(context.log, l10n.t('Wrote {0} to {1}', name, file), changes);
   await context.workFolders.of(folder)?.refresh();
 };
 

@@ -37,7 +37,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   if ((await checkedOutBranch(git.folder)) === git.gitBranch) {
     const changes = await write(url);
     const undone = () => work?.setUndone(git.gitBranch);
-    offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
+    void offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
   }
   await mapBranch(context, git, ref, branch.name);
   await work?.refresh();
