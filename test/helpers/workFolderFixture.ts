@@ -68,15 +68,15 @@ export class WorkFolderFixture {
         existsSync(path.join(folder, '.env'))
           ? getVariable(readFileSync(path.join(folder, '.env'), 'utf8'), 'DATABASE_URL')
           : undefined,
-      replaceEnv: async (before, after) => {
+      switchEnv: async ({ branchId }, before, after) => {
         if (this.value !== before) return false;
         this.write(after);
+        this.switched.push(branchId);
         return true;
       },
       findTarget: (target) => this.findTarget(target),
       ask: (gitBranch, reason) =>
         this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
-      onSwitched: (gitBranch) => void this.switched.push(gitBranch),
       onError: (error) => void this.errors.push(error),
     };
     const all = { ...deps, knownHosts: this.knownHosts } as unknown as WorkFolderDependencies;

@@ -229,15 +229,15 @@ export class GitWorld {
       },
       readOther: async (folder) =>
         this.worktrees.find(({ repository }) => repository.folder === folder)?.value,
-      replaceEnv: async (before, after) => {
+      switchEnv: async (_target, before, after) => {
         if (worktree.value !== before) return false;
         worktree.write(after);
+        this.written += 1;
         if (this.#gitEndedAt !== undefined) this.switchTimes.push(performance.now() - this.#gitEndedAt);
         return true;
       },
       findTarget: (target, before) => this.#findTarget(target, before),
       ask: () => true,
-      onSwitched: () => (this.written += 1),
       onError: (error) => void this.errors.push(error),
     };
     return new WorkFolder(worktree.repository.folder, deps);

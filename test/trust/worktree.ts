@@ -65,7 +65,7 @@ export class Worktree {
         [decision.kind, ...('reason' in decision ? [decision.reason] : [])].join(' '),
       );
     const describe = async () =>
-      `${what}; the windows say ${said().join(' and ')} on ${this.windows.map(({ state }) => state.git?.branch).join(' and ')}, the file has ${this.host}`;
+      `${what}; the windows say ${said().join(' and ')} on ${this.windows.map(({ state }) => state.git.branch).join(' and ')}, the file has ${this.host}`;
     await until(describe, async () => said().every(isExpected));
   }
 }

@@ -23,15 +23,11 @@ export interface Facts {
   /** The id of the connected account; undefined without a connection. */
   readonly account: string | undefined;
   readonly target: TargetState;
-  /** Undefined in the repository's own worktree. */
-  readonly worktree:
-    | {
-        /** Whether the env file of another worktree points to a known branch. */
-        readonly isUsedElsewhere: boolean;
-        /** Whether it points to the same branch as this file, and that branch isn't mapped to this git branch. */
-        readonly isShared: boolean;
-      }
-    | undefined;
+  /**
+   * Why the folder of a linked worktree should get a database branch, as other worktrees have one: its file has no value, or
+   * the same branch as another one's, which isn't mapped to this git branch.
+   */
+  readonly lacksOwn: 'missing' | 'shared' | undefined;
 }
 
 /** Why the file isn't changed although another branch is checked out. */
@@ -53,8 +49,8 @@ export type Decision =
   /** Don't change the file. */
   | { readonly kind: 'keep'; readonly reason: KeepReason }
   /** The git branch has no database branch yet. */
-  | { readonly kind: 'ask'; readonly gitBranch: string }
-  | { readonly kind: 'stopped'; readonly reason: StopReason; readonly target?: BranchRef }
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'stopped'; readonly reason: StopReason }
   /** Find out whether the branch can be used, then decide again. */
   | { readonly kind: 'check'; readonly target: BranchRef }
   | { readonly kind: 'write'; readonly target: BranchRef };
@@ -62,19 +58,17 @@ export type Decision =
 /** Why the user is asked for the database branch of a git branch. `missing`, `shared`: only in a linked worktree. */
 export type AskReason = 'unmapped' | 'missing' | 'shared';
 
-/** What to ask, once for each git branch. */
+/** What to ask about the checked-out git branch, once. */
 export function questionOf(
   decision: Decision,
-  { git, isFollowedByNeon, map, file, worktree, isDefaultBranch }: Facts,
-): { readonly gitBranch: string; readonly reason: AskReason } | undefined {
-  if (decision.kind === 'ask') return { gitBranch: decision.gitBranch, reason: 'unmapped' };
-  const { branch: gitBranch, pause } = git;
-  if (worktree === undefined || gitBranch === undefined || pause !== undefined) return undefined;
-  if (isDefaultBranch || isFollowedByNeon) return undefined;
-  const mapped = map.branches.get(gitBranch);
-  if (mapped === 'none') return undefined;
-  if (worktree.isUsedElsewhere && file === 'none') return { gitBranch, reason: 'missing' };
-  return worktree.isShared && mapped === undefined ? { gitBranch, reason: 'shared' } : undefined;
+  { git, isFollowedByNeon, map, lacksOwn, isDefaultBranch }: Facts,
+): AskReason | undefined {
+  if (decision.kind === 'ask') return 'unmapped';
+  const { branch, pause } = git;
+  if (branch === undefined || pause !== undefined || isDefaultBranch || isFollowedByNeon) return undefined;
+  const mapped = map.branches.get(branch);
+  if (lacksOwn === 'missing') return mapped === 'none' ? undefined : lacksOwn;
+  return mapped === undefined ? lacksOwn : undefined;
 }
 
 export function decide(facts: Facts): Decision {
@@ -88,30 +82,26 @@ export function decide(facts: Facts): Decision {
   const target = map.branches.get(git.branch);
   if (target === 'none') return { kind: 'keep', reason: 'declined' };
   if (target !== undefined) return decideSwitch(facts, target);
-  return facts.isDefaultBranch
-    ? { kind: 'keep', reason: 'defaultBranch' }
-    : { kind: 'ask', gitBranch: git.branch };
+  return facts.isDefaultBranch ? { kind: 'keep', reason: 'defaultBranch' } : { kind: 'ask' };
 }
 
 function decideSwitch(facts: Facts, target: BranchRef): Decision {
-  const { current } = facts;
-  const stopped = (reason: StopReason): Decision => ({ kind: 'stopped', reason, target });
-  if (isSameBranch(target, current))
+  if (isSameBranch(target, facts.current))
     return facts.target === 'deleted' || facts.target === 'expired'
-      ? stopped(facts.target)
+      ? { kind: 'stopped', reason: facts.target }
       : { kind: 'nothing' };
   if (facts.isUndone) return { kind: 'keep', reason: 'undone' };
-  const obstacle = fileObstacle(facts);
-  if (obstacle !== undefined) return stopped(obstacle);
-  if (facts.account !== target.account)
-    return stopped(facts.account === undefined ? 'offline' : 'otherAccount');
+  const obstacle = obstacleTo(facts, target);
+  if (obstacle !== undefined) return { kind: 'stopped', reason: obstacle };
   if (facts.target === 'unchecked') return { kind: 'check', target };
-  return facts.target === 'live' ? { kind: 'write', target } : stopped(facts.target);
+  return facts.target === 'live' ? { kind: 'write', target } : { kind: 'stopped', reason: facts.target };
 }
 
-/** Only a value that points to a branch of this repository is replaced without asking. */
-function fileObstacle({ file, current, map }: Facts): StopReason | undefined {
+function obstacleTo({ file, current, map, account }: Facts, target: BranchRef): StopReason | undefined {
   if (file === 'none') return 'noValue';
+  // Only a value that points to a branch of this repository is replaced without asking.
   if (current === undefined || !isInMap(map, current)) return 'foreignValue';
-  return file === 'writable' ? undefined : file;
+  if (file !== 'writable') return file;
+  if (account === undefined) return 'offline';
+  return account === target.account ? undefined : 'otherAccount';
 }

@@ -8,19 +8,12 @@ import { type Disposable } from '../../base/disposable.ts';
 import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
-import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchMap, type BranchRef } from './branchMap.ts';
+import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl } from './databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type TargetState } from './decide.ts';
 import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
-import {
-  findRepository,
-  isDefaultBranch,
-  readGitState,
-  STATE_FILES,
-  type GitState,
-  type Repository,
-} from './gitState.ts';
+import { findRepository, isDefaultBranch, readGitState, STATE_FILES, type Repository } from './gitState.ts';
 import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
 import { branchesInOtherWorktrees, isLinked, type OtherFiles } from './worktrees.ts';
@@ -43,21 +36,17 @@ export interface WorkFolderDependencies extends OtherFiles {
   /** The id of the connected account. */
   readonly account: () => string | undefined;
   readonly readEnv: () => Promise<EnvValue>;
-  /** Replaces the value unless it has changed since. @returns whether it was replaced */
-  readonly replaceEnv: (before: string, after: string) => Promise<boolean>;
+  /** Replaces the value by the target's, unless it has changed since, and announces that. @returns whether it was replaced */
+  readonly switchEnv: (target: BranchRef, before: string, after: string) => Promise<boolean>;
   /** The new value for the env file. Keeps the role, database and parameters of the old one. Never rejects. */
   readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
   /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
   readonly ask: (gitBranch: string, reason: AskReason) => boolean;
-  /** Called after the env file was pointed at another database branch. */
-  readonly onSwitched: (gitBranch: string, target: BranchRef) => void;
   readonly onError: (error: unknown) => void;
 }
 
-export interface WorkFolderState {
+export interface WorkFolderState extends Facts {
   readonly repository: Repository | undefined;
-  readonly git: GitState | undefined;
-  readonly map: BranchMap;
   /** The host of the env file; undefined if its value isn't a connection string. */
   readonly host: string | undefined;
   /** The branch behind the host, if it is known. */
@@ -67,15 +56,34 @@ export interface WorkFolderState {
   readonly decision: Decision;
 }
 
+/** The state of a folder without a repository. */
 const NO_STATE: WorkFolderState = {
   repository: undefined,
-  git: undefined,
+  git: { branch: undefined, pause: undefined },
   map: EMPTY_MAP,
+  isFollowedByNeon: false,
+  isDefaultBranch: false,
+  file: 'none',
   host: undefined,
   current: undefined,
   sharedWith: undefined,
+  lacksOwn: undefined,
+  isTrusted: false,
+  isUndone: false,
+  account: undefined,
+  target: 'unchecked',
   decision: { kind: 'nothing' },
 };
+
+/** What was read from git and the env file. */
+type FolderFacts = Omit<WorkFolderState, 'decision'>;
+
+/** A branch to switch to, looked up while the env file had this value. */
+interface Lookup {
+  readonly target: BranchRef;
+  readonly value: string;
+  readonly found: Target;
+}
 
 /** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
 const SETTLE = 150;
@@ -124,7 +132,7 @@ export class WorkFolder implements Disposable {
   }
 
   /** Keeps the file as it is until another git branch is checked out. */
-  setUndone(gitBranch: string): void {
+  setUndone(gitBranch: string | undefined): void {
     this.#undone = gitBranch;
   }
 
@@ -159,103 +167,94 @@ export class WorkFolder implements Disposable {
     this.#running = undefined;
   }
 
-  async #step(): Promise<void> {
+  /** @param lookup made by the previous step, and ignored if the value or the target has changed since */
+  async #step(lookup?: Lookup): Promise<void> {
     this.#retryTimer?.dispose();
-    const { facts, value } = await this.#read();
-    let decision = facts === undefined ? NO_STATE.decision : decide(facts);
-    if (decision.kind === 'check' && value !== undefined)
-      decision = await this.#switch(decision.target, value);
-    this.#update({ decision });
-    // Without a connection there is no retry: connecting causes a refresh.
-    if (decision.kind === 'stopped' && decision.reason === 'offline' && facts?.account !== undefined)
-      this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
-    const question = facts && questionOf(decision, facts);
-    if (question === undefined) return;
-    const { gitBranch, reason } = question;
-    if (!this.#asked.has(gitBranch) && this.#deps.ask(gitBranch, reason)) this.#asked.add(gitBranch);
-  }
-
-  /** Finding the target takes time, so the facts are read again before the file is changed. */
-  async #switch(target: BranchRef, oldValue: string): Promise<Decision> {
-    const found = await this.#deps.findTarget(target, oldValue);
-    const { facts, value: currentValue } = await this.#read();
-    if (facts === undefined || this.#isDisposed) return NO_STATE.decision;
-    const decision = decide({ ...facts, target: found.state });
-    const isSame = currentValue === oldValue && 'target' in decision && isEqual(decision.target, target);
-    if (!isSame) {
+    const { value, path, ...state } = await this.#read();
+    if (this.#isDisposed) return;
+    this.#watch(path, state);
+    let decision = decide(state);
+    if (decision.kind === 'check' && value !== undefined) {
+      const { target } = decision;
+      if (lookup?.value !== value || !isSameBranch(lookup.target, target)) {
+        this.#update(state);
+        // The look-up takes time, so everything is read again before the file is changed.
+        return await this.#step({ target, value, found: await this.#deps.findTarget(target, value) });
+      }
+      decision = decide({ ...state, target: lookup.found.state });
+    }
+    if (decision.kind === 'write' && lookup?.found.state === 'live') {
+      this.#update(state);
       this.#runAgain = true;
-      return decision;
+      const isWritten = await this.#deps.switchEnv(decision.target, lookup.value, lookup.found.value);
+      return isWritten ? await this.updateNeonFile(decision.target) : undefined;
     }
-    if (decision.kind !== 'write' || found.state !== 'live') return decision;
-    const { branch: gitBranch = '' } = facts.git;
-    if (await this.#deps.replaceEnv(oldValue, found.value)) {
-      await this.updateNeonFile(target);
-      this.#deps.onSwitched(gitBranch, target);
-    }
-    this.#runAgain = true;
-    return { kind: 'nothing' };
+    this.#update({ ...state, decision });
+    // Without a connection there is no retry: connecting causes a refresh.
+    if (decision.kind === 'stopped' && decision.reason === 'offline' && state.account !== undefined)
+      this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
+    const question = questionOf(decision, state);
+    const gitBranch = state.git.branch ?? '';
+    if (question !== undefined && !this.#asked.has(gitBranch) && this.#deps.ask(gitBranch, question))
+      this.#asked.add(gitBranch);
   }
 
-  /** @returns no facts if the folder isn't in a repository */
-  async #read(): Promise<{ readonly facts?: Facts; readonly value: string | undefined }> {
+  async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
     const { runGit, knownHosts, isTrusted, account } = this.#deps;
     const { value, file, path } = await this.#deps.readEnv();
-    const host = value === undefined ? undefined : parseDatabaseUrl(value)?.host;
+    const host = parseDatabaseUrl(value ?? '')?.host;
     const current = host === undefined ? undefined : knownHosts.get(host);
     const readsGit = this.#isActive || !knownHosts.isEmpty;
     const repository = readsGit ? await findRepository(this.folder) : undefined;
-    if (repository === undefined) {
-      this.#update({ ...NO_STATE, host, current }, path);
-      return { value };
-    }
-    const [git, map] = await Promise.all([
+    if (repository === undefined) return { ...NO_STATE, host, current, value, path };
+    const [git, map, others] = await Promise.all([
       readGitState(repository, runGit),
       readBranchMap(runGit, this.folder),
+      branchesInOtherWorktrees(this.folder, repository, this.#deps),
     ]);
-    const others = await branchesInOtherWorktrees(this.folder, repository, this.#deps);
-    const target = git.branch === undefined ? undefined : map.branches.get(git.branch);
-    const sharing = others.find(([, other]) => isSameBranch(other, current));
-    const sharedWith = isSameBranch(current, target) ? undefined : sharing?.[0];
-    this.#update({ repository, git, map, host, current, sharedWith }, path);
-    if (git.branch !== this.#undone) this.#undone = undefined;
-    const isUnmapped = target === undefined && git.branch !== undefined;
-    const isSwitch =
-      file === 'writable' && target !== undefined && target !== 'none' && !isSameBranch(target, current);
-    const facts: Facts = {
-      isTrusted: isTrusted(),
+    const { branch } = git;
+    if (branch !== this.#undone) this.#undone = undefined;
+    const mapped = branch === undefined ? undefined : map.branches.get(branch);
+    const target = mapped === 'none' ? undefined : mapped;
+    const isRight = isSameBranch(target, current);
+    const isSwitch = file === 'writable' && target !== undefined && !isRight;
+    const sharedWith = isRight ? undefined : others.find(([, other]) => isSameBranch(other, current))?.[0];
+    const lacksOwn = file === 'none' ? 'missing' : sharedWith === undefined ? undefined : 'shared';
+    return {
+      repository,
       git,
-      isFollowedByNeon: await isFollowedByNeon(repository.worktree),
       map,
-      isDefaultBranch: isUnmapped && (await isDefaultBranch(repository, git.branch, runGit)),
+      isFollowedByNeon: await isFollowedByNeon(repository.worktree),
+      isDefaultBranch:
+        branch !== undefined && mapped === undefined && (await isDefaultBranch(repository, branch, runGit)),
       file: isSwitch && (await gitIgnored(runGit, path)) === 'tracked' ? 'tracked' : file,
+      value,
+      path,
+      host,
       current,
+      sharedWith,
+      lacksOwn: isLinked(repository) && others.length > 0 ? lacksOwn : undefined,
+      isTrusted: isTrusted(),
       isUndone: this.#undone !== undefined,
       account: account(),
-      worktree: isLinked(repository)
-        ? { isUsedElsewhere: others.length > 0, isShared: sharedWith !== undefined }
-        : undefined,
-      target: target === undefined || target === 'none' ? 'unchecked' : this.#knownState(target),
+      target: this.#knownState(target),
     };
-    return { facts, value };
   }
 
   /** The state of the target, as far as it is known without a request. */
-  #knownState(target: BranchRef): TargetState {
-    const knownBranch = this.#deps.knownHosts.find(target);
+  #knownState(target: BranchRef | undefined): TargetState {
+    const knownBranch = target && this.#deps.knownHosts.find(target);
     if (knownBranch?.isDeleted === true) return 'deleted';
     return isExpired(knownBranch, this.#deps.clock.now()) ? 'expired' : 'unchecked';
   }
 
-  #update(change: Partial<WorkFolderState>, envPath?: string): void {
-    const before = this.#state;
-    this.#state = { ...before, ...change };
-    if (envPath !== undefined) this.#watch(envPath);
-    if (!isEqual(plain(before), plain(this.#state))) this.#changed.fire();
+  #update(change: Partial<WorkFolderState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#changed.fire();
   }
 
   /** Watches files only while there is something to show or follow. */
-  #watch(envPath: string): void {
-    const { repository, map, current } = this.#state;
+  #watch(envPath: string, { repository, map, current }: FolderFacts): void {
     const inRepository: WatchedFiles =
       repository === undefined
         ? []
@@ -266,7 +265,7 @@ export class WorkFolder implements Disposable {
           ];
     const isUsed = map.isFollowed || current !== undefined;
     const files: WatchedFiles = isUsed ? [[dirname(envPath), [basename(envPath)]], ...inRepository] : [];
-    if (isEqual(files, this.#watched) || this.#isDisposed) return;
+    if (isEqual(files, this.#watched)) return;
     this.#watched = files;
     this.#watcher?.dispose();
     this.#watcher = watchFiles(files, () => this.#schedule());
@@ -279,9 +278,3 @@ export class WorkFolder implements Disposable {
     this.#timer = this.#deps.clock.after(SETTLE, () => void this.refresh());
   }
 }
-
-/** For comparison with `isEqual`, which doesn't support Maps. */
-const plain = (state: WorkFolderState) => ({
-  ...state,
-  map: { ...state.map, branches: [...state.map.branches] },
-});

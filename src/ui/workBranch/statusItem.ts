@@ -47,7 +47,6 @@ export class WorkBranchItem implements Disposable {
   readonly #deps: StatusItemDependencies;
   readonly #disposables = new DisposableStore();
   #created: StatusBarItem | undefined;
-  #isFollowed = false;
   #timer: Disposable | undefined;
   /** What `#unusedCount` was computed for. */
   #countedState: WorkFolderState | undefined;
@@ -77,14 +76,14 @@ export class WorkBranchItem implements Disposable {
   #update(): void {
     this.#timer?.dispose();
     const { shown } = this.#deps.workFolders;
-    this.#setFollowed(shown?.work.state.map.isFollowed === true);
+    setFollowsGit(shown?.work.state.map.isFollowed === true);
     if (shown === undefined) return this.#showAgents();
     const { folder, work } = shown;
     const { state } = work;
     if (state !== this.#countedState) void this.#countUnused(folder, state);
     const name = state.current === undefined ? l10n.t('unknown database') : knownBranchName(state.current);
     const warnings = this.#warnings(state);
-    const reason = decisionText(state.decision, sanitize(state.git?.branch ?? ''));
+    const reason = decisionText(state.decision, sanitize(state.git.branch ?? ''));
     const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
     const isWarning = warnings.length > 0 || state.decision.kind === 'stopped';
     this.#item.show({
@@ -130,11 +129,6 @@ export class WorkBranchItem implements Disposable {
     this.#update();
   }
 
-  #setFollowed(isFollowed: boolean): void {
-    if (isFollowed !== this.#isFollowed) setFollowsGit(isFollowed);
-    this.#isFollowed = isFollowed;
-  }
-
   #warnings({ current, sharedWith }: WorkFolderState): readonly string[] {
     if (current === undefined) return [];
     const { marks } = this.#deps.config;
@@ -161,7 +155,7 @@ export class WorkBranchItem implements Disposable {
       [l10n.t('Host'), host],
       [l10n.t('Expires'), current?.expiresAt && formatDate(current.expiresAt)],
       [l10n.t('File'), `${folder.name}/${file} (${variable})`],
-      [l10n.t('Git branch'), git?.branch],
+      [l10n.t('Git branch'), git.branch],
       [l10n.t('Follows the Git branch'), map.isFollowed ? l10n.t('yes') : undefined],
       [l10n.t('Agent branches'), this.#agentBranches.map(agentBranchName).join(', ')],
     ]);

@@ -7,17 +7,15 @@ import { Emitter } from '../../base/event.ts';
 import { accountId } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
-import type { BranchRef } from '../../model/workBranch/branchMap.ts';
 import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
 import { WorkFolder, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
 import { envVariable } from '../envFile/envFile.ts';
 import { readEnv, readValue, replaceEnv } from '../envFile/envValue.ts';
-import type { FileChange } from '../envFile/fileChange.ts';
 import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
 import { knownBranchName } from '../text/workBranchText.ts';
-import { askForBranch, SwitchNotices } from './followNotices.ts';
+import { askForBranch, SwitchNotices, type NamedBranch } from './followNotices.ts';
 import { findTarget } from '../../model/workBranch/findTarget.ts';
 
 export interface WorkFoldersDependencies {
@@ -33,7 +31,7 @@ const INVENTORY_DELAY = 300;
 
 export class WorkFolders implements Disposable {
   readonly #deps: WorkFoldersDependencies;
-  readonly notices = new SwitchNotices();
+  readonly notices: SwitchNotices;
   readonly #disposables = new DisposableStore();
   readonly #changed = new Emitter<void>();
   readonly #folders = new Map<string, { readonly folder: WorkspaceFolder; readonly work: WorkFolder }>();
@@ -44,6 +42,7 @@ export class WorkFolders implements Disposable {
 
   constructor(deps: WorkFoldersDependencies) {
     this.#deps = deps;
+    this.notices = new SwitchNotices(deps.log);
     const { inventory, knownHosts, config, session } = deps;
     const refresh = () => this.refresh();
     const members = [
@@ -109,7 +108,6 @@ export class WorkFolders implements Disposable {
   #create(folder: WorkspaceFolder): WorkFolder {
     const { session, inventory, knownHosts, config, log } = this.#deps;
     const variable = () => envVariable(config, folder);
-    let written: FileChange | undefined;
     const work: WorkFolder = new WorkFolder(folder.uri.fsPath, {
       runGit,
       clock: systemClock,
@@ -118,21 +116,19 @@ export class WorkFolders implements Disposable {
       account: () => session.connection && accountId(session.connection.account),
       readEnv: () => readEnv(variable()),
       readOther: async (other) => await readValue(path.join(other, variable().file), variable().name),
-      replaceEnv: async (before, after) => {
-        written = await replaceEnv(variable(), before, after);
-        return written !== undefined;
+      switchEnv: async (target, before, after) => {
+        const written = await replaceEnv(variable(), before, after);
+        if (written === undefined) return false;
+        const known = knownHosts.find(target);
+        const name = known === undefined ? target.branchId : knownBranchName(known);
+        this.notices.show(work, written, l10n.t('{0} points to {1}', variable().file, name));
+        return true;
       },
       findTarget: (target, before) => findTarget({ session, inventory, knownHosts }, target, before),
       ask: (gitBranch, reason) => {
         if (!vscodeWindow.state.focused) return false;
-        void askForBranch({ folder, work, log }, { gitBranch, reason }, this.#parentOf(work));
+        void askForBranch(work, log, { gitBranch, reason, parent: this.#parentOf(work) });
         return true;
-      },
-      onSwitched: (gitBranch, target) => {
-        const known = knownHosts.find(target);
-        const name = known === undefined ? target.branchId : knownBranchName(known);
-        const message = l10n.t('{0} points to {1}', variable().file, name);
-        if (written !== undefined) this.notices.show({ folder, work, log }, gitBranch, written, message);
       },
       onError: (error) => log.error('Following the Git branch', error),
     });
@@ -141,7 +137,7 @@ export class WorkFolders implements Disposable {
   }
 
   /** The chosen parent, unless it is production: a click on the wrong button must not connect to production. */
-  #parentOf({ state: { map } }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
+  #parentOf({ state: { map } }: WorkFolder): NamedBranch | undefined {
     const { inventory, config } = this.#deps;
     const ref = map.parent;
     const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);

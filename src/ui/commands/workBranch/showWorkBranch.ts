@@ -57,7 +57,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
 /** Actions that depend on the git branch. */
 function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
   const work = workFolders.of(folder);
-  if (work?.state.git?.branch === undefined) return [];
+  if (work?.state.git.branch === undefined) return [];
   const { map, git, decision, current } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
   const argument = { folder: folder.uri.fsPath };

@@ -26,10 +26,10 @@ const facts: Facts = {
   isUndone: false,
   account: 'local',
   target: 'unchecked',
-  worktree: undefined,
+  lacksOwn: undefined,
 };
 const on = (branch: string | undefined): Partial<Facts> => ({ git: { branch, pause: undefined } });
-const stopped = (reason: string) => ({ kind: 'stopped', reason, target: feature });
+const stopped = (reason: string) => ({ kind: 'stopped', reason });
 
 const cases: readonly (readonly [situation: string, change: Partial<Facts>, decision: object])[] = [
   ['a mapped branch', {}, { kind: 'check', target: feature }],
@@ -44,12 +44,8 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
     { isFollowedByNeon: true },
     { kind: 'keep', reason: 'byNeon' },
   ],
-  ['an unknown git branch', on('new'), { kind: 'ask', gitBranch: 'new' }],
-  [
-    'an unknown git branch and a foreign value',
-    { ...on('new'), current: undefined },
-    { kind: 'ask', gitBranch: 'new' },
-  ],
+  ['an unknown git branch', on('new'), { kind: 'ask' }],
+  ['an unknown git branch and a foreign value', { ...on('new'), current: undefined }, { kind: 'ask' }],
   ['a git branch that the user wants none for', on('without'), { kind: 'keep', reason: 'declined' }],
   [
     'the default git branch',
@@ -103,8 +99,7 @@ describe('decide', () => {
 });
 
 describe('questionOf', () => {
-  const linked = { isUsedElsewhere: true, isShared: true };
-  const missing: Partial<Facts> = { worktree: linked, file: 'none', current: undefined };
+  const missing: Partial<Facts> = { lacksOwn: 'missing', file: 'none', current: undefined };
   const unmapped: Partial<Facts> = { ...on('new'), map: { ...facts.map, isFollowed: false } };
   const questions: readonly (readonly [
     situation: string,
@@ -114,14 +109,9 @@ describe('questionOf', () => {
     ['a followed git branch without a database branch', on('new'), 'unmapped'],
     ['a linked worktree without a file', { ...unmapped, ...missing }, 'missing'],
     ['a linked worktree without a file, whose git branch has a database branch', missing, 'missing'],
-    ['a linked worktree with a copied file', { ...unmapped, worktree: linked }, 'shared'],
-    ['a worktree whose git branch has a database branch', { worktree: linked }, undefined],
+    ['a linked worktree with a copied file', { ...unmapped, lacksOwn: 'shared' }, 'shared'],
+    ['a worktree whose git branch has a database branch', { lacksOwn: 'shared' }, undefined],
     ['a worktree that the user wants none for', { ...on('without'), ...missing }, undefined],
-    [
-      'a repository without database branches',
-      { ...missing, worktree: { ...linked, isUsedElsewhere: false } },
-      undefined,
-    ],
     ['a detached worktree', { ...on(undefined), ...missing }, undefined],
     ['a worktree of the default git branch', { ...unmapped, ...missing, isDefaultBranch: true }, undefined],
     [
@@ -129,11 +119,11 @@ describe('questionOf', () => {
       { ...unmapped, ...missing, isFollowedByNeon: true },
       undefined,
     ],
-    ["the repository's own worktree", { ...missing, worktree: undefined }, undefined],
+    ['a worktree that lacks nothing', unmapped, undefined],
   ];
   for (const [situation, change, reason] of questions)
     it(`${reason ?? 'asks nothing'}: ${situation}`, () => {
       const all = { ...facts, ...change };
-      assert.equal(questionOf(decide(all), all)?.reason, reason);
+      assert.equal(questionOf(decide(all), all), reason);
     });
 });

@@ -31,7 +31,7 @@ describe('WorkFolder', () => {
     await fixture.folder.refresh();
     assert.equal(fixture.folder.state.current?.branchName, 'one');
     fixture.checkOut('two');
-    await until('the checkout', async () => fixture.folder.state.git?.branch === 'two');
+    await until('the checkout', async () => fixture.folder.state.git.branch === 'two');
     assert.equal(fixture.value, url('one'));
     assert.deepEqual(fixture.decision, { kind: 'nothing' });
   });
@@ -42,7 +42,7 @@ describe('WorkFolder', () => {
     await outside.folder.refresh();
     outside.folder.dispose();
     assert.equal(outside.folder.state.current?.branchName, 'one');
-    assert.equal(outside.folder.state.git, undefined);
+    assert.equal(outside.folder.state.repository, undefined);
   });
 
   it('reads git without a known host only once it is used', async () => {
@@ -50,9 +50,9 @@ describe('WorkFolder', () => {
     await fixture.map.setFollowed(true);
     await fixture.folder.refresh();
     const before = fixture.folder.state;
-    assert.equal(before.git, undefined);
+    assert.equal(before.repository, undefined);
     await fixture.folder.activate();
-    assert.equal(fixture.folder.state.git?.branch, 'one');
+    assert.equal(fixture.folder.state.git.branch, 'one');
     fixture.checkOut('two');
     await fixture.becomes('two');
   });
@@ -112,7 +112,7 @@ describe('WorkFolder', () => {
       fixture.checkOut('two');
       await until('the decision', async () => fixture.decision.kind === 'stopped');
       await fixture.folder.refresh();
-      assert.deepEqual(fixture.decision, { kind: 'stopped', reason, target: ref('two') });
+      assert.deepEqual(fixture.decision, { kind: 'stopped', reason });
       assert.equal(fixture.value, value);
     });
 
@@ -156,7 +156,7 @@ describe('WorkFolder', () => {
       const { find } = fixture.knownHosts;
       fixture.knownHosts.find = (branch) => ({ ...find(branch), ...change });
       await follow();
-      assert.deepEqual(fixture.decision, { kind: 'stopped', reason, target: ref('one') });
+      assert.deepEqual(fixture.decision, { kind: 'stopped', reason });
     });
 
   it('leaves a file that git tracks', async () => {
@@ -164,7 +164,7 @@ describe('WorkFolder', () => {
     await follow();
     fixture.checkOut('two');
     await until('the decision', async () => fixture.decision.kind === 'stopped');
-    assert.deepEqual(fixture.decision, { kind: 'stopped', reason: 'tracked', target: ref('two') });
+    assert.deepEqual(fixture.decision, { kind: 'stopped', reason: 'tracked' });
     assert.equal(fixture.value, url('one'));
   });
 
@@ -174,7 +174,7 @@ describe('WorkFolder', () => {
     writeFileSync(neonFile, JSON.stringify({ projectId: 'shop-1', git: { follow: true } }));
     await until('the decision', async () => fixture.decision.kind === 'keep');
     fixture.checkOut('two');
-    await until('the checkout', async () => fixture.folder.state.git?.branch === 'two');
+    await until('the checkout', async () => fixture.folder.state.git.branch === 'two');
     await fixture.folder.refresh();
     assert.deepEqual(fixture.decision, { kind: 'keep', reason: 'byNeon' });
     assert.equal(fixture.value, url('one'));
@@ -200,7 +200,7 @@ describe('WorkFolder', () => {
     const other = { projectId: 'blog-2', branch: 'main' };
     writeFileSync(neonFile, JSON.stringify(other));
     fixture.checkOut('one');
-    await until('the checkout', async () => fixture.folder.state.git?.branch === 'one');
+    await until('the checkout', async () => fixture.folder.state.git.branch === 'one');
     fixture.checkOut('two');
     await fixture.becomes('two');
     await fixture.folder.refresh();
@@ -216,7 +216,7 @@ describe('WorkFolder', () => {
     await fixture.folder.refresh();
     assert.deepEqual(fixture.decision, { kind: 'keep', reason: 'undone' });
     fixture.checkOut('one');
-    await until('the checkout', async () => fixture.folder.state.git?.branch === 'one');
+    await until('the checkout', async () => fixture.folder.state.git.branch === 'one');
     fixture.checkOut('two');
     await fixture.becomes('two');
   });
@@ -269,7 +269,7 @@ describe('WorkFolder', () => {
     const alone = new WorkFolderFixture(fixture.repository.at(folder));
     await alone.folder.refresh();
     alone.folder.dispose();
-    assert.equal(alone.folder.state.git?.branch, 'alone');
+    assert.equal(alone.folder.state.git.branch, 'alone');
     assert.deepEqual(alone.asked, []);
   });
 
