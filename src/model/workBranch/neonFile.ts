@@ -15,6 +15,8 @@ export interface NeonFile {
   readonly path: string;
   readonly text: string;
   readonly projectId: unknown;
+  /** Whether a git hook of the command line switches the branch. */
+  readonly isFollowed: boolean;
   /** The name of the database branch for a git branch. */
   readonly branchOf: (gitBranch: string) => unknown;
 }
@@ -27,8 +29,9 @@ export async function findNeonFile(folder: string, home = homedir()): Promise<Ne
   try {
     const text = await readFile(file, 'utf8');
     const { projectId, git } = fieldsOf(JSON.parse(text));
-    const { map } = fieldsOf(git);
-    return { path: file, text, projectId, branchOf: (gitBranch) => fieldsOf(map)[gitBranch] };
+    const { map, follow } = fieldsOf(git);
+    const branchOf = (gitBranch: string) => fieldsOf(map)[gitBranch];
+    return { path: file, text, projectId, isFollowed: follow === true, branchOf };
   } catch (error) {
     const { code } = fieldsOf(error);
     // An unreadable file still hides those above it.
@@ -38,12 +41,8 @@ export async function findNeonFile(folder: string, home = homedir()): Promise<Ne
 
 /** Whether a git hook of the command line switches the branch. The hook looks only in the root of the worktree. */
 export async function isFollowedByNeon(worktree: string): Promise<boolean> {
-  try {
-    const text = await readFile(path.join(worktree, NEON_FILE), 'utf8');
-    return fieldsOf(fieldsOf(JSON.parse(text))['git'])['follow'] === true;
-  } catch {
-    return false; // There is none, or the command line can't read it either.
-  }
+  const found = await findNeonFile(worktree);
+  return found?.isFollowed === true && path.dirname(found.path) === worktree;
 }
 
 interface NeonChange {
