@@ -3,11 +3,10 @@ import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { accountId } from '../../../model/account/accounts.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
-import { BranchMapWriter, isSameBranch } from '../../../model/workBranch/branchMap.ts';
+import { isSameBranch, type BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { databaseBranchName, distinctBranchName } from '../../../model/workBranch/branchName.ts';
 import { findNeonFile } from '../../../model/workBranch/neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
-import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { expiryAfter, LIFETIME } from '../../../model/workBranch/lifetime.ts';
 import { branchRow, branchTitle } from '../../text/branchText.ts';
@@ -25,31 +24,31 @@ import { writeBranchUrl } from './writeBranchUrl.ts';
 /** A git branch, and where its database branch is or will be. */
 interface Place {
   readonly git: GitFolder;
-  readonly account: string;
   readonly projectId: string;
   readonly list: BranchList;
+  readonly refOf: (branch: Branch) => BranchRef;
 }
 
 export const createForGitBranch: Command = async (context, argument, run) => {
-  const { account, isLocal } = requireConnection(context);
+  const account = accountId(requireConnection(context).account);
   requireTrust();
   run.failureMessage = l10n.t("Couldn't create the branch");
   const title = l10n.t('Create Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);
-  const projectId = git && (await findProject(context, title, git, accountId(account)));
+  const projectId = git && (await findProject(context, title, git, account));
   if (git === undefined || projectId === undefined) return;
   const list = await requireBranches(context, projectId);
-  const place = { git, account: accountId(account), projectId, list };
+  const refOf = ({ id }: Branch) => ({ account, projectId, branchId: id });
+  const place = { git, projectId, list, refOf };
   const choice = await chooseBranch(title, place);
   if (choice === undefined) return;
   // Ask before creating anything, so that canceling leaves nothing behind.
   const write = await prepareEnv(envVariable(context.config, git.folder));
   if (write === undefined) return;
-  const branch = choice.existing ?? (await create(context, run, place, choice.name, isLocal));
+  const branch = choice.existing ?? (await create(context, run, place, choice.name));
   if (branch === undefined) return;
-  const ref = { account: place.account, projectId, branchId: branch.id };
-  const map = new BranchMapWriter(runGit, git.folder.uri.fsPath);
-  if (choice.existing === undefined) await map.addCreated({ ...ref, gitBranch: git.gitBranch });
+  const ref = refOf(branch);
+  if (choice.existing === undefined) await git.writer.addCreated({ ...ref, gitBranch: git.gitBranch });
   run.failureMessage = l10n.t("Couldn't write the connection string of {0}", branchTitle(branch.id, branch));
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
@@ -82,17 +81,19 @@ interface Choice {
 }
 
 /** Offers a branch that already belongs to the git branch, or has its name. @returns undefined if the user canceled */
-async function chooseBranch(title: string, { git, list, ...place }: Place): Promise<Choice | undefined> {
+async function chooseBranch(
+  title: string,
+  { git, projectId, list, refOf }: Place,
+): Promise<Choice | undefined> {
   const { gitBranch, map } = git;
   const branches = [...list.branches.values()];
   const named = (name: string) => branches.find((branch) => branch.name === name);
-  const ref = ({ id }: Branch) => ({ account: place.account, projectId: place.projectId, branchId: id });
   const belongsToOther = (branch: Branch) =>
-    [...map.branches].some(([other, mapped]) => other !== gitBranch && isSameBranch(ref(branch), mapped));
+    [...map.branches].some(([other, mapped]) => other !== gitBranch && isSameBranch(refOf(branch), mapped));
   const neon = await findNeonFile(git.folder.uri.fsPath);
-  const linked = neon?.projectId === place.projectId ? neon.branchOf(gitBranch) : undefined;
+  const linked = neon?.projectId === projectId ? neon.branchOf(gitBranch) : undefined;
   const mapped =
-    branches.find((branch) => isSameBranch(ref(branch), map.branches.get(gitBranch))) ??
+    branches.find((branch) => isSameBranch(refOf(branch), map.branches.get(gitBranch))) ??
     branches.find((branch) => branch.name === linked);
   const name = databaseBranchName(gitBranch);
   const distinct = distinctBranchName(gitBranch);
@@ -130,30 +131,24 @@ async function askForExisting(
 async function create(
   context: CommandContext,
   run: Run,
-  { git, account, projectId, list }: Place,
+  { git, projectId, list, refOf }: Place,
   name: string,
-  isLocal: boolean,
 ): Promise<Branch | undefined> {
   const { parent: chosen } = git.map;
-  const isHere = chosen?.account === account && chosen.projectId === projectId;
-  const parent = (isHere ? list.branches.get(chosen.branchId) : undefined) ?? list.default;
+  const parent =
+    [...list.branches.values()].find((each) => isSameBranch(refOf(each), chosen)) ?? list.default;
   if (
     parent !== undefined &&
     (await explainExpiry({ kind: 'branch', projectId, branchId: parent.id, branch: parent }))
   )
     return undefined;
-  if (parent !== undefined && chosen === undefined)
-    await new BranchMapWriter(runGit, git.folder.uri.fsPath).setParent({
-      account,
-      projectId,
-      branchId: parent.id,
-    });
+  if (parent !== undefined && chosen === undefined) await git.writer.setParent(refOf(parent));
   const creation = {
     branch: {
       name,
       ...(parent === undefined ? {} : { parent_id: parent.id }),
       // Branches on this machine cost nothing.
-      ...(isLocal ? {} : { expires_at: expiryAfter(LIFETIME) }),
+      ...(requireConnection(context).isLocal ? {} : { expires_at: expiryAfter(LIFETIME) }),
     },
     endpoints: [{ type: 'read_write' as const }],
   };

@@ -1,8 +1,8 @@
 /** Follow Git Branch, its end, and the choice of a database branch. */
 import { l10n } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
-import { BranchMapWriter, isSameBranch } from '../../../model/workBranch/branchMap.ts';
-import { findRepository, isDefaultBranch } from '../../../model/workBranch/gitState.ts';
+import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
+import { isDefaultBranch } from '../../../model/workBranch/gitState.ts';
 import { isFollowedByNeon } from '../../../model/workBranch/neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
 import { runGit } from '../../envFile/git.ts';
@@ -12,8 +12,7 @@ import { byNeonText } from '../../text/workBranchText.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
 import { requireConnection } from '../input/pickers.ts';
-import { pickGitFolder, requireRepository, type GitFolder } from './gitFolder.ts';
-import { mapBranch } from './mapBranch.ts';
+import { mapBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
 
 export const follow: Command = async (context, argument, run) => {
@@ -21,7 +20,7 @@ export const follow: Command = async (context, argument, run) => {
   requireTrust();
   const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
   if (git === undefined) return;
-  if (await isFollowedByNeon((await requireRepository(git.folder)).worktree)) throw new Error(byNeonText());
+  if (await isFollowedByNeon(git.repository.worktree)) throw new Error(byNeonText());
   await startFromCurrent(context, git);
   await setFollowed(context, git, true);
   announce(l10n.t('{0} follows the Git branch', envVariable(context.config, git.folder).file));
@@ -50,8 +49,8 @@ export const chooseBranch: Command = async (context, argument, run) => {
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 
-async function setFollowed(context: CommandContext, { folder }: GitFolder, isFollowed: boolean) {
-  await new BranchMapWriter(runGit, folder.uri.fsPath).setFollowed(isFollowed);
+async function setFollowed(context: CommandContext, { folder, writer }: GitFolder, isFollowed: boolean) {
+  await writer.setFollowed(isFollowed);
   await context.workFolders.of(folder)?.activate();
 }
 
@@ -59,23 +58,17 @@ async function setFollowed(context: CommandContext, { folder }: GitFolder, isFol
  * New branches start from the default branch of the project in the file. If the file points to that branch, the default git
  * branch is mapped to it too, unless it is production.
  */
-async function startFromCurrent(
-  context: CommandContext,
-  { folder, gitBranch, map }: GitFolder,
-): Promise<void> {
+async function startFromCurrent(context: CommandContext, git: GitFolder): Promise<void> {
   const { session, inventory, guards, workFolders } = context;
+  const { folder, repository, gitBranch, map, writer } = git;
   const current = workFolders.of(folder)?.state.current;
   const account = session.connection && accountId(session.connection.account);
   if (current === undefined || current.account !== account || map.parent !== undefined) return;
-  const list = await inventory.branches.ensureLoaded(current.projectId);
-  const parent = list?.default;
-  const repository = await findRepository(folder.uri.fsPath);
-  if (parent === undefined || repository === undefined) return;
-  const writer = new BranchMapWriter(runGit, folder.uri.fsPath);
+  const parent = (await inventory.branches.ensureLoaded(current.projectId))?.default;
+  if (parent === undefined) return;
   const ref = { account, projectId: current.projectId, branchId: parent.id };
   await writer.setParent(ref);
   const isProduction = guards.cachedMark(ref) === 'production';
   if (map.branches.has(gitBranch) || isProduction || !isSameBranch(ref, current)) return;
-  if (await isDefaultBranch(repository, gitBranch, runGit))
-    await mapBranch(context, { folder, gitBranch }, ref, parent.name);
+  if (await isDefaultBranch(repository, gitBranch, runGit)) await mapBranch(context, git, ref, parent.name);
 }

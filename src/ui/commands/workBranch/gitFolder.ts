@@ -1,16 +1,24 @@
-/** The folder of a command, and the git branch that is checked out in it. */
+/** The folder of a command, the git branch that is checked out in it, and its database branch. */
 import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { readBranchMap, type BranchMap } from '../../../model/workBranch/branchMap.ts';
+import {
+  BranchMapWriter,
+  readBranchMap,
+  type BranchMap,
+  type BranchRef,
+} from '../../../model/workBranch/branchMap.ts';
 import { findRepository, readGitState, type Repository } from '../../../model/workBranch/gitState.ts';
+import { updateNeonFile } from '../../../model/workBranch/neonFile.ts';
 import { runGit } from '../../envFile/git.ts';
 import type { CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
 
 export interface GitFolder {
   readonly folder: WorkspaceFolder;
+  readonly repository: Repository;
   readonly gitBranch: string;
   readonly map: BranchMap;
+  readonly writer: BranchMapWriter;
 }
 
 /**
@@ -19,16 +27,21 @@ export interface GitFolder {
  * @throws {Error} with a message for the user if no git branch is checked out
  */
 export async function pickGitFolder(
-  { workFolders }: Pick<CommandContext, 'workFolders'>,
+  context: Pick<CommandContext, 'workFolders'>,
   title: string,
   argument: unknown,
 ): Promise<GitFolder | undefined> {
-  const folder = await pickWorkFolder({ workFolders }, title, argument);
+  const folder = await pickWorkFolder(context, title, argument);
   if (folder === undefined) return undefined;
+  const repository = await requireRepository(folder);
   const { gitBranch: named } = fieldsOf(argument);
-  const gitBranch = typeof named === 'string' ? named : await requireGitBranch(folder);
-  return { folder, gitBranch, map: await readBranchMap(runGit, folder.uri.fsPath) };
+  const gitBranch = typeof named === 'string' ? named : (await readGitState(repository, runGit)).branch;
+  if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
+  const map = await readBranchMap(runGit, folder.uri.fsPath);
+  return { folder, repository, gitBranch, map, writer: branchMapWriter(folder) };
 }
+
+export const branchMapWriter = ({ uri }: WorkspaceFolder) => new BranchMapWriter(runGit, uri.fsPath);
 
 /** @param argument see `pickGitFolder`. @returns undefined if the user canceled */
 export const pickWorkFolder = async (
@@ -38,16 +51,24 @@ export const pickWorkFolder = async (
 ): Promise<WorkspaceFolder | undefined> =>
   folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
 
-/** @throws {Error} with a message for the user if no git branch is checked out */
-export async function requireGitBranch(folder: WorkspaceFolder): Promise<string> {
-  const gitBranch = await checkedOutBranch(folder);
-  if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
-  return gitBranch;
+/** Whether the git branch is checked out, as it may no longer be after a question. */
+export async function isCheckedOut({ repository, gitBranch }: GitFolder): Promise<boolean> {
+  return (await readGitState(repository, runGit)).branch === gitBranch;
 }
 
-/** @returns undefined for a detached HEAD. @throws {Error} with a message for the user if there is no repository */
-export async function checkedOutBranch(folder: WorkspaceFolder): Promise<string | undefined> {
-  return (await readGitState(await requireRepository(folder), runGit)).branch;
+/** Maps the git branch to a database branch with this name, also in `.neon`. Call it in trusted workspaces only. @throws {Error} */
+export async function mapBranch(
+  { log }: Pick<CommandContext, 'log'>,
+  git: GitFolder,
+  ref: BranchRef,
+  name: string,
+): Promise<void> {
+  const { folder, repository, gitBranch, writer } = git;
+  await writer.setBranch(gitBranch, ref);
+  const change = { projectId: ref.projectId, gitBranch, branch: name, isCheckedOut: await isCheckedOut(git) };
+  await updateNeonFile(folder.uri.fsPath, repository.worktree, change).catch((error: unknown) =>
+    log.error('Updating .neon', error),
+  );
 }
 
 /** @throws {Error} with a message for the user if there is none */

@@ -21,7 +21,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
-import { requireGitBranch } from './gitFolder.ts';
+import { pickGitFolder } from './gitFolder.ts';
 
 type Action = Choice<() => unknown>;
 
@@ -48,7 +48,8 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
     : [];
   const hasAgents = context.agentBranches.of(context.session.connection).length > 0;
   // Throws the reason.
-  if (actions.length + open.length === 0 && !hasAgents) await requireGitBranch(folder);
+  if (actions.length + open.length === 0 && !hasAgents)
+    await pickGitFolder(context, title, { rootUri: folder.uri });
   const items = [...actions, action(l10n.t('Agents…'), 'hubot', () => showAgents(context)), ...open];
   const act = await singleStep(title, pickOne({ placeholder, items }));
   await act?.();

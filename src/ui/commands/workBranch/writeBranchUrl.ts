@@ -10,8 +10,7 @@ import { findPrimary, findTarget } from '../../../model/workBranch/findTarget.ts
 import { hostOf } from '../connection/host.ts';
 import { findOrAskPassword, knownLogin } from '../connection/login.ts';
 import type { CommandContext } from '../context.ts';
-import { checkedOutBranch, type GitFolder } from './gitFolder.ts';
-import { mapBranch } from './mapBranch.ts';
+import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
 
 interface WrittenBranch {
   readonly title: string;
@@ -34,7 +33,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   await context.knownHosts.remember(context.inventory, ref.account, [compute]);
   const work = context.workFolders.of(git.folder);
   // The user may have checked out another git branch during the questions.
-  if ((await checkedOutBranch(git.folder)) === git.gitBranch) {
+  if (await isCheckedOut(git)) {
     const changes = await write(url);
     const undone = () => work?.setUndone(git.gitBranch);
     void offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
