@@ -82,52 +82,51 @@ async function findOrPick(
   // A task may run before the account is known.
   await context.session.whenRead();
   requireConnection(context);
-  if (compute === undefined) return await pickRecord(context, title, undefined);
-  return project === undefined
-    ? await findAnywhere(context, compute)
-    : await findCompute(context, compute, [await findProject(context, project)], {
-        ambiguous: l10n.t(
-          'Several computes of {0} are named {1}. Use the id.',
-          sanitize(project),
-          sanitize(compute),
-        ),
-        missing: l10n.t('{0} has no compute {1}.', sanitize(project), sanitize(compute)),
-      });
+  return compute === undefined
+    ? await pickRecord(context, title, undefined)
+    : await findCompute(context, compute, project);
 }
 
-async function findAnywhere(context: CommandContext, compute: string): Promise<Compute> {
+/** @param compute name or id. @param project undefined to search all projects */
+async function findCompute(
+  context: CommandContext,
+  compute: string,
+  project: string | undefined,
+): Promise<Compute> {
   const { inventory } = context;
   // An id is unique, so a compute that is loaded needs no further requests.
-  const loaded = [...inventory.allComputes()].find(({ id }) => id === compute);
-  if (loaded !== undefined) return loaded;
-  await inventory.projects?.load();
-  return await findCompute(context, compute, [...(inventory.projects?.entries.keys() ?? [])], {
-    ambiguous: l10n.t('Several computes are named {0}. Use the id.', sanitize(compute)),
-    missing: l10n.t('There is no compute {0}.', sanitize(compute)),
-  });
-}
-
-/** @param errors the messages if no compute has the name, or several do */
-async function findCompute(
-  { inventory }: CommandContext,
-  compute: string,
-  projectIds: readonly string[],
-  errors: { readonly ambiguous: string; readonly missing: string },
-): Promise<Compute> {
+  const known = [...inventory.allComputes()].find(({ id }) => id === compute);
+  if (project === undefined && known !== undefined) return known;
+  const projectIds =
+    project === undefined ? await allProjects(context) : [await findProject(context, project)];
+  const [place, name] = [sanitize(project ?? ''), sanitize(compute)];
+  const ambiguous =
+    project === undefined
+      ? l10n.t('Several computes are named {0}. Use the id.', name)
+      : l10n.t('Several computes of {0} are named {1}. Use the id.', place, name);
+  const missing =
+    project === undefined
+      ? l10n.t('There is no compute {0}.', name)
+      : l10n.t('{0} has no compute {1}.', place, name);
   const find = () => {
     const lists = projectIds.map((id) => [...(inventory.computesOf(id)?.computes.values() ?? [])]);
-    return findByIdOrName(lists.flat(), compute, errors.ambiguous);
+    return findByIdOrName(lists.flat(), compute, ambiguous);
   };
   // A failure is reported only if the compute isn't in any other list.
   await inventory.loadComputesOf(projectIds).catch(() => undefined);
   const loaded = find();
   if (loaded !== undefined) return loaded;
   // The compute may be newer than the loaded lists.
-  let failure: unknown = new Error(errors.missing);
+  let failure: unknown = new Error(missing);
   await inventory.refreshComputesOf(projectIds).catch((error: unknown) => (failure = error));
   const found = find();
   if (found === undefined) throw failure;
   return found;
+}
+
+async function allProjects({ inventory }: CommandContext): Promise<readonly string[]> {
+  await inventory.projects?.load();
+  return [...(inventory.projects?.entries.keys() ?? [])];
 }
 
 /** @param project name or id, which may be of a project that isn't in the account's list */
