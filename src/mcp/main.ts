@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { TOOL_LISTINGS } from '../model/agents/toolTable.ts';
+import { listTools } from '../model/agents/tools/toolTable.ts';
 import { callWindow, holdPresence } from './windows.ts';
 
 /** Codex reads the first 512 characters only. */
@@ -23,7 +23,7 @@ serveStdio(() => {
     { name: 'hosted-postgres', title: 'Hosted Postgres', version: String(version) },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: [...TOOL_LISTINGS] }));
+  server.setRequestHandler('tools/list', () => ({ tools: listTools() }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const client = fieldsOf(mcpReq.envelope)[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
     const { name } = fieldsOf(client);

@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { BridgeServer } from '../../src/model/agents/bridgeServer.ts';
-import type { ToolInput, ToolName, ToolOutput } from '../../src/model/agents/toolSchemas.ts';
+import type { ToolInput, ToolName, ToolOutput } from '../../src/model/agents/tools/toolTable.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../helpers/branchCalls.ts';
 import { connectModel, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FakeClock } from '../helpers/fakeClock.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import '../helpers/vscodeValues.ts';
-import { TOOL_SCHEMAS } from '../../src/model/agents/toolSchemas.ts';
+import { TOOLS } from '../../src/model/agents/tools/toolTable.ts';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
 import { describedTools } from '../helpers/toolManifest.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -106,7 +106,7 @@ describe('The manifest', () => {
   it('describes each tool as the table of tools does', () => {
     assert.deepEqual(languageModelTools, describedTools(languageModelTools), 'run `npm run l10n`');
     const names = languageModelTools.map(({ name }) => name.replace('hostedPostgres_', ''));
-    assert.deepEqual(names.toSorted(), Object.keys(TOOL_SCHEMAS).toSorted());
+    assert.deepEqual(names.toSorted(), Object.keys(TOOLS).toSorted());
   });
 
   it('describes each skill where agents look for it', () => {

@@ -1,5 +1,4 @@
 /** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
-import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { LOCAL_DEFAULTS, loginChoices, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
@@ -20,7 +19,7 @@ export interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branc
 export async function findBranchLogin(
   inventory: Inventory,
   request: BranchLoginRequest,
-): Promise<{ readonly compute: Compute; readonly login: BranchLogin }> {
+): Promise<BranchLogin> {
   const { connection, projectId, branchId } = request;
   const compute = await findPrimary(inventory, request);
   if (compute === undefined) throw new Error(`${branchId} has no compute to connect to.`);
@@ -29,7 +28,7 @@ export async function findBranchLogin(
   const query = { computeId: compute.id, branchId, role, database, pooled: false, host: compute.host };
   const credentials = await client.findCredentials(projectId, query, optionsOf(request));
   if (credentials === undefined) throw new Error(`The service doesn't provide the password of ${role}.`);
-  return { compute, login: { ...credentials, host: compute.host, role, database } };
+  return { ...credentials, host: compute.host, role, database };
 }
 
 /** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */

@@ -24,7 +24,7 @@ interface StatementOptions {
 
 export interface StatementResult {
   readonly fields: readonly FieldDef[];
-  readonly rows: readonly (readonly (string | null)[])[];
+  readonly rows: (string | null)[][];
   /** Whether rows or parts of values were left out. */
   readonly truncated: boolean;
   /** Such as `INSERT 0 3`; undefined if the statement was stopped. */
@@ -40,7 +40,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export class Statement implements Submittable {
   readonly #options: StatementOptions;
   readonly #result = Promise.withResolvers<StatementResult>();
-  readonly #rows: (readonly (string | null)[])[] = [];
+  readonly #rows: (string | null)[][] = [];
   #fields: readonly FieldDef[] = [];
   #command: string | undefined;
   #connection: Connection | undefined;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { accountId } from '../../../src/model/account/accounts.ts';
 import { getVariable } from '../../../src/model/connection/dotEnv.ts';
-import type { ToolInput, ToolName, ToolOutput } from '../../../src/model/agents/toolSchemas.ts';
+import type { ToolInput, ToolName, ToolOutput } from '../../../src/model/agents/tools/toolTable.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { connectModel, type ConnectedModel } from '../../helpers/connectedModel.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
-import { TOOL_LISTINGS } from '../../../src/model/agents/toolTable.ts';
+import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/model/agents/windowRecords.ts';
 import type { AgentBridge } from '../../../src/ui/agents/mcp/bridge.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
@@ -109,7 +109,7 @@ describe('The MCP server', () => {
         const { tools } = await client.listTools();
         assert.deepEqual(
           tools.map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
-          TOOL_LISTINGS.map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
+          listTools().map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
         );
       });
 
@@ -175,7 +175,7 @@ describe('The MCP server', () => {
 
   it('says that no window is open, and finds one that is opened later', async () => {
     const client = await connect();
-    assert.equal((await client.listTools()).tools.length, TOOL_LISTINGS.length);
+    assert.equal((await client.listTools()).tools.length, listTools().length);
     const { isError, text } = await call(client, 'listComputes');
     assert.ok(isError);
     assert.match(

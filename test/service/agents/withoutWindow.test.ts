@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { findAddress, findOwner } from '../../../src/api/localServiceFiles.ts';
 import { takeLease } from '../../../src/api/localServiceLease.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
-import { TOOL_LISTINGS } from '../../../src/model/agents/toolTable.ts';
+import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
@@ -83,7 +83,7 @@ describe('The MCP server without a window', function () {
     });
 
     it('calls each tool for what is the agent’s own', async () => {
-      assert.equal((await client.listTools()).tools.length, TOOL_LISTINGS.length);
+      assert.equal((await client.listTools()).tools.length, listTools().length);
       writeFileSync(path.join(folder, '.env'), '');
       const made = await right(client, 'createBranch', { hours: 1, envFile: '.env' });
       const { projectId, branchId, computeId } = made;

@@ -1,9 +1,9 @@
 /** Creates a branch for an agent, which always expires, and writes its URL to an env file in the agent's folder. */
 import { randomBytes } from 'node:crypto';
-import type { Branch, Compute } from '../../../api/records/records.ts';
+import * as z from 'zod/mini';
+import type { Branch } from '../../../api/records/records.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { findBranchLogin, findRole } from '../branchLogin.ts';
-import type { ToolInput } from '../toolSchemas.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { branchTitle } from '../../inventory/branchStatus.ts';
@@ -16,45 +16,88 @@ import { prepareEnv, type PreparedEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './gate.ts';
-import { requireToolConnection, type ToolCall, type ToolFunction } from './toolCall.ts';
+import { ADDS, branchIdSchema, defineTool, described, projectIdSchema, wholeNumber } from './tool.ts';
+import { requireToolConnection, type ToolCall } from './toolCall.ts';
 
 const DEFAULT_HOURS = 24;
 
 /** Branches of agents in a project. For more, the user is asked, because they cost money. */
 const MAX_UNASKED = 10;
 
-type Call = ToolCall<ToolInput<'createBranch'>>;
+const input = z.strictObject({
+  projectId: z.optional(projectIdSchema),
+  parentId: described(branchIdSchema, "Default: the project's default branch."),
+  name: z.optional(z.string()),
+  hours: described(wholeNumber(1, 720), 'Until it expires: 1 to 720, default 24.'),
+  database: z.optional(z.string()),
+  envFile: described(z.string(), 'Such as .env. A value of the user is never replaced.'),
+  envVariable: described(z.string(), 'Default: DATABASE_URL.'),
+  includePassword: described(z.boolean(), 'Also return the URL with its password.'),
+});
+
+type Call = ToolCall<z.infer<typeof input>>;
 type Project = Omit<BranchRef, 'branchId'>;
 
-export const createBranch: ToolFunction<'createBranch'> = async (call) => {
-  const { deps, input, signal } = call;
-  const connection = requireToolConnection(deps);
-  const { account, projectId, parentId } = await findAgentProject(call);
-  const list = await requireFreshBranches(deps, projectId);
-  const existing = ownBranchNamed(call, list, { account, projectId });
-  const source = existing ?? requireParent(list, projectId, input.parentId ?? parentId);
-  const ask = { connection, projectId, database: input.database, signal };
-  // Check the agent's input before creating anything, so that an error leaves nothing behind.
-  const { database, role } = await findRole({ ...ask, branchId: source.id });
-  const env = await prepareEnv(call, account, input);
-  const branch = existing ?? (await create(call, connection, { account, projectId }, source));
-  const ref = { account, projectId, branchId: branch.id };
-  const compute = await findPrimary(deps.inventory, ref);
-  if (compute === undefined) throw new Error(`${branchTitle(branch.id, branch)} has no compute.`);
-  const output = outputOf(projectId, branch, compute);
-  const includePassword = input.includePassword === true;
-  if (env === undefined && !includePassword) return { ...output, role, database };
-  try {
-    const { login } = await findBranchLogin(deps.inventory, { ...ask, branchId: branch.id });
-    const connectionUrl = connectionString(login);
-    await deps.knownHosts.remember(deps.inventory, account, [compute]);
-    if (env !== undefined) await writeUrl(call, ref, env, connectionUrl);
-    const secret = includePassword ? { connectionString: connectionUrl } : {};
-    return { ...output, role, database, writtenTo: env?.path, ...secret };
-  } catch (error) {
-    return { ...output, role, database, note: deps.explain(error) };
-  }
-};
+export const createBranch = defineTool({
+  title: 'Create branch',
+  description:
+    'Creates your own branch: a copy of a database with its data, for you to change freely. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',
+  hints: ADDS,
+  input,
+  output: z.object({
+    projectId: z.string(),
+    branchId: z.string(),
+    name: z.string(),
+    parentId: z.optional(z.string()),
+    computeId: z.string(),
+    host: z.string(),
+    database: z.string(),
+    role: z.string(),
+    expiresAt: z.string(),
+    writtenTo: z.optional(z.string()),
+    connectionString: z.optional(z.string()),
+    note: z.optional(z.string()),
+  }),
+  secretFields: ['connectionString'],
+  async run(call) {
+    const { deps, signal } = call;
+    const { database: wanted, includePassword = false } = call.input;
+    const connection = requireToolConnection(deps);
+    const { parentId, ...project } = await findAgentProject(call);
+    const list = await requireFreshBranches(deps, project.projectId);
+    const existing = ownBranchNamed(call, list, project);
+    const source = existing ?? requireParent(list, project.projectId, call.input.parentId ?? parentId);
+    const login = { connection, projectId: project.projectId, database: wanted, signal };
+    // Check the agent's input before creating anything, so that an error leaves nothing behind.
+    const { database, role } = await findRole({ ...login, branchId: source.id });
+    const env = await prepareEnv(call, project.account, call.input);
+    const branch = existing ?? (await create(call, connection, project, source));
+    const ref = { ...project, branchId: branch.id };
+    const compute = await findPrimary(deps.inventory, ref);
+    if (compute === undefined) throw new Error(`${branchTitle(branch.id, branch)} has no compute.`);
+    const output = {
+      projectId: ref.projectId,
+      branchId: ref.branchId,
+      name: branchTitle(branch.id, branch),
+      parentId: branch.parent_id ?? undefined,
+      computeId: compute.id,
+      host: compute.host,
+      expiresAt: branch.expires_at ?? '',
+      role,
+      database,
+    };
+    if (env === undefined && !includePassword) return output;
+    try {
+      const request = { ...login, branchId: branch.id };
+      const url = connectionString(await findBranchLogin(deps.inventory, request));
+      await deps.knownHosts.remember(deps.inventory, project.account, [compute]);
+      if (env !== undefined) await writeUrl(call, ref, env, url);
+      return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
+    } catch (error) {
+      return { ...output, note: deps.explain(error) };
+    }
+  },
+});
 
 async function writeUrl({ deps }: Call, ref: BranchRef, env: PreparedEnv, url: string): Promise<void> {
   await env.write(url);
@@ -62,16 +105,6 @@ async function writeUrl({ deps }: Call, ref: BranchRef, env: PreparedEnv, url: s
   if (made !== undefined)
     await deps.agentBranches.add({ ...made, envFile: env.path, envVariable: env.variable });
 }
-
-const outputOf = (projectId: string, branch: Branch, compute: Compute) => ({
-  projectId,
-  branchId: branch.id,
-  name: branchTitle(branch.id, branch),
-  parentId: branch.parent_id ?? undefined,
-  computeId: compute.id,
-  host: compute.host,
-  expiresAt: branch.expires_at ?? '',
-});
 
 /** So an agent whose call timed out gets the branch by calling again. @throws {Error} if it isn't the agent's */
 function ownBranchNamed(call: Call, list: BranchList, project: Project): Branch | undefined {
@@ -96,20 +129,20 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 async function create(
   call: Call,
   connection: AccountConnection,
-  { account, projectId }: Project,
+  project: Project,
   parent: Branch,
 ): Promise<Branch> {
-  const { deps, input, agent, worktree } = call;
-  await approveCreation(call, connection, { account, projectId });
-  const name = input.name?.trim() || newName(agent);
-  const expiresAt = expiryAfter((input.hours ?? DEFAULT_HOURS) * 60 * 60);
+  const { deps, agent, worktree } = call;
+  await approveCreation(call, connection, project);
+  const name = call.input.name?.trim() || newName(agent);
+  const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
   const creation = {
     branch: { name, parent_id: parent.id, expires_at: expiresAt },
     endpoints: [{ type: 'read_write' as const }],
   };
-  const made = { account, projectId, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
+  const made = { ...project, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
   const { branch, isPending } = await changeBranch(call, connection, async (options) => {
-    const result = await deps.branchActions.create(projectId, creation, options);
+    const result = await deps.branchActions.create(project.projectId, creation, options);
     const { id: branchId } = result.branch ?? {};
     // At once, so that it is the agent's even if the call ends before the branch is ready.
     if (branchId !== undefined) await deps.agentBranches.add({ ...made, branchId });

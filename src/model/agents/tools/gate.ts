@@ -5,21 +5,13 @@
 import type { Branch } from '../../../api/records/records.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import { accountId } from '../../account/accounts.ts';
-import type { Guards } from '../../account/guards.ts';
-import type { Session } from '../../account/session.ts';
-import type { AgentBranches, Caller } from '../agentBranches.ts';
+import type { Caller } from '../agentBranches.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { branchTitle } from '../../inventory/branchStatus.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
 import type { BranchRef } from '../../workBranch/branchMap.ts';
-import { requireToolConnection } from './toolCall.ts';
+import { requireToolConnection, type ToolDependencies } from './toolCall.ts';
 
-export interface GateDependencies {
-  readonly session: Session;
-  readonly guards: Guards;
-  readonly inventory: Inventory;
-  readonly agentBranches: AgentBranches;
-}
+type GateDependencies = Pick<ToolDependencies, 'session' | 'guards' | 'inventory' | 'agentBranches'>;
 
 /** A branch that an agent has named, as it is now. */
 export interface GatedBranch extends BranchRef {

@@ -1,11 +1,9 @@
-/** What each tool receives, and what all tools of computes and branches begin with. */
-import type { Compute } from '../../../api/records/records.ts';
+/** What each tool receives. */
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { RunGit } from '../../../base/runGit.ts';
 import type { Guards, GuardTarget } from '../../account/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { AgentBranches } from '../agentBranches.ts';
-import type { ToolInput, ToolName, ToolOutput } from '../toolSchemas.ts';
 import type { SizeFields } from '../../inventory/computeStatus.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { BranchActions } from '../../operations/branchActions.ts';
@@ -14,11 +12,10 @@ import type { OperationTracker } from '../../operations/operationTracker.ts';
 import type { Schemas } from '../../schema/schemas.ts';
 import type { KnownHosts } from '../../workBranch/knownHosts.ts';
 
-export type ComputeChange =
-  | { readonly kind: 'start' | 'restart' }
-  /** @property connections open ones; undefined if the service doesn't report them */
-  | { readonly kind: 'suspend'; readonly connections: number | undefined }
-  | { readonly kind: 'resize'; readonly size: SizeFields };
+/** @property connections that a suspend drops; undefined if the service doesn't report them */
+export type ComputeChange = { readonly connections?: number | undefined } & (
+  { readonly kind: 'start' | 'suspend' | 'restart' } | { readonly kind: 'resize'; readonly size: SizeFields }
+);
 
 /** A change that needs the user's approval. */
 export type AgentChange = GuardTarget & {
@@ -74,32 +71,12 @@ export interface ToolCall<Input> extends Caller {
   readonly deps: ToolDependencies;
   /** The git worktree of `folder`, or else `folder`. */
   readonly worktree: string | undefined;
-  /** As the table describes it. */
+  /** As the tool describes it. */
   readonly input: Input;
-}
-
-/** @throws {Error} with a sentence for the model */
-export type ToolFunction<N extends ToolName> = (call: ToolCall<ToolInput<N>>) => Promise<ToolOutput<N>>;
-
-export interface ComputeIds {
-  readonly projectId: string;
-  readonly computeId: string;
 }
 
 /** @throws {Error} without a connection */
 export function requireToolConnection({ session }: Pick<ToolDependencies, 'session'>): AccountConnection {
   if (session.connection === undefined) throw new Error('Not connected. Run “Hosted Postgres: Connect…”.');
   return session.connection;
-}
-
-/** Reads the compute from the service. @throws {Error} without a connection, and for unknown ids */
-export async function findComputeOfTool(
-  deps: ToolDependencies,
-  { projectId, computeId }: ComputeIds,
-): Promise<{ readonly connection: AccountConnection; readonly compute: Compute }> {
-  const connection = requireToolConnection(deps);
-  await deps.inventory.refreshComputes(projectId);
-  const compute = deps.inventory.compute(projectId, computeId);
-  if (compute === undefined) throw new Error(`${computeId} no longer exists.`);
-  return { connection, compute };
 }

@@ -1,7 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
-import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/toolSchemas.ts';
+import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/tools/toolTable.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import type { Script } from '../../../helpers/scriptedService.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';

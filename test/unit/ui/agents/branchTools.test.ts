@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { accountId } from '../../../../src/model/account/accounts.ts';
-import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/toolSchemas.ts';
+import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/tools/toolTable.ts';
 import { BranchMapWriter } from '../../../../src/model/workBranch/branchMap.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
-import { TOOL_SCHEMAS } from '../../../../src/model/agents/toolSchemas.ts';
-import { TOOL_LISTINGS } from '../../../../src/model/agents/toolTable.ts';
+import { listTools, TOOLS } from '../../../../../src/model/agents/tools/toolTable.ts';
 
 /** What 2,500 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
 const MAX_CHARACTERS = 10_475;
 
 describe('The table of tools', () => {
+  const tools = listTools();
+
   it('has at most twelve tools, which a model reads in few words', () => {
-    assert.ok(TOOL_LISTINGS.length <= 12);
-    const { length } = JSON.stringify({ tools: TOOL_LISTINGS });
+    assert.ok(tools.length <= 12);
+    const { length } = JSON.stringify({ tools });
     assert.ok(length <= MAX_CHARACTERS, `${length} characters`);
   });
 
   it('has hints that agree with one another', () => {
-    for (const { name, annotations } of TOOL_LISTINGS) {
+    for (const { name, annotations } of tools) {
       const { readOnlyHint, destructiveHint, idempotentHint } = annotations;
       if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
       assert.equal(readOnlyHint, /^(list|get|compare)/.test(name), name);
@@ -24,13 +25,13 @@ describe('The table of tools', () => {
 
   it('lets a branch exist for an hour to a month', () => {
     const accepted = [0, 1, 1.5, 720, 721].filter(
-      (hours) => TOOL_SCHEMAS.createBranch.input.safeParse({ hours }).success,
+      (hours) => TOOLS.createBranch.input.safeParse({ hours }).success,
     );
     assert.deepEqual(accepted, [1, 720]);
   });
 
   it('accepts objects without unknown fields', () => {
-    for (const { name, inputSchema } of TOOL_LISTINGS) {
+    for (const { name, inputSchema } of tools) {
       assert.equal(inputSchema.type, 'object', name);
       assert.equal(inputSchema['additionalProperties'], false, name);
     }

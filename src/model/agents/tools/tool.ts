@@ -1,0 +1,80 @@
+/**
+ * A tool for agents is one object: its words and hints for the model, the schemas of its input and output, and its function.
+ * A model reads every word with each request, so the words are few. `toolTable.ts` has them all.
+ */
+import * as z from 'zod/mini';
+import { isBranchId, isId } from '../../../api/records/ids.ts';
+import type { ToolCall } from './toolCall.ts';
+
+/** MCP's tool annotations. */
+interface ToolHints {
+  readonly readOnlyHint: boolean;
+  /** Whether data or connections may be lost. */
+  readonly destructiveHint: boolean;
+  /** Whether a second call with the same input changes nothing more. */
+  readonly idempotentHint: boolean;
+}
+
+export const READS: ToolHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
+export const ADDS: ToolHints = { readOnlyHint: false, destructiveHint: false, idempotentHint: false };
+export const INTERRUPTS: ToolHints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
+
+export interface ToolWords {
+  readonly title: string;
+  readonly description: string;
+  readonly hints: ToolHints;
+  /** Fields of the output that may contain a password, because the caller asked for it. All others are redacted. */
+  readonly secretFields?: readonly string[];
+}
+
+type Input = z.ZodMiniType;
+type Output = z.ZodMiniType<object>;
+
+export interface Tool<I extends Input = Input, O extends Output = Output> extends ToolWords {
+  readonly input: I;
+  readonly output: O;
+  /** Checks the input first. Returns only fields that the output describes. @throws {Error} with a sentence for the model */
+  readonly run: (call: ToolCall<unknown>) => Promise<object>;
+}
+
+interface ToolDefinition<I extends Input, O extends Output> extends ToolWords {
+  readonly input: I;
+  readonly output: O;
+  /** @throws {Error} with a sentence for the model */
+  readonly run: (call: ToolCall<z.infer<I>>) => Promise<z.infer<O>>;
+}
+
+export const defineTool = <I extends Input, O extends Output>(tool: ToolDefinition<I, O>): Tool<I, O> => ({
+  ...tool,
+  run: async (call) => {
+    const parsed = tool.input.safeParse(call.input ?? {});
+    if (parsed.error !== undefined) throw new Error(inputProblem(parsed.error));
+    return tool.output.parse(await tool.run({ ...call, input: parsed.data }));
+  },
+});
+
+/** What is wrong with an input, such as `computeId must be the id of a compute (ep-…).` */
+function inputProblem({ issues: [issue] }: z.core.$ZodError): string {
+  const field = issue?.path.join('.') || 'The input';
+  if (issue?.code === 'unrecognized_keys') return `Unknown input ${issue.keys.join(', ')}.`;
+  if (issue?.code === 'invalid_type') return `${field} must be of type ${issue.expected}.`;
+  return `${field} ${issue?.message}.`;
+}
+
+/** A field whose name doesn't say enough. */
+export const described = <T extends z.ZodMiniType>(schema: T, description: string) =>
+  z.optional(schema.check(z.describe(description)));
+
+export const projectIdSchema = z.string().check(z.refine(isId, 'must be the id of a project'));
+export const branchIdSchema = z.string().check(z.refine(isBranchId, 'must be the id of a branch (br-…)'));
+
+/** The description says the range in words: zod's own checks of numbers would cost 2 KB. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .number()
+    .check(
+      z.refine(
+        (value) => Number.isInteger(value) && value >= min && value <= max,
+        `must be a whole number from ${min} to ${max}`,
+      ),
+    );

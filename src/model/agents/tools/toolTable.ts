@@ -1,0 +1,55 @@
+/** All tools for agents, and how MCP's `tools/list` and package.json, which `npm run l10n` writes, describe them. */
+import * as z from 'zod/mini';
+import { compareSchema, deleteBranch, listBranches, resetBranch } from './branchTools.ts';
+import {
+  getCompute,
+  listComputes,
+  resizeCompute,
+  restartCompute,
+  startCompute,
+  suspendCompute,
+} from './computeTools.ts';
+import { createBranch } from './createBranch.ts';
+import { runSql } from './sqlTool.ts';
+import type { Tool } from './tool.ts';
+
+/** By their public names. */
+export const TOOLS = {
+  listComputes,
+  getCompute,
+  startCompute,
+  suspendCompute,
+  restartCompute,
+  resizeCompute,
+  listBranches,
+  createBranch,
+  compareSchema,
+  resetBranch,
+  deleteBranch,
+  runSql,
+} satisfies Record<string, Tool>;
+
+export type ToolName = keyof typeof TOOLS;
+export type ToolInput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['input']>;
+export type ToolOutput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['output']>;
+
+/** @param name any text */
+export const findTool = (name: string): Tool | undefined =>
+  Object.hasOwn(TOOLS, name) ? TOOLS[name as ToolName] : undefined;
+
+/** A function, so that the extension doesn't bundle what it needs. */
+export const listTools = () =>
+  Object.entries<Tool>(TOOLS).map(([name, { title, description, input, output, hints }]) => ({
+    name,
+    title,
+    description,
+    inputSchema: jsonSchema(input),
+    outputSchema: jsonSchema(output),
+    annotations: hints,
+  }));
+
+/** As clients write it: a later version may add fields to the output. */
+function jsonSchema(schema: z.ZodMiniType): { readonly type: 'object'; readonly [keyword: string]: unknown } {
+  const { $schema: _, properties, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  return { ...rest, type: 'object', properties };
+}
