@@ -18,17 +18,16 @@ export interface PreparedEnv extends AgentEnvFile {
 
 /** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
 export async function prepareEnv(
-  { deps, folder }: ToolCall<unknown>,
-  account: string,
+  { deps, account, connection, folder }: ToolCall<unknown>,
   { envFile, envVariable: variable = 'DATABASE_URL' }: NamedEnv,
 ): Promise<PreparedEnv | undefined> {
   if (envFile === undefined) return undefined;
   deps.requireTrust();
   if (folder === undefined) throw new Error("The agent's folder isn't known, so no env file is written.");
-  const { inventory, knownHosts, agentBranches, session, runGit } = deps;
+  const { inventory, knownHosts, agentBranches, runGit } = deps;
   const isReplaceable = async (host: string) => {
     // Another branch, even of another project, may have the host by now: the local service gives ports to new computes.
-    if (session.connection?.isLocal === true) {
+    if (connection.isLocal) {
       await inventory.refreshProjects();
       await inventory.refreshComputesOf([...(inventory.projects?.entries.keys() ?? [])]);
     }
@@ -60,7 +59,7 @@ async function updateAgentEnv(
   const { worktree: folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
   if (folder === undefined || envFile === undefined) return undefined;
   try {
-    const env = await prepareEnv({ ...call, folder }, ref.account, { envFile, envVariable });
+    const env = await prepareEnv({ ...call, folder }, { envFile, envVariable });
     const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
     // The file may have another branch by now.
     if (env === undefined || known === undefined || !isSameBranch(known, ref)) return undefined;

@@ -1,11 +1,9 @@
 /** Which project an agent means if it names none. */
-import { accountId } from '../../account/accounts.ts';
 import { EMPTY_MAP, readBranchMap } from '../../workBranch/branchMap.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
-import { requireToolConnection, type ToolCall } from './toolCall.ts';
+import type { ToolCall } from './toolCall.ts';
 
 interface AgentProject {
-  readonly account: string;
   readonly projectId: string;
   /** The parent of new branches that the user has chosen for the agent's repository. */
   readonly parentId: string | undefined;
@@ -17,16 +15,16 @@ const MAX_NAMED = 20;
 /** The project that the agent names, that of its git repository, or the only one. @throws {Error} for the agent */
 export async function findAgentProject({
   deps,
+  account,
   input,
   folder,
 }: ToolCall<{ readonly projectId?: string | undefined }>): Promise<AgentProject> {
-  const account = accountId(requireToolConnection(deps).account);
   const { parent, branches } = folder === undefined ? EMPTY_MAP : await readBranchMap(deps.runGit, folder);
   const mapped = [parent, ...branches.values()].filter((ref) => ref !== undefined && ref !== 'none');
   const ofRepository = mapped.find((ref) => ref.account === account)?.projectId;
   const projectId = input.projectId ?? ofRepository ?? (await requireOnlyProject(deps));
   const isHere = parent?.account === account && parent.projectId === projectId;
-  return { account, projectId, parentId: isHere ? parent.branchId : undefined };
+  return { projectId, parentId: isHere ? parent.branchId : undefined };
 }
 
 async function requireOnlyProject({ inventory }: ToolCall<unknown>['deps']): Promise<string> {

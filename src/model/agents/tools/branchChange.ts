@@ -1,4 +1,3 @@
-import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -12,8 +11,7 @@ const MAX_WAIT = 45_000;
  * @throws {ApiError} @throws {Error} for the agent if an operation failed
  */
 export async function changeBranch(
-  { deps: { tracker }, signal }: ToolCall<unknown>,
-  initialConnection: AccountConnection,
+  { deps: { tracker }, connection, signal }: ToolCall<unknown>,
   send: (options: SendOptions) => Promise<SendResult>,
 ): Promise<SendResult> {
   const ends: EndReport[] = [];
@@ -31,7 +29,7 @@ export async function changeBranch(
   const stop = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT)]);
   stop.addEventListener('abort', () => resolve(undefined));
   try {
-    const result = await send({ signal, initialConnection });
+    const result = await send({ signal, initialConnection: connection });
     if (!result.isPending) return result;
     branchId = result.branch?.id;
     check();

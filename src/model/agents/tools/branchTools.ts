@@ -46,8 +46,9 @@ export const listBranches = defineTool({
     branchesLeftOut: z.optional(z.number()),
   }),
   async run(call) {
-    const found = await findAgentProject(call);
-    const list = await requireFreshBranches(call.deps, found.projectId);
+    const { account } = call;
+    const { projectId } = await findAgentProject(call);
+    const list = await requireFreshBranches(call, projectId);
     const all = [...list.branches.values()];
     const branches = all.slice(0, MAX_BRANCHES).map((branch) => ({
       branchId: branch.id,
@@ -56,11 +57,11 @@ export const listBranches = defineTool({
       state: sanitize(branch.current_state ?? 'ready'),
       isDefault: branch.default === true,
       isProtected: branch.protected === true,
-      isYours: isOwnBranch(call.deps, call, list, { ...found, branchId: branch.id }),
+      isYours: isOwnBranch(call, list, { account, projectId, branchId: branch.id }),
       expiresAt: branch.expires_at ?? undefined,
     }));
     const branchesLeftOut = all.length - branches.length || undefined;
-    return { projectId: found.projectId, branches, branchesLeftOut };
+    return { projectId, branches, branchesLeftOut };
   },
 });
 
@@ -81,11 +82,11 @@ export const compareSchema = defineTool({
   }),
   async run(call) {
     const { deps, input, signal } = call;
-    const found = await findGatedBranch(deps, call, input);
+    const found = await findGatedBranch(call, input);
     const otherId = input.otherBranchId ?? found.branch.parent_id;
     if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
     if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
-    const { database } = await findRole({ ...found, database: input.database, signal });
+    const { database } = await findRole({ ...call, ...found, database: input.database });
     const [after = '', before = ''] = await Promise.all(
       [found.branchId, otherId].map((id) =>
         deps.schemas.read({ projectId: found.projectId, branchId: id, database }, { signal }),
@@ -110,7 +111,7 @@ export const resetBranch = defineTool({
   output: change,
   async run(call) {
     const { deps } = call;
-    const found = await findGatedBranch(deps, call, call.input);
+    const found = await findGatedBranch(call, call.input);
     const parent = found.branch.parent_id;
     if (!parent) throw new Error(`${found.title} has no parent, so it can't be reset.`);
     requireChangeable(found);
@@ -118,7 +119,7 @@ export const resetBranch = defineTool({
       kind: 'reset',
       parent: branchTitle(parent, found.list.branches.get(parent)),
     });
-    const { isPending } = await changeBranch(call, found.connection, (options) =>
+    const { isPending } = await changeBranch(call, (options) =>
       deps.branchActions.reset(found, parent, options),
     );
     const note = isPending ? undefined : await rewriteAgentEnv(call, found);
@@ -134,13 +135,13 @@ export const deleteBranch = defineTool({
   output: change,
   async run(call) {
     const { deps } = call;
-    const found = await findGatedBranch(deps, call, call.input);
+    const found = await findGatedBranch(call, call.input);
     const problem = deletionProblem(found.list, found.branch);
     if (problem?.kind === 'default' || problem?.kind === 'root')
       throw new Error(`${found.title} is the ${problem.kind} branch, so it can't be deleted.`);
     requireChangeable(found);
     await passGate(call, found, { kind: 'delete' });
-    const { isPending } = await changeBranch(call, found.connection, (options) =>
+    const { isPending } = await changeBranch(call, (options) =>
       deps.branchActions.delete(found, { unprotect: false }, options),
     );
     const note = isPending ? undefined : await clearAgentEnv(call, found);
@@ -159,10 +160,10 @@ function requireChangeable({ branch, branchId, list, title }: GatedBranch): void
 
 /** Asks the user unless the branch is the agent's own. */
 async function passGate(
-  { deps, agent, signal }: ToolCall<unknown>,
+  { deps, agent, connection, signal }: ToolCall<unknown>,
   found: GatedBranch,
   what: { readonly kind: 'reset'; readonly parent: string } | { readonly kind: 'delete' },
 ): Promise<void> {
-  const { isOwn, connection, projectId, branchId, title: name } = found;
+  const { isOwn, projectId, branchId, title: name } = found;
   if (!isOwn) await deps.approve({ ...what, projectId, branchId, name, agent }, connection, signal);
 }

@@ -4,8 +4,6 @@ import { changeEffect } from '../../../api/records/effects.ts';
 import { isComputeId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { sizeProblem } from '../../../api/records/sizes.ts';
-import type { AccountConnection } from '../../account/accountConnection.ts';
-import { accountId } from '../../account/accounts.ts';
 import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
@@ -14,7 +12,7 @@ import { onlyChanged } from '../../operations/computeActions.ts';
 import { computeDetails, computeName, computeOutput, projectOutput } from './computeOutput.ts';
 import { findGatedBranch } from './gate.ts';
 import { ADDS, defineTool, described, INTERRUPTS, projectIdSchema, READS, type ToolWords } from './tool.ts';
-import { requireToolConnection, type ComputeChange, type ToolCall } from './toolCall.ts';
+import type { ComputeChange, ToolCall } from './toolCall.ts';
 
 /** Limits what the model has to read. It can name a project to see its computes. */
 const MAX_PROJECTS = 20;
@@ -67,7 +65,6 @@ export const listComputes = defineTool({
     projectsLeftOut: z.optional(z.number()),
   }),
   async run({ deps, input }) {
-    requireToolConnection(deps);
     const { inventory } = deps;
     // If the service can't be reached, an old list is better than none.
     if (inventory.projects?.isLoaded === true) await inventory.refreshProjects().catch(() => undefined);
@@ -119,7 +116,7 @@ export const getCompute = defineTool({
     lastActive: z.optional(z.string()),
     createdAt: z.optional(z.string()),
   }),
-  run: async (call) => computeDetails(call.deps.inventory, (await findCompute(call)).compute),
+  run: async (call) => computeDetails(call.deps.inventory, await findCompute(call)),
 });
 
 export const startCompute = changeTool('start', {
@@ -158,12 +155,12 @@ export const resizeCompute = defineTool({
     const { minCu, maxCu = minCu } = call.input;
     const size = { autoscaling_limit_min_cu: minCu, autoscaling_limit_max_cu: maxCu };
     const found = await findCompute(call);
-    const change = onlyChanged(found.compute, size);
-    if (change === undefined) return { changed: false, ...computeOutput(found.compute) };
+    const change = onlyChanged(found, size);
+    if (change === undefined) return { changed: false, ...computeOutput(found) };
     const result = await changeCompute(call, found, { kind: 'resize', size }, (node, options) =>
       call.deps.computeActions.update(node, change, options),
     );
-    return { ...result, restarts: changeEffect(found.compute, change) === 'restart' };
+    return { ...result, restarts: changeEffect(found, change) === 'restart' };
   },
 });
 
@@ -179,40 +176,32 @@ function changeTool(kind: 'start' | 'suspend' | 'restart', words: ToolWords) {
   });
 }
 
-interface FoundCompute {
-  readonly connection: AccountConnection;
-  readonly compute: Compute;
-}
-
-/** Reads the compute from the service. @throws {Error} without a connection, and for unknown ids */
+/** Reads the compute from the service. @throws {Error} for unknown ids */
 async function findCompute({
-  deps,
-  input,
-}: ToolCall<{ readonly projectId: string; readonly computeId: string }>): Promise<FoundCompute> {
-  const connection = requireToolConnection(deps);
-  await deps.inventory.refreshComputes(input.projectId);
-  const found = deps.inventory.compute(input.projectId, input.computeId);
-  if (found === undefined) throw new Error(`${input.computeId} no longer exists.`);
-  return { connection, compute: found };
+  deps: { inventory },
+  input: { projectId, computeId },
+}: ToolCall<{ readonly projectId: string; readonly computeId: string }>): Promise<Compute> {
+  await inventory.refreshComputes(projectId);
+  const found = inventory.compute(projectId, computeId);
+  if (found === undefined) throw new Error(`${computeId} no longer exists.`);
+  return found;
 }
 
 /** Asks the user first, unless the branch is the agent's own. @throws {Error} for the agent if the user doesn't approve */
 async function changeCompute(
   call: ToolCall<unknown>,
-  found: FoundCompute,
+  found: Compute,
   change: ComputeChange,
   send: (node: ComputeNode, options: SendOptions) => Promise<SendResult>,
 ) {
-  const { deps, agent, signal } = call;
-  const { connection } = found;
-  const node = computeNodeOf(found.compute);
-  const branch = { ...node, account: accountId(connection.account) };
-  const isOwn =
-    deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(deps, call, branch)).isOwn;
+  const { deps, agent, connection, account, signal } = call;
+  const node = computeNodeOf(found);
+  const branch = { ...node, account };
+  const isOwn = deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(call, branch)).isOwn;
   if (!isOwn) {
     const connections =
       change.kind === 'suspend' ? await deps.computeActions.openConnections(node) : undefined;
-    const name = computeName(found.compute);
+    const name = computeName(found);
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }
   const result = await send(node, { signal, initialConnection: connection });

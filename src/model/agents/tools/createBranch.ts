@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Branch } from '../../../api/records/records.ts';
-import type { AccountConnection } from '../../account/accountConnection.ts';
 import { findBranchLogin, findRole } from '../branchLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
@@ -17,7 +16,7 @@ import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './gate.ts';
 import { ADDS, branchIdSchema, defineTool, described, projectIdSchema, wholeNumber } from './tool.ts';
-import { requireToolConnection, type ToolCall } from './toolCall.ts';
+import type { ToolCall } from './toolCall.ts';
 
 const DEFAULT_HOURS = 24;
 
@@ -36,7 +35,6 @@ const input = z.strictObject({
 });
 
 type Call = ToolCall<z.infer<typeof input>>;
-type Project = Omit<BranchRef, 'branchId'>;
 
 export const createBranch = defineTool({
   title: 'Create branch',
@@ -60,24 +58,23 @@ export const createBranch = defineTool({
   }),
   secretFields: ['connectionString'],
   async run(call) {
-    const { deps, signal } = call;
+    const { deps, account } = call;
     const { database: wanted, includePassword = false } = call.input;
-    const connection = requireToolConnection(deps);
-    const { parentId, ...project } = await findAgentProject(call);
-    const list = await requireFreshBranches(deps, project.projectId);
-    const existing = ownBranchNamed(call, list, project);
-    const source = existing ?? requireParent(list, project.projectId, call.input.parentId ?? parentId);
-    const login = { connection, projectId: project.projectId, database: wanted, signal };
+    const { projectId, parentId } = await findAgentProject(call);
+    const list = await requireFreshBranches(call, projectId);
+    const existing = ownBranchNamed(call, list, projectId);
+    const source = existing ?? requireParent(list, projectId, call.input.parentId ?? parentId);
+    const request = { ...call, projectId, database: wanted };
     // Check the agent's input before creating anything, so that an error leaves nothing behind.
-    const { database, role } = await findRole({ ...login, branchId: source.id });
-    const env = await prepareEnv(call, project.account, call.input);
-    const branch = existing ?? (await create(call, connection, project, source));
-    const ref = { ...project, branchId: branch.id };
+    const { database, role } = await findRole({ ...request, branchId: source.id });
+    const env = await prepareEnv(call, call.input);
+    const branch = existing ?? (await create(call, projectId, source));
+    const ref = { account, projectId, branchId: branch.id };
     const compute = await findPrimary(deps.inventory, ref);
     if (compute === undefined) throw new Error(`${branchTitle(branch.id, branch)} has no compute.`);
     const output = {
-      projectId: ref.projectId,
-      branchId: ref.branchId,
+      projectId,
+      branchId: branch.id,
       name: branchTitle(branch.id, branch),
       parentId: branch.parent_id ?? undefined,
       computeId: compute.id,
@@ -88,9 +85,10 @@ export const createBranch = defineTool({
     };
     if (env === undefined && !includePassword) return output;
     try {
-      const request = { ...login, branchId: branch.id };
-      const url = connectionString(await findBranchLogin(deps.inventory, request));
-      await deps.knownHosts.remember(deps.inventory, project.account, [compute]);
+      const url = connectionString(
+        await findBranchLogin(deps.inventory, { ...request, branchId: branch.id }),
+      );
+      await deps.knownHosts.remember(deps.inventory, account, [compute]);
       if (env !== undefined) await writeUrl(call, ref, env, url);
       return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
     } catch (error) {
@@ -107,10 +105,11 @@ async function writeUrl({ deps }: Call, ref: BranchRef, env: PreparedEnv, url: s
 }
 
 /** So an agent whose call timed out gets the branch by calling again. @throws {Error} if it isn't the agent's */
-function ownBranchNamed(call: Call, list: BranchList, project: Project): Branch | undefined {
+function ownBranchNamed(call: Call, list: BranchList, projectId: string): Branch | undefined {
   const existing = [...list.branches.values()].find(({ name }) => name === call.input.name?.trim());
   if (existing === undefined) return undefined;
-  if (isOwnBranch(call.deps, call, list, { ...project, branchId: existing.id })) return existing;
+  const ref = { account: call.account, projectId, branchId: existing.id };
+  if (isOwnBranch(call, list, ref)) return existing;
   throw new Error(`There already is a branch with this name: ${existing.id}. Choose another name.`);
 }
 
@@ -126,23 +125,18 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 }
 
 /** @throws {ApiError} @throws {Error} for the agent if the user doesn't approve, or it takes too long */
-async function create(
-  call: Call,
-  connection: AccountConnection,
-  project: Project,
-  parent: Branch,
-): Promise<Branch> {
-  const { deps, agent, worktree } = call;
-  await approveCreation(call, connection, project);
+async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
+  const { deps, account, agent, worktree } = call;
+  await approveCreation(call, projectId);
   const name = call.input.name?.trim() || newName(agent);
   const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
   const creation = {
     branch: { name, parent_id: parent.id, expires_at: expiresAt },
     endpoints: [{ type: 'read_write' as const }],
   };
-  const made = { ...project, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
-  const { branch, isPending } = await changeBranch(call, connection, async (options) => {
-    const result = await deps.branchActions.create(project.projectId, creation, options);
+  const made = { account, projectId, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
+  const { branch, isPending } = await changeBranch(call, async (options) => {
+    const result = await deps.branchActions.create(projectId, creation, options);
     const { id: branchId } = result.branch ?? {};
     // At once, so that it is the agent's even if the call ends before the branch is ready.
     if (branchId !== undefined) await deps.agentBranches.add({ ...made, branchId });
@@ -154,18 +148,11 @@ async function create(
   return branch;
 }
 
-async function approveCreation(
-  { deps, agent, signal }: Call,
-  connection: AccountConnection,
-  { account, projectId }: Project,
-): Promise<void> {
-  const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
-  const { length: count } = deps.agentBranches.all.filter(
-    (made) => made.account === account && made.projectId === projectId,
-  );
+async function approveCreation({ deps, agent, connection, signal }: Call, projectId: string): Promise<void> {
+  const name = nameOrId(deps.inventory.project(projectId)?.name, projectId);
+  const { length: count } = deps.agentBranches.of(connection).filter((made) => made.projectId === projectId);
   const branches = count < MAX_UNASKED ? undefined : count;
-  const change = { kind: 'create', projectId, name: project, agent, branches } as const;
-  await deps.approve(change, connection, signal);
+  await deps.approve({ kind: 'create', projectId, name, agent, branches }, connection, signal);
 }
 
 const newName = (agent: string): string =>

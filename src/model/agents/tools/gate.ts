@@ -3,19 +3,18 @@
  * approval: see `ToolDependencies.approve`.
  */
 import type { Branch } from '../../../api/records/records.ts';
-import type { AccountConnection } from '../../account/accountConnection.ts';
-import { accountId } from '../../account/accounts.ts';
-import type { Caller } from '../agentBranches.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { branchTitle } from '../../inventory/branchStatus.ts';
 import type { BranchRef } from '../../workBranch/branchMap.ts';
-import { requireToolConnection, type ToolDependencies } from './toolCall.ts';
+import type { ToolCall, ToolDependencies } from './toolCall.ts';
 
-type GateDependencies = Pick<ToolDependencies, 'session' | 'guards' | 'inventory' | 'agentBranches'>;
+/** What the gate reads of a call. */
+interface GateCall extends Pick<ToolCall<unknown>, 'agent' | 'worktree' | 'account'> {
+  readonly deps: Pick<ToolDependencies, 'guards' | 'inventory' | 'agentBranches'>;
+}
 
 /** A branch that an agent has named, as it is now. */
 export interface GatedBranch extends BranchRef {
-  readonly connection: AccountConnection;
   readonly branch: Branch;
   readonly list: BranchList;
   readonly title: string;
@@ -25,10 +24,9 @@ export interface GatedBranch extends BranchRef {
 
 /** Loads the branches of a project, because an old list may lack a child or a new protection. @throws {Error} for the agent */
 export async function requireFreshBranches(
-  { session, inventory, agentBranches }: GateDependencies,
+  { deps: { inventory, agentBranches }, account }: GateCall,
   projectId: string,
 ): Promise<BranchList> {
-  const { account } = requireToolConnection({ session });
   const list = await inventory.branches.refresh(projectId);
   if (list === undefined)
     throw new Error(
@@ -37,33 +35,27 @@ export async function requireFreshBranches(
         : "This service doesn't list branches, or this API key doesn't allow it.",
     );
   if (list.failure !== undefined) throw list.failure;
-  await agentBranches.update(accountId(account), projectId, list.branches);
+  await agentBranches.update(account, projectId, list.branches);
   return list;
 }
 
 /** @throws {Error} for the agent if the branch isn't in the project */
 export async function findGatedBranch(
-  deps: GateDependencies,
-  caller: Caller,
+  call: GateCall,
   { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
 ): Promise<GatedBranch> {
-  const connection = requireToolConnection(deps);
-  const list = await requireFreshBranches(deps, projectId);
+  const list = await requireFreshBranches(call, projectId);
   const branch = list.branches.get(branchId);
   if (branch === undefined)
     throw new Error(`${projectId} has no branch ${branchId}. It may have been deleted.`);
-  const ref = { account: accountId(connection.account), projectId, branchId };
-  const isOwn = isOwnBranch(deps, caller, list, ref);
-  return { ...ref, connection, branch, list, title: branchTitle(branchId, branch), isOwn };
+  const ref = { account: call.account, projectId, branchId };
+  const isOwn = isOwnBranch(call, list, ref);
+  return { ...ref, branch, list, title: branchTitle(branchId, branch), isOwn };
 }
 
 /** Whether an agent may reset, delete and write to a branch without a question. @param list a fresh one */
-export function isOwnBranch(
-  { agentBranches, guards }: GateDependencies,
-  caller: Caller,
-  list: BranchList,
-  ref: BranchRef,
-): boolean {
+export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): boolean {
+  const { agentBranches, guards } = call.deps;
   const branch = list.branches.get(ref.branchId);
   return (
     branch !== undefined &&
@@ -71,6 +63,6 @@ export function isOwnBranch(
     list.childrenOf(branch.id).length === 0 &&
     // A protected branch counts as marked.
     guards.cachedMark(ref) === undefined &&
-    agentBranches.isMadeBy(ref, caller)
+    agentBranches.isMadeBy(ref, call)
   );
 }

@@ -1,4 +1,5 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
+import { accountId } from '../../account/accounts.ts';
 import type { AgentCall } from '../agentBranches.ts';
 import { worktreeOf } from '../../workBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -47,8 +48,11 @@ async function run(deps: ToolDependencies, name: string, input: unknown, caller:
   const tool = findTool(name);
   if (tool === undefined) throw new Error(`Unknown tool ${name}.`);
   const { secretFields = [] } = tool;
+  const { connection } = deps.session;
+  if (connection === undefined) throw new Error('Not connected. Run “Hosted Postgres: Connect…”.');
+  const account = accountId(connection.account);
   const worktree = caller.folder && (await worktreeOf(caller.folder));
-  const output = await tool.run({ ...caller, worktree, deps, input });
+  const output = await tool.run({ ...caller, worktree, deps, connection, account, input });
   // Each text is redacted by itself, in case a record contains a key.
   const clean = (field: string, value: unknown) =>
     typeof value === 'string' && !secretFields.includes(field) ? deps.log.clean(value) : value;

@@ -28,12 +28,12 @@ export const runSql = defineTool({
   async run(call) {
     const { deps, input, signal } = call;
     const { sql, database, write = false, maxRows = MAX_ROWS } = input;
-    const branch = await findGatedBranch(deps, call, input);
+    const branch = await findGatedBranch(call, input);
     if (write && !branch.isOwn)
       throw new Error(
         `You may only read ${branch.branchId}. Write to a branch that you have created and that the user hasn't marked.`,
       );
-    const login = await findBranchLogin(deps.inventory, { ...branch, database, signal });
+    const login = await findBranchLogin(deps.inventory, { ...call, ...branch, database });
     // Loads `pg`, which most windows never need.
     const { runSql: run } = await import('../runSql.ts');
     const { columns, rows, truncated, command } = await run(login, { sql, write, maxRows }, signal);

@@ -69,14 +69,12 @@ export interface Caller {
 
 export interface ToolCall<Input> extends Caller {
   readonly deps: ToolDependencies;
+  /** When the call began. */
+  readonly connection: AccountConnection;
+  /** The `accountId` of the connection. */
+  readonly account: string;
   /** The git worktree of `folder`, or else `folder`. */
   readonly worktree: string | undefined;
   /** As the tool describes it. */
   readonly input: Input;
-}
-
-/** @throws {Error} without a connection */
-export function requireToolConnection({ session }: Pick<ToolDependencies, 'session'>): AccountConnection {
-  if (session.connection === undefined) throw new Error('Not connected. Run “Hosted Postgres: Connect…”.');
-  return session.connection;
 }

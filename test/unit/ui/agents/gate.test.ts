@@ -26,7 +26,11 @@ describe('The gate of agents', () => {
   /** The projects that exist. */
   let projects: string[];
 
-  const isOwn = async (by = caller) => (await findGatedBranch({ ...model, agentBranches }, by, ids)).isOwn;
+  const find = (target = ids, by = caller) => {
+    const deps = { ...model, agentBranches };
+    return findGatedBranch({ ...by, deps, account: accountId(model.account) }, target);
+  };
+  const isOwn = async (by = caller) => (await find(ids, by)).isOwn;
   const remember = (account = accountId(model.account)) =>
     agentBranches.add({
       ...ids,
@@ -103,12 +107,10 @@ describe('The gate of agents', () => {
   });
 
   it('knows no branch of another project, and none that is gone', async () => {
-    const find = (projectId: string, branchId = ids.branchId) =>
-      findGatedBranch({ ...model, agentBranches }, caller, { projectId, branchId });
-    await assert.rejects(find('blog'), /Couldn't load the branches of blog/);
-    await assert.rejects(find('shop', 'br-other'), /shop has no branch br-other/);
+    await assert.rejects(find({ ...ids, projectId: 'blog' }), /Couldn't load the branches of blog/);
+    await assert.rejects(find({ ...ids, branchId: 'br-other' }), /shop has no branch br-other/);
     made = { ...made, id: 'br-replaced' };
-    await assert.rejects(find('shop'), /shop has no branch br-agent/);
+    await assert.rejects(find(), /shop has no branch br-agent/);
     assert.deepEqual(agentBranches.all, []);
   });
 
