@@ -26,7 +26,7 @@ import { UnprotectedBranches } from '../model/operations/unprotectedBranches.ts'
 import { RequestBudget } from '../model/refresh/requestBudget.ts';
 import { Schemas } from '../model/schema/schemas.ts';
 import { KnownHosts } from '../model/workBranch/knownHosts.ts';
-import { FileMemory } from './fileMemory.ts';
+import { fileMemory } from './fileMemory.ts';
 import { findService, type FoundService } from './findService.ts';
 
 interface Connected {
@@ -45,15 +45,11 @@ export async function callAlone(
   const last = await connecting?.catch(() => undefined);
   if (last === undefined || last.ended.aborted) connecting = connectTo(folder);
   const connected = await connecting;
-  const caller = {
-    agent: sanitize(agent, 40) || 'An agent',
-    folder: folder === '' ? undefined : folder,
-    signal,
-  };
+  const caller = { agent: sanitize(agent, 40) || 'An agent', folder, signal };
   return connected && (await runTool(connected.deps, tool, input, caller));
 }
 
-async function connectTo(folder: string): Promise<Connected | undefined> {
+async function connectTo(folder: string | undefined): Promise<Connected | undefined> {
   const found = await findService(folder);
   if (found === undefined) return undefined;
   // The program may end when the agent closes its input.
@@ -77,7 +73,7 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
   const tracker = new OperationTracker({ session, inventory, memory: memoryMap(), onError: ignore, budget });
   const sender = new ChangeSender(session, inventory, tracker);
   const unprotected = new UnprotectedBranches({ all: () => [], set: async () => undefined, delete: ignore });
-  const memory = new FileMemory(path.join(dataDir, 'agents.json'));
+  const memory = fileMemory(path.join(dataDir, 'agents.json'));
   // The user's marks are settings of VS Code. The service knows which branches are protected.
   const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks: new Emitter<void>().event });
   await session.start();

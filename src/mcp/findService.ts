@@ -10,8 +10,8 @@ export interface FoundService {
   readonly lease: Lease;
 }
 
-/** @param folder of the agent; empty if it is gone */
-export async function findService(folder: string): Promise<FoundService | undefined> {
+/** @param folder of the agent, unless it is gone */
+export async function findService(folder: string | undefined): Promise<FoundService | undefined> {
   for (const dataDir of dataDirs(folder)) {
     const owner = await findOwner(dataDir);
     const address = owner && (await findAddress(dataDir, owner));
@@ -22,10 +22,10 @@ export async function findService(folder: string): Promise<FoundService | undefi
 }
 
 /** The one that the user has chosen, or else that of the project around the folder, and that of the extension. */
-function dataDirs(folder: string): string[] {
+function dataDirs(folder: string | undefined): string[] {
   if (chosen !== '') return [path.resolve(chosen)];
   const found: string[] = [];
-  for (let at = folder; at !== ''; at = path.dirname(at) === at ? '' : path.dirname(at))
+  for (let at = folder; at !== undefined; at = path.dirname(at) === at ? undefined : path.dirname(at))
     found.push(path.join(at, '.hosted-postgres'));
   // Beside the records of windows, in the extension's global storage.
   return agents === '' ? found : [...found, path.join(path.dirname(agents), 'local-service')];

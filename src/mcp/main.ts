@@ -7,7 +7,7 @@ import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { listTools } from '../model/agents/tools/toolTable.ts';
-import { callWindow, holdPresence } from './windows.ts';
+import { callTool, holdPresence } from './windows.ts';
 
 /** Codex reads the first 512 characters only. */
 const INSTRUCTIONS =
@@ -29,11 +29,14 @@ serveStdio(() => {
     const { name } = fieldsOf(client);
     const agent = typeof name === 'string' ? name : '';
     const call = { tool: params.name, input: params.arguments ?? {}, agent };
-    const reply = await callWindow(call, mcpReq.signal);
-    return 'error' in reply
-      ? { content: [{ type: 'text', text: reply.error }], isError: true }
-      : { content: [{ type: 'text', text: JSON.stringify(reply.result) }], structuredContent: reply.result };
+    try {
+      const structuredContent = await callTool(call, mcpReq.signal);
+      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { content: [{ type: 'text', text }], isError: true };
+    }
   });
   return server;
 });
-holdPresence();
+void holdPresence();

@@ -1,7 +1,7 @@
 /** Passes a call to a window of VS Code, over the socket that the window's record names, or else to the local service. */
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { lineOf, readLines, type BridgeCall, type BridgeRequest } from '../model/agents/bridgeMessages.ts';
+import { lineOf, readLines, type BridgeCall } from '../model/agents/bridgeMessages.ts';
 import { windowsFor, type WindowRecord } from '../model/agents/windowRecords.ts';
 
 /** Set by the extension or its launcher. */
@@ -10,102 +10,79 @@ const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = 
 /** Milliseconds. A window that hangs accepts connections, but doesn't greet. */
 const MAX_WAIT = 3000;
 
-const NO_WINDOW =
-  'No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs. Ask the user to open ' +
-  'the project in VS Code, or to start the service.';
+type Result = Readonly<Record<string, unknown>>;
 
-type Reply = { readonly result: Record<string, unknown> } | { readonly error: string };
-
-/** @returns the answer of a window, or else of the local service, or why there is none */
-export async function callWindow(call: Omit<BridgeCall, 'folder'>, signal: AbortSignal): Promise<Reply> {
+/** @returns the answer of a window, or else of the local service @throws {Error} with a sentence for the model */
+export async function callTool(call: Omit<BridgeCall, 'folder'>, signal: AbortSignal): Promise<Result> {
   const workingFolder = currentFolder();
+  const request = { ...call, folder: workingFolder };
   for (const found of await windowsFor(folder, { pid: Number(windowId), workingFolder })) {
-    const connection = await greet(found);
-    if (connection !== undefined)
-      return await ask(connection, { token: found.token, call: { ...call, folder: workingFolder } }, signal);
+    const reply = await ask(found, request, signal);
+    if (reply === undefined) continue;
+    const { result, error } = fieldsOf(JSON.parse(reply));
+    if (typeof error === 'string') throw new Error(error);
+    return fieldsOf(result);
   }
-  return await withoutWindow({ ...call, folder: workingFolder }, signal);
+  // Loads what the other calls don't need.
+  const { callAlone } = await import('./alone.ts');
+  const result = await callAlone(request, signal);
+  if (result === undefined)
+    throw new Error(
+      'No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs. Ask the user to open ' +
+        'the project in VS Code, or to start the service.',
+    );
+  return fieldsOf(result);
 }
 
-/** Loads most of the program's code, which other calls don't need. */
-async function withoutWindow(call: BridgeCall, signal: AbortSignal): Promise<Reply> {
-  try {
-    const { callAlone } = await import('./alone.ts');
-    const result = await callAlone(call, signal);
-    return result === undefined ? { error: NO_WINDOW } : { result: { ...result } };
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** Empty if it is gone, as that of a removed worktree. */
-function currentFolder(): string {
+/** Returns undefined if it is gone, as that of a removed worktree. */
+function currentFolder(): string | undefined {
   try {
     return process.cwd();
   } catch {
-    return '';
+    return undefined;
   }
 }
 
-interface Connection {
-  readonly socket: Socket;
-  /** The lines after the greeting. */
-  onLine: (line: string) => void;
-}
-
-/** Returns undefined if the window doesn't answer: it has ended without removing its record, or hangs. */
-async function greet({ socket: socketPath }: WindowRecord): Promise<Connection | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Connection | undefined>();
-  const socket = connect(socketPath);
-  const connection: Connection = { socket, onLine: () => resolve(connection) };
-  readLines(socket, (line) => connection.onLine(line));
-  socket.on('error', () => socket.destroy());
-  socket.once('close', () => resolve(undefined));
-  const late = AbortSignal.timeout(MAX_WAIT);
-  const giveUp = () => socket.destroy();
-  late.addEventListener('abort', giveUp);
-  try {
-    return await promise;
-  } finally {
-    late.removeEventListener('abort', giveUp);
-  }
-}
-
-/** A call that was sent isn't sent to another window, because it may have been carried out. */
-async function ask(connection: Connection, request: BridgeRequest, signal: AbortSignal): Promise<Reply> {
-  const { promise, resolve } = Promise.withResolvers<Reply>();
-  const { socket } = connection;
+/**
+ * Returns undefined if the window doesn't greet: it has ended without removing its record, or hangs. A call that was sent
+ * isn't sent to another window, because it may have been carried out.
+ */
+async function ask(
+  { socket: address, token }: WindowRecord,
+  call: BridgeCall,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const socket = connect(address);
+  const end = () => socket.destroy();
+  const timer = setTimeout(end, MAX_WAIT);
+  let isSent = false;
+  readLines(socket, (line) => {
+    if (isSent) return resolve(line);
+    isSent = true;
+    clearTimeout(timer);
+    socket.write(lineOf({ token, call }));
+  });
   const lost = 'The connection to VS Code ended before the answer. Check what was done before you try again.';
-  connection.onLine = (line) => resolve(parseReply(line));
-  socket.once('close', () => resolve({ error: lost }));
-  const cancel = () => socket.destroy();
-  signal.addEventListener('abort', cancel);
-  socket.write(lineOf(request));
+  socket.on('error', end);
+  socket.once('close', () => (isSent ? reject(new Error(lost)) : resolve(undefined)));
+  signal.addEventListener('abort', end);
   try {
     return await promise;
   } finally {
-    signal.removeEventListener('abort', cancel);
-    socket.destroy();
-  }
-}
-
-function parseReply(line: string): Reply {
-  try {
-    const { result, error } = fieldsOf(JSON.parse(line));
-    if (typeof error === 'string') return { error };
-    return { result: { ...fieldsOf(result) } };
-  } catch {
-    return { error: 'VS Code sent no usable answer.' };
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+    end();
   }
 }
 
 /** Lets the window that started this program know that its chat has the tools already, until the program ends. */
-export function holdPresence(): void {
+export async function holdPresence(): Promise<void> {
   if (windowId === '') return;
-  void windowsFor(folder, { pid: Number(windowId), workingFolder: '' }).then(async ([found]) => {
-    if (found?.pid !== Number(windowId)) return;
-    const connection = await greet(found);
-    connection?.socket.write(lineOf({ token: found.token }));
-    connection?.socket.unref();
-  });
+  const [found] = await windowsFor(folder, { pid: Number(windowId) });
+  if (found?.pid !== Number(windowId)) return;
+  const socket = connect(found.socket);
+  socket.on('error', () => socket.destroy());
+  socket.write(lineOf({ token: found.token }));
+  socket.resume().unref();
 }

@@ -69,7 +69,6 @@ async function listen(model: ConnectedModel, key: string): Promise<{ server: Bri
   const server = await BridgeServer.listen(
     {
       folder,
-      version: '1.0.0',
       call: ({ tool, input, agent, folder: of }, signal) =>
         runTool(deps, tool, input, { agent, folder: of, signal }),
       onPresence: () => undefined,

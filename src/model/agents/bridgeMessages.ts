@@ -5,9 +5,6 @@
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
 
-/** In bytes, with its end. */
-export const MAX_LINE = 1024 * 1024;
-
 const text = z.string();
 
 const BridgeCall = z.strictObject({
@@ -16,8 +13,8 @@ const BridgeCall = z.strictObject({
   input: z.unknown(),
   /** As the MCP client calls itself. */
   agent: text,
-  /** The folder that the MCP program was started in; empty if it is gone. */
-  folder: text,
+  /** The folder that the MCP program was started in, unless it is gone. */
+  folder: z.optional(text),
 });
 export type BridgeCall = z.infer<typeof BridgeCall>;
 
@@ -32,27 +29,15 @@ export type BridgeRequest = z.infer<typeof BridgeRequest>;
 /** @property error a sentence for the model */
 export type BridgeReply = { readonly result: object } | { readonly error: string };
 
-/** Calls back for each line. A line that is too long ends the connection. */
-export function readLines(socket: Socket, onLine: (line: string) => void): void {
-  let parts: Buffer[] = [];
-  let size = 0;
-  socket.on('data', (chunk: Buffer) => {
-    for (let rest = chunk; rest.length > 0 && !socket.destroyed;) {
-      const end = rest.indexOf('\n') + 1;
-      const part = end === 0 ? rest : rest.subarray(0, end);
-      rest = rest.subarray(part.length);
-      parts.push(part);
-      size += part.length;
-      if (size > MAX_LINE) socket.destroy();
-      else if (end > 0) {
-        const line = Buffer.concat(parts).toString();
-        parts = [];
-        size = 0;
-        onLine(line);
-      }
-    }
+/** Calls back for each line. A line that is longer than `limit`, in characters, ends the connection. */
+export function readLines(socket: Socket, onLine: (line: string) => void, limit = Infinity): void {
+  let rest = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    if (lines.some(({ length }) => length > limit)) return void socket.destroy();
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
   });
 }
 
-export const lineOf = (message: BridgeRequest | BridgeReply | { readonly version: string }): string =>
-  `${JSON.stringify(message)}\n`;
+export const lineOf = (message: object): string => `${JSON.stringify(message)}\n`;

@@ -8,20 +8,12 @@ import path from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
-import {
-  BridgeRequest,
-  lineOf,
-  MAX_LINE,
-  readLines,
-  type BridgeCall,
-  type BridgeReply,
-} from './bridgeMessages.ts';
+import { BridgeRequest, lineOf, readLines, type BridgeCall, type BridgeReply } from './bridgeMessages.ts';
 import { recordFile, removeStaleRecords } from './windowRecords.ts';
 
 interface BridgeOptions {
   /** For the records of all windows. */
   readonly folder: string;
-  readonly version: string;
   /** @throws {Error} with a sentence for the model */
   readonly call: (call: BridgeCall, signal: AbortSignal) => Promise<object>;
   /** Whether an MCP program is connected that VS Code has started for this window. */
@@ -31,6 +23,8 @@ interface BridgeOptions {
 /** Milliseconds that a client may take for its request. */
 const MAX_WAIT = 10_000;
 const MAX_CONNECTIONS = 100;
+/** Characters. */
+const MAX_REQUEST = 1024 * 1024;
 /** Bytes. Longer paths of sockets are cut off on macOS, and rejected on Linux. */
 const MAX_SOCKET_PATH = 100;
 
@@ -99,15 +93,16 @@ export class BridgeServer implements Disposable {
       controller.abort();
     });
     let hasAsked = false;
-    readLines(connection, (line) => {
+    const handle = (line: string) => {
       const request = hasAsked ? undefined : this.#parse(line);
       hasAsked = true;
       deadline.dispose();
       if (request === undefined) connection.destroy();
       else if (request.call === undefined) this.#countPresence(connection);
       else void this.#answer(connection, request.call, controller.signal);
-    });
-    connection.write(lineOf({ version: this.#options.version }));
+    };
+    readLines(connection, handle, MAX_REQUEST);
+    connection.write(lineOf({}));
   }
 
   /** Returns undefined for what isn't a request, or has another token. */
@@ -125,9 +120,7 @@ export class BridgeServer implements Disposable {
       (result): BridgeReply => ({ result }),
       (error: unknown): BridgeReply => ({ error: error instanceof Error ? error.message : String(error) }),
     );
-    const line = lineOf(reply);
-    const isTooLong = Buffer.byteLength(line) > MAX_LINE;
-    connection.end(isTooLong ? lineOf({ error: 'The result is larger than 1 MB.' }) : line);
+    connection.end(lineOf(reply));
   }
 
   #countPresence(connection: Socket): void {

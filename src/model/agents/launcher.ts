@@ -20,15 +20,12 @@ export interface Launch {
 }
 
 /** What a configuration names. Windows starts batch files only by its shell. */
-export const launchCommand = (launcher: string, platform: NodeJS.Platform = process.platform): Launch =>
-  platform === 'win32' ? { command: 'cmd', args: ['/c', launcher] } : { command: launcher, args: [] };
+export const launchCommand = (launcher: string): Launch =>
+  process.platform === 'win32' ? { command: 'cmd', args: ['/c', launcher] } : { command: launcher, args: [] };
 
 /** Writes it if it isn't up to date. @returns its path @throws {Error} if it can't be written */
-export async function writeLauncher(
-  options: LauncherOptions,
-  platform: NodeJS.Platform = process.platform,
-): Promise<string> {
-  const isWindows = platform === 'win32';
+export async function writeLauncher(options: LauncherOptions): Promise<string> {
+  const isWindows = process.platform === 'win32';
   const file = path.join(options.folder, isWindows ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp');
   const text = isWindows ? windowsScript(options) : shellScript(options);
   if ((await readFile(file, 'utf8').catch(() => '')) !== text) {

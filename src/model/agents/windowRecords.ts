@@ -46,23 +46,18 @@ async function readWindows(folder: string): Promise<FoundWindow[]> {
  */
 export async function windowsFor(
   folder: string,
-  { pid, workingFolder }: { readonly pid: number; readonly workingFolder: string },
+  { pid, workingFolder }: { readonly pid: number; readonly workingFolder?: string | undefined },
 ): Promise<FoundWindow[]> {
   const real = (entry: string) => realpath(entry).catch(() => entry);
   const current = workingFolder && (await real(workingFolder));
-  const ranked = await Promise.all(
-    (await readWindows(folder)).map(async (found) => {
-      const folders = await Promise.all(found.folders.map(real));
-      const lengths = folders
-        .filter((open) => current !== '' && isWithin(open, current))
-        .map(({ length }) => length);
-      return { found, rank: found.pid === pid ? Infinity : Math.max(...lengths) };
-    }),
-  );
-  // Not by subtraction: infinity less infinity is not a number.
-  return ranked
-    .toSorted((a, b) => (a.rank === b.rank ? b.found.usedAt - a.found.usedAt : a.rank < b.rank ? 1 : -1))
-    .map(({ found }) => found);
+  const ranked = (await readWindows(folder)).map(async (found) => {
+    const open = (await Promise.all(found.folders.map(real))).filter(
+      (entry) => current !== undefined && isWithin(entry, current),
+    );
+    const depth = Math.max(0, ...open.map(({ length }) => length));
+    return { ...found, rank: found.pid === pid ? Number.MAX_VALUE : depth };
+  });
+  return (await Promise.all(ranked)).toSorted((a, b) => b.rank - a.rank || b.usedAt - a.usedAt);
 }
 
 /** Removes what windows have left that ended without cleaning up. */

@@ -10,10 +10,7 @@ import { rememberAgents } from '../../state/usesAgents.ts';
 import { agentName } from '../approveForAgent.ts';
 import { runInWindow, type WindowDependencies } from '../runInWindow.ts';
 
-type Context = Pick<
-  vscode.ExtensionContext,
-  'globalState' | 'globalStorageUri' | 'extensionUri' | 'extension'
->;
+type Context = Pick<vscode.ExtensionContext, 'globalState' | 'globalStorageUri' | 'extensionUri'>;
 
 export class AgentBridge implements Disposable {
   readonly #context: Context;
@@ -73,7 +70,6 @@ export class AgentBridge implements Disposable {
   async #listen(): Promise<Launch> {
     const options = {
       folder: this.#folder,
-      version: String(this.#context.extension.packageJSON.version),
       call: this.#call,
       onPresence: setMcpInUse,
     };
@@ -95,11 +91,7 @@ export class AgentBridge implements Disposable {
   }
 
   readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
-    runInWindow(this.#deps, tool, input, {
-      agent: agentName(agent),
-      folder: folder === '' ? undefined : folder,
-      signal,
-    });
+    runInWindow(this.#deps, tool, input, { agent: agentName(agent), folder, signal });
 }
 
 /** Cursor has a separate API for MCP servers. */

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import path from 'node:path';
 import { launchCommand, writeLauncher } from '../../../../src/model/agents/launcher.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import { onPlatform } from '../../../helpers/onPlatform.ts';
 
 describe('The launcher', () => {
   let folder: string;
@@ -56,17 +57,16 @@ describe('The launcher', () => {
     assert.deepEqual(run(launcher), [process.execPath, folder, '1']);
   });
 
-  it('is a batch file on Windows, started by the shell', async () => {
-    const launcher = await writeLauncher(
-      { folder, program: 'C:\\Code 100%\\Code.exe', script: 'C:\\x\\mcp.js' },
-      'win32',
-    );
-    assert.ok(existsSync(launcher) && launcher.endsWith('.cmd'));
-    const text = readFileSync(launcher, 'utf8');
-    assert.match(text, /^@echo off\r\n/);
-    assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
-    assert.deepEqual(launchCommand(launcher, 'win32'), { command: 'cmd', args: ['/c', launcher] });
-  });
+  it('is a batch file on Windows, started by the shell', () =>
+    onPlatform('win32', async () => {
+      const [program, mcp] = ['C:\\Code 100%\\Code.exe', 'C:\\x\\mcp.js'];
+      const launcher = await writeLauncher({ folder, program, script: mcp });
+      assert.ok(existsSync(launcher) && launcher.endsWith('.cmd'));
+      const text = readFileSync(launcher, 'utf8');
+      assert.match(text, /^@echo off\r\n/);
+      assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
+      assert.deepEqual(launchCommand(launcher), { command: 'cmd', args: ['/c', launcher] });
+    }));
 });
 
 /** The Node that a shell finds. */
