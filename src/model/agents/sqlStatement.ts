@@ -15,20 +15,20 @@ declare module 'pg' {
   }
 }
 
-interface StatementOptions {
+export interface SqlRequest {
   readonly sql: string;
-  /** Whether to run only a statement that returns rows, and to stop it after `maxRows`. */
-  readonly onlyReads: boolean;
+  /** Without it, only a statement that returns rows is run, and it is stopped after `maxRows`. */
+  readonly write: boolean;
   readonly maxRows: number;
 }
 
 export interface StatementResult {
-  readonly fields: readonly FieldDef[];
+  fields: readonly FieldDef[];
   readonly rows: (string | null)[][];
   /** Whether rows or parts of values were left out. */
-  readonly truncated: boolean;
+  truncated: boolean;
   /** Such as `INSERT 0 3`; undefined if the statement was stopped. */
-  readonly command: string | undefined;
+  command: string | undefined;
 }
 
 /** Characters of a value, and of all values, which a model has to read. */
@@ -38,27 +38,22 @@ const MAX_TEXT = 60_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export class Statement implements Submittable {
-  readonly #options: StatementOptions;
-  readonly #result = Promise.withResolvers<StatementResult>();
-  readonly #rows: (string | null)[][] = [];
-  #fields: readonly FieldDef[] = [];
-  #command: string | undefined;
+  readonly #request: SqlRequest;
+  readonly #ended = Promise.withResolvers<StatementResult>();
+  readonly #result: StatementResult = { fields: [], rows: [], truncated: false, command: undefined };
   #connection: Connection | undefined;
   #textLeft = MAX_TEXT;
   #bytes = 0;
-  #truncated = false;
   #isSynced = false;
   #failure: Error | undefined;
 
-  constructor(options: StatementOptions) {
-    this.#options = options;
-    // A caller may see another error first.
-    this.#result.promise.catch(() => undefined);
-  }
-
   /** Rejects with the error of Postgres. */
-  get result(): Promise<StatementResult> {
-    return this.#result.promise;
+  readonly result = this.#ended.promise;
+
+  constructor(request: SqlRequest) {
+    this.#request = request;
+    // A caller may see another error first.
+    this.result.catch(() => undefined);
   }
 
   /** Only parses the statement. It runs after Postgres has said whether it returns rows. */
@@ -67,49 +62,50 @@ export class Statement implements Submittable {
     // Before the parser, which may end the statement with the same chunk.
     connection.stream.prependListener('data', this.#count);
     connection.once('noData', this.#handleNoData);
-    connection.parse({ name: '', text: this.#options.sql, types: [] });
+    connection.parse({ name: '', text: this.#request.sql, types: [] });
     connection.describe({ type: 'S', name: '' });
     connection.flush();
   }
 
   readonly #handleNoData = () => {
-    if (!this.#options.onlyReads) return this.#execute();
+    if (this.#request.write) return this.#execute();
     this.#failure = new Error('A read-only statement must return rows. Nothing was run.');
     this.#sync();
   };
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
-    this.#fields = fields;
+    this.#result.fields = fields;
     this.#execute();
   }
 
   /** One row more than wanted shows that there are more. A change must not stop in the middle, so it has no limit. */
   #execute(): void {
-    const { onlyReads, maxRows } = this.#options;
+    const { write, maxRows } = this.#request;
     this.#connection?.bind({});
-    this.#connection?.execute({ portal: '', rows: onlyReads ? maxRows + 1 : 0 });
+    this.#connection?.execute({ portal: '', rows: write ? 0 : maxRows + 1 });
     this.#sync();
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    if (this.#rows.length === this.#options.maxRows || this.#textLeft <= 0) this.#truncated = true;
-    else this.#rows.push(fields.map((value) => (value === null ? null : this.#cut(value))));
+    const { rows } = this.#result;
+    if (rows.length === this.#request.maxRows || this.#textLeft <= 0) this.#result.truncated = true;
+    else rows.push(fields.map((value) => (value === null ? null : this.#cut(value))));
   }
 
   #cut(value: string): string {
     const length = Math.max(0, Math.min(MAX_VALUE, this.#textLeft));
     this.#textLeft -= Math.min(value.length, length);
     if (value.length <= length) return value;
-    this.#truncated = true;
+    this.#result.truncated = true;
     return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
   }
 
   handlePortalSuspended(): void {
-    this.#truncated = true;
+    this.#result.truncated = true;
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#command = text;
+    this.#result.command = text;
   }
 
   handleEmptyQuery(): void {
@@ -147,7 +143,7 @@ export class Statement implements Submittable {
     if (this.#bytes <= MAX_BYTES) return;
     const sizes = `The result is larger than ${MAX_BYTES / 1024 / 1024} MB.`;
     // Without a connection, Postgres rolls back what it hasn't committed.
-    const effect = this.#options.onlyReads ? '' : ' Check whether the change was made.';
+    const effect = this.#request.write ? ' Check whether the change was made.' : '';
     this.#failure ??= new Error(`${sizes}${effect} Select fewer rows, or parts of values with left().`);
     this.#connection?.stream.destroy();
   };
@@ -155,8 +151,7 @@ export class Statement implements Submittable {
   #end(): void {
     this.#connection?.stream.off('data', this.#count);
     this.#connection?.off('noData', this.#handleNoData);
-    if (this.#failure !== undefined) return this.#result.reject(this.#failure);
-    const [fields, rows] = [this.#fields, this.#rows];
-    this.#result.resolve({ fields, rows, truncated: this.#truncated, command: this.#command });
+    if (this.#failure === undefined) this.#ended.resolve(this.#result);
+    else this.#ended.reject(this.#failure);
   }
 }

@@ -16,12 +16,12 @@ function connect(onChunk: () => void): { readonly connection: Connection; readon
 }
 
 describe('A statement', () => {
-  for (const [onlyReads, what] of [
-    [true, /larger than 16 MB\. Select/],
-    [false, /larger than 16 MB\. Check whether the change was made\./],
+  for (const [write, what] of [
+    [false, /larger than 16 MB\. Select/],
+    [true, /larger than 16 MB\. Check whether the change was made\./],
   ] as const)
-    it(`reports a result that passes 16 MB with its last chunk${onlyReads ? '' : ', of a change'}`, async () => {
-      const statement = new Statement({ sql: '', onlyReads, maxRows: 1 });
+    it(`reports a result that passes 16 MB with its last chunk${write ? ', of a change' : ''}`, async () => {
+      const statement = new Statement({ sql: '', write, maxRows: 1 });
       let isLast = false;
       const { connection, stream } = connect(() => {
         if (isLast) statement.handleReadyForQuery();
@@ -35,13 +35,13 @@ describe('A statement', () => {
     });
 
   it('stops reading after one row more than wanted, and never stops a change', () => {
-    for (const [onlyReads, rows] of [
-      [true, 11],
-      [false, 0],
+    for (const [write, rows] of [
+      [false, 11],
+      [true, 0],
     ] as const) {
       const executed: unknown[] = [];
       const { connection } = connect(() => undefined);
-      const statement = new Statement({ sql: '', onlyReads, maxRows: 10 });
+      const statement = new Statement({ sql: '', write, maxRows: 10 });
       statement.submit(Object.assign(connection, { execute: (asked: unknown) => void executed.push(asked) }));
       statement.handleRowDescription({ fields: [] });
       assert.deepEqual(executed, [{ portal: '', rows }]);
@@ -49,7 +49,7 @@ describe('A statement', () => {
   });
 
   it('has 4,000 characters of a value, 60,000 of all, and says what is missing', async () => {
-    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 100 });
+    const statement = new Statement({ sql: '', write: false, maxRows: 100 });
     for (let row = 0; row < 15; row += 1) statement.handleDataRow({ fields: ['x'.repeat(3999), null] });
     statement.handleDataRow({ fields: ['y'.repeat(15), 'z', null] });
     statement.handleDataRow({ fields: ['more'] });
@@ -60,7 +60,7 @@ describe('A statement', () => {
       ['y'.repeat(15), '… (1 characters)', null],
     ]);
     assert.equal(truncated, true);
-    const long = new Statement({ sql: '', onlyReads: true, maxRows: 1 });
+    const long = new Statement({ sql: '', write: false, maxRows: 1 });
     long.handleDataRow({ fields: ['x'.repeat(4001), 'y'.repeat(4000)] });
     long.handleReadyForQuery();
     assert.deepEqual((await long.result).rows, [
@@ -69,7 +69,7 @@ describe('A statement', () => {
   });
 
   it('is incomplete if Postgres stopped it', async () => {
-    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 1 });
+    const statement = new Statement({ sql: '', write: false, maxRows: 1 });
     statement.handlePortalSuspended();
     statement.handleReadyForQuery();
     const { truncated, command } = await statement.result;
@@ -78,7 +78,7 @@ describe('A statement', () => {
 
   describe('that is submitted', () => {
     let calls: string[];
-    const submit = (onlyReads: boolean) => {
+    const submit = (write: boolean) => {
       calls = [];
       const { connection, stream } = connect(() => undefined);
       const recorded = ['bind', 'execute', 'sync', 'sendCopyFail'].map((name) => [
@@ -88,17 +88,17 @@ describe('A statement', () => {
       Object.assign(connection, Object.fromEntries(recorded));
       const described: unknown[] = [];
       Object.assign(connection, { describe: (what: unknown) => void described.push(what) });
-      const statement = new Statement({ sql: '', onlyReads, maxRows: 1 });
+      const statement = new Statement({ sql: '', write, maxRows: 1 });
       statement.submit(connection);
       assert.deepEqual(described, [{ type: 'S', name: '' }]);
       return { statement, connection, stream };
     };
 
     it('runs without rows only if it may write', async () => {
-      const change = submit(false);
+      const change = submit(true);
       change.connection.emit('noData');
       assert.deepEqual(calls, ['bind', 'execute', 'sync']);
-      const read = submit(true);
+      const read = submit(false);
       read.connection.emit('noData');
       assert.deepEqual(calls, ['sync']);
       read.statement.handleReadyForQuery();
@@ -106,12 +106,12 @@ describe('A statement', () => {
     });
 
     it('ends with the first error, after exactly one Sync', async () => {
-      const parsed = submit(true);
+      const parsed = submit(false);
       parsed.statement.handleError(new Error('first'));
       assert.deepEqual(calls, ['sync']);
       parsed.statement.handleError(new Error('second'));
       await assert.rejects(parsed.statement.result, { message: 'first' });
-      const executed = submit(true);
+      const executed = submit(false);
       executed.statement.handleRowDescription({ fields: [] });
       executed.statement.handleError(new Error('late'));
       assert.deepEqual(calls, ['bind', 'execute', 'sync']);
@@ -119,14 +119,14 @@ describe('A statement', () => {
     });
 
     it('rejects COPY and an empty text', async () => {
-      const { statement, connection } = submit(false);
+      const { statement, connection } = submit(true);
       statement.handleCopyInResponse(connection);
       assert.deepEqual(calls, ['sendCopyFail', 'sync']);
       for (const [handle, expected] of [
         ['handleCopyData', /COPY TO STDOUT is not supported/],
         ['handleEmptyQuery', /The statement is empty/],
       ] as const) {
-        const rejected = submit(false).statement;
+        const rejected = submit(true).statement;
         rejected[handle]();
         rejected.handleReadyForQuery();
         await assert.rejects(rejected.result, expected);
@@ -134,7 +134,7 @@ describe('A statement', () => {
     });
 
     it('listens to its connection only until it has ended', () => {
-      const { statement, connection, stream } = submit(false);
+      const { statement, connection, stream } = submit(true);
       const before = stream.listenerCount('data');
       statement.handleReadyForQuery();
       assert.deepEqual([stream.listenerCount('data'), connection.listenerCount('noData')], [before - 1, 0]);
@@ -142,7 +142,7 @@ describe('A statement', () => {
   });
 
   it('is whole if it has just as many rows as wanted', async () => {
-    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 2 });
+    const statement = new Statement({ sql: '', write: false, maxRows: 2 });
     for (const value of ['1', '2']) statement.handleDataRow({ fields: [value] });
     statement.handleCommandComplete({ text: 'SELECT 2' });
     statement.handleReadyForQuery();
@@ -155,7 +155,7 @@ describe('A statement', () => {
   });
 
   it('may have 16 MB', async () => {
-    const statement = new Statement({ sql: '', onlyReads: true, maxRows: 1 });
+    const statement = new Statement({ sql: '', write: false, maxRows: 1 });
     const { connection, stream } = connect(() => statement.handleReadyForQuery());
     statement.submit(connection);
     stream.emit('data', Buffer.alloc(16 * MEGABYTES));
