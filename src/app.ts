@@ -10,7 +10,7 @@ import {
 import type { DisposableStore } from './base/disposable.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
-import type { AgentBridge } from './ui/agents/mcp/bridge.ts';
+import type { AgentBridge } from './ui/agents/bridge.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
@@ -49,7 +49,7 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   const model = createWindowModel(context, disposables);
   let bridge: Promise<AgentBridge> | undefined;
   const createBridge = async () => {
-    const { AgentBridge } = await import('./ui/agents/mcp/bridge.ts');
+    const { AgentBridge } = await import('./ui/agents/bridge.ts');
     return disposables.add(new AgentBridge(context, model));
   };
   const agentBridge = () => (bridge ??= createBridge());

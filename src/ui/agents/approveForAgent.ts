@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
-import type { AgentChange, ComputeChange } from '../../model/agents/tools/toolCall.ts';
+import type { AgentChange } from '../../model/agents/tools/toolCall.ts';
 import { sizeText } from '../../model/inventory/computeStatus.ts';
 import { approve, type ApprovalRequest } from '../notifications/approval.ts';
 import { effectText, suspendText } from '../text/changeText.ts';
@@ -27,9 +27,10 @@ export async function approveForAgent(
   signal: AbortSignal,
 ): Promise<void> {
   const isAsked = change.detail !== undefined || guards.cachedMark(change) === 'production';
-  const { promise: end, resolve } = Promise.withResolvers<'late' | 'aborted'>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<'late' | 'aborted'>();
   let hasEnded = signal.aborted;
-  const approved = Promise.resolve(isAsked ? questions.get(guards) : undefined).then(async () => {
+  const ask = async () => {
+    if (isAsked) await questions.get(guards);
     if (hasEnded) return false;
     const isApproved = await approve(guards, change, initialConnection);
     if (isApproved && hasEnded)
@@ -37,17 +38,15 @@ export async function approveForAgent(
         l10n.t('The agent no longer waits for the answer. Nothing was changed.'),
       );
     return isApproved;
-  });
-  if (isAsked)
-    questions.set(
-      guards,
-      approved.catch(() => undefined),
-    );
-  const abort = () => resolve('aborted');
-  const timer = clock.after(MAX_WAIT, () => resolve('late'));
+  };
+  const approved = ask();
+  const answered = approved.catch(() => undefined);
+  if (isAsked) questions.set(guards, answered);
+  const timer = clock.after(MAX_WAIT, () => end('late'));
+  const abort = () => end('aborted');
   signal.addEventListener('abort', abort);
   try {
-    const answer = await Promise.race([approved, end]);
+    const answer = await Promise.race([approved, ended]);
     if (answer === 'late') throw new Error('The user did not answer within 60 seconds. Nothing was changed.');
     if (answer !== true) throw new Error('The user did not approve this. Nothing was changed.');
   } finally {
@@ -57,12 +56,17 @@ export async function approveForAgent(
   }
 }
 
-type Question = Pick<ApprovalRequest, 'question' | 'detail' | 'button'>;
-
 /** The question about a change, with its consequences. */
 export function approvalRequest(change: AgentChange): ApprovalRequest {
   const { name } = change;
   const agent = agentName(change.agent);
+  const uninterrupted = l10n.t('No connections are interrupted.');
+  const ofCompute = (question: string, button: string, detail = ''): ApprovalRequest => ({
+    ...change,
+    question,
+    button,
+    detail: l10n.t('{0} asks for this. {1}', agent, detail),
+  });
   switch (change.kind) {
     case 'reset':
       return {
@@ -90,28 +94,17 @@ export function approvalRequest(change: AgentChange): ApprovalRequest {
             : l10n.t('Agents already have {0} branches in this project.', change.branches),
         button: l10n.t('Create'),
       };
-    default: {
-      const { question, detail = '', button } = computeQuestion(change, name);
-      return { ...change, question, button, detail: l10n.t('{0} asks for this. {1}', agent, detail) };
-    }
-  }
-}
-
-function computeQuestion(change: ComputeChange, name: string): Question {
-  const uninterrupted = l10n.t('No connections are interrupted.');
-  const restarts = effectText('restart');
-  switch (change.kind) {
     case 'start':
-      return { question: l10n.t('Start {0}?', name), detail: uninterrupted, button: l10n.t('Start') };
+      return ofCompute(l10n.t('Start {0}?', name), l10n.t('Start'), uninterrupted);
     case 'suspend': {
       const detail = change.connections === 0 ? uninterrupted : suspendText(change.connections);
-      return { question: l10n.t('Suspend {0}?', name), detail, button: l10n.t('Suspend') };
+      return ofCompute(l10n.t('Suspend {0}?', name), l10n.t('Suspend'), detail);
     }
     case 'restart':
-      return { question: l10n.t('Restart {0}?', name), detail: restarts, button: l10n.t('Restart') };
+      return ofCompute(l10n.t('Restart {0}?', name), l10n.t('Restart'), effectText('restart'));
     case 'resize': {
       const question = l10n.t('Change the size of {0} to {1}?', name, sizeText(change.size));
-      return { question, detail: restarts, button: l10n.t('Change Size') };
+      return ofCompute(question, l10n.t('Change Size'), effectText('restart'));
     }
     default:
       return change satisfies never;

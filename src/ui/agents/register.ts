@@ -1,17 +1,11 @@
 /** What agents in the editor are offered, with the data of the sidebar. package.json describes the tools to the model. */
-import {
-  lm,
-  type Event,
-  type ExtensionContext,
-  type LanguageModelTool,
-  type McpStdioServerDefinition,
-} from 'vscode';
+import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 
 interface AgentApp {
-  readonly languageModelTool: (name: string) => Promise<LanguageModelTool<unknown>>;
+  readonly languageModelTool: (name: string) => Promise<vscode.LanguageModelTool<unknown>>;
   readonly agentBridge: () => Promise<{
-    resolve(server: McpStdioServerDefinition): Promise<McpStdioServerDefinition>;
+    resolve(server: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition>;
   }>;
 }
 
@@ -22,19 +16,22 @@ interface Manifest {
 
 /** @param load called on first use. @param account whether there is one, and its changes */
 export function registerAgents(
-  { extension }: Pick<ExtensionContext, 'extension'>,
+  { extension }: Pick<vscode.ExtensionContext, 'extension'>,
   load: () => Promise<AgentApp>,
-  account: { readonly exists: () => boolean; readonly onDidChange: Event<void> },
+  account: { readonly exists: () => boolean; readonly onDidChange: vscode.Event<void> },
 ): Disposable {
   const disposables = new DisposableStore();
   const { version, contributes }: Manifest = extension.packageJSON;
   // Some editors based on VS Code have no language models, or no MCP servers.
-  const languageModels: Partial<typeof lm> | undefined = lm;
+  const languageModels: Partial<typeof vscode.lm> | undefined = vscode.lm;
   const provider = languageModels?.registerMcpServerDefinitionProvider?.('hostedPostgres', {
     onDidChangeMcpServerDefinitions: account.onDidChange,
-    provideMcpServerDefinitions: async () =>
-      account.exists() ? (await import('./mcp/mcpServers.ts')).mcpServers(version) : [],
-    resolveMcpServerDefinition: async (server: McpStdioServerDefinition) =>
+    // The bridge completes it when a chat starts it. VS Code lists the tools again with each new version.
+    provideMcpServerDefinitions: () =>
+      account.exists()
+        ? [new vscode.McpStdioServerDefinition('Hosted Postgres', process.execPath, [], {}, version)]
+        : [],
+    resolveMcpServerDefinition: async (server: vscode.McpStdioServerDefinition) =>
       (await (await load()).agentBridge()).resolve(server),
   });
   if (provider !== undefined) disposables.add(provider);

@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/model/agents/windowRecords.ts';
-import type { AgentBridge } from '../../../src/ui/agents/mcp/bridge.ts';
+import type { AgentBridge } from '../../../src/ui/agents/bridge.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount, type Created } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
@@ -19,7 +19,7 @@ import { RealClock } from '../../helpers/realClock.ts';
 import { toolDependencies } from '../../helpers/toolDependencies.ts';
 import { until } from '../../workbench/until.ts';
 
-const bridges = await import('../../../src/ui/agents/mcp/bridge.ts');
+const bridges = await import('../../../src/ui/agents/bridge.ts');
 
 const ERAS = [
   { mode: 'auto', version: '2026-07-28' },

@@ -1,14 +1,14 @@
 /** Lets agents outside of this window call the tools. Nothing listens before the user, or VS Code, has asked for it. */
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
-import { fieldsOf } from '../../../base/fieldsOf.ts';
-import type { BridgeCall } from '../../../model/agents/bridgeMessages.ts';
-import { BridgeServer } from '../../../model/agents/bridgeServer.ts';
-import { launchCommand, writeLauncher, type Launch } from '../../../model/agents/launcher.ts';
-import { setMcpInUse } from '../../state/contextKey.ts';
-import { rememberAgents } from '../../state/usesAgents.ts';
-import { agentName } from '../approveForAgent.ts';
-import { runInWindow, type WindowDependencies } from '../runInWindow.ts';
+import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { BridgeCall } from '../../model/agents/bridgeMessages.ts';
+import { BridgeServer } from '../../model/agents/bridgeServer.ts';
+import { launchCommand, writeLauncher, type Launch } from '../../model/agents/launcher.ts';
+import { setMcpInUse } from '../state/contextKey.ts';
+import { rememberAgents } from '../state/usesAgents.ts';
+import { agentName } from './approveForAgent.ts';
+import { runInWindow, type WindowDependencies } from './runInWindow.ts';
 
 type Context = Pick<vscode.ExtensionContext, 'globalState' | 'globalStorageUri' | 'extensionUri'>;
 
