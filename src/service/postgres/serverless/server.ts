@@ -81,7 +81,7 @@ async function answer(
       response.setHeader('vary', 'origin');
     }
     if (request.url?.split('?')[0] !== '/sql') throw new SqlError(404, 'not found');
-    if (request.method === 'OPTIONS') return void preflight(request, response);
+    if (request.method === 'OPTIONS') return preflight(request, response);
     if (request.method !== 'POST') throw new SqlError(405, 'use POST');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
