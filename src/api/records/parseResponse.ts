@@ -59,11 +59,17 @@ function read<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { fiel
   return { field: path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE };
 }
 
+/** Each record of a list has an id or a name. Roles have no id. */
+type Listable = { readonly id: string | number } | { readonly name: string };
+
+const keyOf = (record: Listable): string | number => ('id' in record ? record.id : record.name);
+
 /**
+ * Reads the records of a list. Of two with the same id (or name, if they have no id), the later one is kept.
  * @param name the property that holds the list, or undefined if the reply is the list itself
  * @throws {ApiError} if there is no list
  */
-export function parseList<T>(
+export function parseList<T extends Listable>(
   reply: Reply,
   name: string | undefined,
   record: z.ZodMiniType<T>,
@@ -71,24 +77,31 @@ export function parseList<T>(
   const list = within(reply.json, name);
   if (!Array.isArray(list)) throw unusable(reply, 'shape', name ?? 'list');
   if (list.length > MAX_RECORDS) throw unusable(reply, 'tooLarge', name ?? 'list');
-  const items: T[] = [];
+  const items = new Map<string | number, T>();
   const unreadable: UnreadableRecord[] = [];
   for (const value of list) {
     const result = read(value, record);
-    if ('data' in result) items.push(result.data);
+    if ('data' in result) items.set(keyOf(result.data), result.data);
     else unreadable.push({ id: idOf(value), field: result.field });
   }
-  return { items, unreadable };
+  return { items: [...items.values()], unreadable };
 }
 
-export const parseListReply = <T>(reply: Reply, name: string, record: z.ZodMiniType<T>): ListReply<T> => ({
+export const parseListReply = <T extends Listable>(
+  reply: Reply,
+  name: string,
+  record: z.ZodMiniType<T>,
+): ListReply<T> => ({
   list: parseList(reply, name, record),
   body: reply.body,
 });
 
 /** The readable records of a list; empty if the reply has no such list. */
-export const parseOptionalList = <T>(reply: Reply, name: string, record: z.ZodMiniType<T>): readonly T[] =>
-  Array.isArray(within(reply.json, name)) ? parseList(reply, name, record).items : [];
+export const parseOptionalList = <T extends Listable>(
+  reply: Reply,
+  name: string,
+  record: z.ZodMiniType<T>,
+): readonly T[] => (Array.isArray(within(reply.json, name)) ? parseList(reply, name, record).items : []);
 
 /** The operations that a change started. */
 export const parseOperations = (reply: Reply): readonly Operation[] =>

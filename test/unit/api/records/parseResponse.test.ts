@@ -40,6 +40,11 @@ describe('parseList', () => {
     ]);
   });
 
+  it('returns each id once, at its first place with its last record', () => {
+    const list = [{ id: 'a', size: 1 }, { id: 'b' }, { id: 'a', size: 2 }];
+    assert.deepEqual(parseList(reply(list), undefined, Thing).items, [{ id: 'a', size: 2 }, { id: 'b' }]);
+  });
+
   it('drops unknown fields and prototypes', () => {
     const list: unknown = JSON.parse('[{"id":"a","x":[[1]],"__proto__":{"size":"big"}}]');
     const { items } = parseList(reply(list), undefined, Thing);
