@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { renameSync } from 'node:fs';
+import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
+import { fieldsOf } from './fieldsOf.ts';
 
 interface ReplaceOptions {
   /** Permissions of a new file. An existing file keeps its permissions and, if this process is root, its owner. */
@@ -68,6 +69,21 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
     if (process.platform !== 'win32' || !isInUse || attempts === 1) throw error;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
     renameOverSync(from, to, attempts - 1);
+  }
+}
+
+/** Creates a file that only this user can read, complete from the beginning. @returns false if it exists */
+export function createFileSync(file: string, content: string): boolean {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(temporary, content, { mode: 0o600 });
+    linkSync(temporary, file);
+    return true;
+  } catch (error) {
+    if (fieldsOf(error).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(temporary, { force: true });
   }
 }
 

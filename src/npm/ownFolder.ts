@@ -1,8 +1,8 @@
 /** The folder `.hosted-postgres` of a project, which `npx hosted-postgres` and `hosted-postgres/test` share. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fieldsOf } from '../base/fieldsOf.ts';
+import { createFileSync } from '../base/replaceFile.ts';
 
 export const OWN_FOLDER = '.hosted-postgres';
 
@@ -15,27 +15,14 @@ export const TEST_PROJECT = 'hosted-postgres-tests';
  */
 export function openFolder(folder: string, isIgnored: boolean): void {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
-  if (isIgnored) createOnce(path.join(folder, '.gitignore'), '*\n');
+  if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');
 }
 
 /** @returns the API key, the same at each start on a folder, so that other programs may keep it */
 export function keyIn(folder: string): string {
   const file = path.join(folder, 'api-key');
-  createOnce(file, newKey());
+  createFileSync(file, newKey());
   return readFileSync(file, 'utf8').trim();
 }
 
 export const newKey = (): string => randomBytes(24).toString('hex');
-
-/** Writes a file that only this user can read, unless it exists. It is complete from the beginning. */
-export function createOnce(file: string, text: string): void {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  try {
-    linkSync(temporary, file);
-  } catch (error) {
-    if (fieldsOf(error).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(temporary);
-  }
-}

@@ -1,8 +1,9 @@
 /** The local service of a folder, in its `.hosted-postgres`. It is started if needed, and ends soon after its last lease. */
 import path from 'node:path';
+import { createFileSync } from '../../base/replaceFile.ts';
 import { baseUrlOrUndefined, isLoopback } from '../../api/baseUrl.ts';
 import { joinOrStart } from '../../ui/localService/localServiceProcess.ts';
-import { createOnce, keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownFolder.ts';
+import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
 import { Api } from '../api.ts';
 
@@ -35,7 +36,7 @@ async function join(folder: string): Promise<Api> {
   const compute = { type: 'read_write' };
   const main = { id: 'br-hosted-postgres-tests', name: 'main', default: true, computes: [compute] };
   const account = { projects: [{ id: TEST_PROJECT, name: TEST_PROJECT, branches: [main] }] };
-  createOnce(projects, JSON.stringify(account));
+  createFileSync(projects, JSON.stringify(account));
   const lease = await joinOrStart({
     script: path.join(import.meta.dirname, 'service.js'),
     dataDir: folder,

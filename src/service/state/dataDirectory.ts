@@ -11,7 +11,6 @@ import {
   constants,
   existsSync,
   ftruncateSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -20,14 +19,13 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { renameOverSync } from '../../base/replaceFile.ts';
+import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
 import { notUsable, StartError, systemReason } from '../core/errors.ts';
 
 export interface DataDirectory {
@@ -126,7 +124,7 @@ function attempt<T>(file: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    throw cannotWrite(file, error);
+    throw notUsable(`Cannot write ${file}: ${systemReason(error)}`);
   }
 }
 
@@ -176,8 +174,8 @@ const MAX_ATTEMPTS = 1000;
  * over the stale lock.
  */
 function takeLock(lock: string, me: LockOwner): LockOwner | undefined {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    if (createOwnerFile(lock, me)) return undefined;
+  for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
+    if (attempt(lock, () => createFileSync(lock, JSON.stringify(me)))) return undefined;
     const owner = readOwner(lock);
     if (owner === undefined) continue; // Just released.
     if (mayBeRunning(owner, lock)) return owner;
@@ -191,21 +189,6 @@ function takeLock(lock: string, me: LockOwner): LockOwner | undefined {
     rmSync(replacement, { force: true }); // Another process has replaced it in the meantime.
   }
   throw notUsable(`Cannot use ${lock}: it is not readable or keeps changing`);
-}
-
-/** Creates a complete file that names this process. Returns false if the file exists. */
-function createOwnerFile(file: string, me: LockOwner): boolean {
-  const temporary = `${file}.${me.pid}`;
-  try {
-    writeFileSync(temporary, JSON.stringify(me), { mode: 0o600 });
-    linkSync(temporary, file);
-    return true;
-  } catch (error) {
-    if (systemReason(error) === 'EEXIST') return false;
-    throw cannotWrite(file, error);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
 }
 
 const isSame = (a: ProcessIdentity | undefined, b: ProcessIdentity): boolean =>
@@ -243,6 +226,3 @@ function readJsonFile(file: string): unknown {
     return undefined; // Missing or damaged.
   }
 }
-
-const cannotWrite = (file: string, error: unknown): StartError =>
-  notUsable(`Cannot write ${file}: ${systemReason(error)}`);
