@@ -1,6 +1,7 @@
 /** Loads the engine, and prepares the folder for all data. If root starts the service, it gives up root's rights here. */
 import path from 'node:path';
 import type { ComputeEngine } from './core/computeEngine.ts';
+import type { ServiceOptions } from './options.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
@@ -12,13 +13,8 @@ import {
 } from './state/dataDirectory.ts';
 
 interface EngineChoice {
+  readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'allowedOrigins'>;
   readonly directory: DataDirectory;
-  /** Whether computes run on Postgres. */
-  readonly postgres: boolean;
-  /** Folder with `postgres` and `initdb`. Undefined: they are searched for. */
-  readonly postgresPath: string | undefined;
-  /** Origins of web pages that may use the serverless driver. */
-  readonly allowedOrigins?: readonly string[];
   /** What the service becomes if root started it. */
   readonly account: UnixAccount | undefined;
   /** Writes a line to the service's log. */
@@ -34,8 +30,9 @@ interface LoadedEngine {
 
 /** After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
-  const { directory, postgresPath, allowedOrigins, account, log } = choice;
-  if (!choice.postgres) {
+  const { directory, account, log } = choice;
+  const { postgres, postgresPath, allowedOrigins } = choice.options;
+  if (!postgres) {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
     return { storage: openStorage(directory, account), create: simulatedEngine };
   }

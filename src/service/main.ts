@@ -41,24 +41,20 @@ async function run(
   account: UnixAccount | undefined,
   apiKey: string | undefined,
 ): Promise<void> {
-  const { postgres, postgresPath, allowedOrigins, projectsFile } = options;
+  const { postgres, projectsFile } = options;
   const directory = openDataDirectory(options.dataDir);
   process.once('exit', () => directory.dispose());
   const lock = lockInstance(directory.folder);
   process.prependOnceListener('exit', () => lock.release());
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
-  const shutdown = shutdownSignal();
+  /** Resolves on a signal, or with the failure that ends the service. */
+  const shutdown = Promise.withResolvers<string | undefined>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => shutdown.resolve(undefined));
   const { startService } = await import('./startService.ts');
   const { readProjectsFile } = await import('./state/projectsFile.ts');
   const projects = projectsFile === undefined ? undefined : readProjectsFile(projectsFile);
-  const { storage, create } = await loadEngine({
-    directory,
-    postgres,
-    postgresPath,
-    allowedOrigins,
-    account,
-    log: writeLog,
-  });
+  const { storage, create } = await loadEngine({ options, directory, account, log: writeLog });
   const engine = Promise.resolve().then(create);
   engine.catch(() => undefined); // Its callers report the failure.
   try {
@@ -69,14 +65,14 @@ async function run(
       engine,
       clock: serviceClock,
       log: writeLog,
-      onEnd: shutdown.end,
+      onEnd: shutdown.resolve,
     });
     lock.publish(service.baseUrl, service.leaseSecret);
     if (!postgres) writeLog(SIMULATED);
     const simulated = postgres ? {} : { computes: 'simulated' };
     const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
     process.stdout.write(`${JSON.stringify(ready)}\n`);
-    const failure = await shutdown.reason;
+    const failure = await shutdown.promise;
     await service.close().catch((error: unknown) => {
       throw notUsable(failure ?? `Failed to end cleanly: ${systemReason(error)}`);
     });
@@ -88,29 +84,13 @@ async function run(
 }
 
 /** Loads the engine as a start does, on a temporary data directory. */
-async function checkPostgres(
-  { postgresPath }: ServiceOptions,
-  account: UnixAccount | undefined,
-): Promise<void> {
+async function checkPostgres(options: ServiceOptions, account: UnixAccount | undefined): Promise<void> {
   const directory = openDataDirectory(undefined);
   process.once('exit', () => directory.dispose());
-  const { create } = await loadEngine({ directory, postgres: true, postgresPath, account, log });
+  const { create } = await loadEngine({ options: { ...options, postgres: true }, directory, account, log });
   const engine = create();
   process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
   await engine.close();
-}
-
-/** Resolves `reason` on a signal or when `end` is called. */
-function shutdownSignal(): {
-  end: (failure: string | undefined) => void;
-  reason: Promise<string | undefined>;
-} {
-  let end: (failure: string | undefined) => void = () => undefined;
-  const reason = new Promise<string | undefined>((resolve) => {
-    end = resolve;
-  });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(undefined));
-  return { end, reason };
 }
 
 async function keyFromStdin(): Promise<string> {

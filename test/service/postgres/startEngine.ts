@@ -31,7 +31,12 @@ export async function createEngine(options: EngineOptions, log: Log): Promise<Co
   if (account !== undefined) dropInheritedEnvironment(account);
   const directory = openDataDirectory(dataDir);
   const programs = { ...findPrograms(postgresPath), pooler: undefined };
-  const { storage, create } = await loadEngine({ directory, postgres: true, postgresPath, account, log });
+  const { storage, create } = await loadEngine({
+    options: { postgres: true, postgresPath, allowedOrigins: [] },
+    directory,
+    account,
+    log,
+  });
   return withoutPgBouncer === true ? createPostgresEngine({ root: storage, programs, log }) : create();
 }
 
