@@ -9,8 +9,9 @@ import {
   updateBranch,
   type BranchResult,
 } from '../controlPlane/branches/branches.ts';
-import { annotationOf, toBranchResponse } from '../controlPlane/branches/branchResponse.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import { usageOfBranch } from '../controlPlane/usage.ts';
+import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
 import { choiceParameter, paginate, search } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './request.ts';
@@ -79,3 +80,24 @@ function listBranches(plane: ControlPlane, call: ApiCall): JsonReply {
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Shows usage in whole seconds, including the time that isn't counted yet. */
+function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number) {
+  const { annotation_value: _, ...branch } = stored;
+  const { cpu_used_sec, active_time } = usageOfBranch(stored, computesOf(project, branch.id), now);
+  const compute_time_seconds = Math.floor(cpu_used_sec);
+  return {
+    ...branch,
+    cpu_used_sec: compute_time_seconds,
+    compute_time_seconds,
+    active_time_seconds: Math.floor(active_time),
+  };
+}
+
+/** Replies contain it next to the branch. */
+const annotationOf = ({ id, annotation_value: value = {}, created_at }: BranchRecord) => ({
+  object: { type: 'console/branch', id },
+  value,
+  created_at,
+  updated_at: created_at,
+});
