@@ -93,7 +93,7 @@ export interface ProjectState {
   readonly branches: Map<string, BranchRecord>;
   readonly computes: Map<string, StoredCompute>;
   /** Its reply, until one of them changes. */
-  listOfComputes: Buffer | undefined;
+  listOfComputes?: Buffer | undefined;
   /** Oldest first. */
   readonly operations: Map<string, StoredOperation>;
 }
@@ -108,8 +108,8 @@ export class AccountState {
   readonly ports = new Set<number>();
   /** By project. */
   readonly leftovers = new Map<string, Leftover>();
-  readonly #projectOfBranch = new Map<string, ProjectState>();
-  readonly #projectOfCompute = new Map<string, ProjectState>();
+  /** By the id of a branch or compute. */
+  readonly #projectOf = new Map<string, ProjectState>();
 
   /** Returns an id that no key has had, not even a revoked one. */
   nextKeyId = (): number => Math.max(0, ...this.keys.keys(), ...this.revokedKeys.values()) + 1;
@@ -122,7 +122,7 @@ export class AccountState {
   }
 
   compute(id: string): StoredCompute | undefined {
-    return this.#projectOfCompute.get(id)?.computes.get(id);
+    return this.#projectOf.get(id)?.computes.get(id);
   }
 
   /** Also true until the data of a deleted project is removed. */
@@ -132,7 +132,7 @@ export class AccountState {
 
   /** Branch ids are unique in the account: the engine stores the data of a branch under its id. */
   projectOfBranch(id: string): ProjectState | undefined {
-    return this.#projectOfBranch.get(id);
+    return this.#projectOf.get(id);
   }
 
   *computes(): Iterable<StoredCompute> {
@@ -141,29 +141,6 @@ export class AccountState {
 
   activeComputes(): readonly StoredCompute[] {
     return [...this.computes()].filter(({ record }) => record.current_state === 'active');
-  }
-
-  apply(mutation: Mutation): void {
-    if ('removed' in mutation) return this.#remove(mutation);
-    switch (mutation.set) {
-      case 'project':
-        return this.#setProject(mutation.value);
-      case 'branch':
-        return this.#setBranch(mutation.value);
-      case 'compute':
-        return this.#setCompute(mutation.value);
-      case 'operation':
-        this.project(mutation.value.record.project_id).operations.set(
-          mutation.value.record.id,
-          mutation.value,
-        );
-        return;
-      case 'key':
-        this.keys.set(mutation.value.id, mutation.value);
-        return;
-      case 'leftover':
-        this.leftovers.set(mutation.value.projectId, mutation.value);
-    }
   }
 
   /** Returns the whole account as the mutations that produce it. */
@@ -179,19 +156,40 @@ export class AccountState {
     for (const value of this.keys.values()) yield { set: 'key', value };
   }
 
+  apply(mutation: Mutation): void {
+    if ('removed' in mutation) return this.#remove(mutation);
+    const { set, value } = mutation;
+    switch (set) {
+      case 'project':
+        return this.#setProject(value);
+      case 'branch':
+        this.#projectOf.set(value.id, this.project(value.project_id));
+        this.project(value.project_id).branches.set(value.id, value);
+        return;
+      case 'compute':
+        return this.#setCompute(value);
+      case 'operation':
+        this.project(value.record.project_id).operations.set(value.record.id, value);
+        return;
+      case 'key':
+        this.keys.set(value.id, value);
+        return;
+      case 'leftover':
+        this.leftovers.set(value.projectId, value);
+    }
+  }
+
   #setProject(record: ProjectRecord): void {
     const known = this.projects.get(record.id);
-    if (known !== undefined) {
-      known.record = record;
-      return;
+    if (known !== undefined) known.record = record;
+    else {
+      const maps: Omit<ProjectState, 'record'> = {
+        branches: new Map(),
+        computes: new Map(),
+        operations: new Map(),
+      };
+      this.projects.set(record.id, { record, ...maps });
     }
-    this.projects.set(record.id, {
-      record,
-      branches: new Map(),
-      computes: new Map(),
-      listOfComputes: undefined,
-      operations: new Map(),
-    });
   }
 
   #setCompute(value: StoredCompute): void {
@@ -200,26 +198,26 @@ export class AccountState {
     project.computes.set(id, value);
     project.listOfComputes = undefined;
     this.ports.add(value.address.port).add(value.address.poolerPort);
-    this.#projectOfCompute.set(id, project);
-  }
-
-  #setBranch(value: BranchRecord): void {
-    const project = this.project(value.project_id);
-    project.branches.set(value.id, value);
-    this.#projectOfBranch.set(value.id, project);
+    this.#projectOf.set(id, project);
   }
 
   #remove(mutation: Extract<Mutation, { removed: unknown }>): void {
     switch (mutation.removed) {
-      case 'key':
-        return this.#removeKey(mutation.id, mutation.hash);
+      case 'key': {
+        const hash = mutation.hash ?? this.keys.get(mutation.id)?.hash;
+        if (hash !== undefined) this.revokedKeys.set(hash, mutation.id);
+        this.keys.delete(mutation.id);
+        return;
+      }
       case 'operation':
         this.project(mutation.projectId).operations.delete(mutation.id);
         return;
       case 'compute':
         return this.#removeCompute(this.project(mutation.projectId), mutation.id);
       case 'branch':
-        return this.#removeBranch(this.project(mutation.projectId), mutation.id);
+        this.project(mutation.projectId).branches.delete(mutation.id);
+        this.#projectOf.delete(mutation.id);
+        return;
       case 'project':
         return this.#removeProject(mutation.projectId);
       case 'leftover':
@@ -227,23 +225,12 @@ export class AccountState {
     }
   }
 
-  #removeKey(id: number, givenHash: string | undefined): void {
-    const hash = givenHash ?? this.keys.get(id)?.hash;
-    if (hash !== undefined) this.revokedKeys.set(hash, id);
-    this.keys.delete(id);
-  }
-
   #removeProject(id: string): void {
     const project = this.projects.get(id);
     if (project === undefined) return;
     for (const computeId of project.computes.keys()) this.#removeCompute(project, computeId);
-    for (const branchId of project.branches.keys()) this.#removeBranch(project, branchId);
+    for (const branchId of project.branches.keys()) this.#projectOf.delete(branchId);
     this.projects.delete(id);
-  }
-
-  #removeBranch(project: ProjectState, id: string): void {
-    project.branches.delete(id);
-    this.#projectOfBranch.delete(id);
   }
 
   #removeCompute(project: ProjectState, id: string): void {
@@ -251,6 +238,6 @@ export class AccountState {
     if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
     project.computes.delete(id);
     project.listOfComputes = undefined;
-    this.#projectOfCompute.delete(id);
+    this.#projectOf.delete(id);
   }
 }
