@@ -32,7 +32,7 @@ const npm = {
   entryPoints: { main: 'src/npm/main.ts' },
   outdir: 'dist/npm',
 };
-const testLibrary = { ...shipped, ...testBundleOptions, banner: {}, outdir: 'dist/npm' };
+const testLibrary = { ...shipped, ...testBundleOptions, outdir: 'dist/npm' };
 const mcp = { ...shipped, ...mcpOptions };
 const tests = {
   ...bundleOptions,

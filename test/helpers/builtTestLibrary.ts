@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { build } from 'esbuild';
 import { testBundleOptions } from '../../src/npm/test/bundleOptions.ts';
+import { bundleOptions } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { builtService } from './builtService.ts';
 
@@ -12,6 +13,6 @@ export const builtTestLibrary = (): Promise<string> => (built ??= buildLibrary()
 
 async function buildLibrary(): Promise<string> {
   const outdir = path.dirname(await builtService());
-  await build({ ...testBundleOptions, absWorkingDir: projectRoot, outdir });
+  await build({ ...bundleOptions, ...testBundleOptions, absWorkingDir: projectRoot, outdir });
   return path.join(outdir, 'test.cjs');
 }
