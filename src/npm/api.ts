@@ -14,7 +14,7 @@ export interface Branch {
   readonly name: string;
   readonly default: boolean;
   readonly created_at: string;
-  /** Of the process that made it, as JSON. */
+  /** The {@link ProcessIdentity} of the process that made it, as JSON. */
   readonly maker?: string | undefined;
 }
 
@@ -39,17 +39,6 @@ const POLL = 10;
 const LOCKED_LIMIT = 120_000;
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, POLL));
-
-/** @returns the process that made a branch of this library */
-export function makerOf({ maker }: Branch): ProcessIdentity | undefined {
-  if (maker === undefined) return undefined;
-  const { pid, startedAt, uniqueId } = fieldsOf(JSON.parse(maker));
-  return {
-    pid: Number(pid),
-    startedAt: Number(startedAt),
-    ...(typeof uniqueId === 'string' ? { uniqueId } : {}),
-  };
-}
 
 export class Api {
   readonly baseUrl: string;
@@ -101,8 +90,8 @@ export class Api {
       {
         branch: {
           name,
-          ...(parent === undefined ? {} : { parent_id: parent }),
-          ...(lifetime === undefined ? {} : { expires_at: new Date(Date.now() + lifetime).toISOString() }),
+          parent_id: parent,
+          expires_at: lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString(),
         },
         endpoints: [{ type: 'read_write' }],
         annotation_value: { maker: JSON.stringify(maker) },

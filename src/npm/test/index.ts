@@ -1,7 +1,7 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
 import Client from 'pg/lib/client.js';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { makerOf, type Api, type Branch } from '../api.ts';
+import type { Api, Branch } from '../api.ts';
 import { contentHash, runStep } from './migrations.ts';
 import { findService } from './service.ts';
 import type { BranchOptions, TestBranch } from './types.d.ts';
@@ -100,8 +100,8 @@ async function findParent(
 
 /** Deletes a branch whose process was killed. Parents are for all processes. */
 async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
-  const maker = makerOf(each);
-  if (maker === undefined || each.name.startsWith(PARENT) || (await isRunning(maker))) return;
+  const { name, maker } = each;
+  if (maker === undefined || name.startsWith(PARENT) || (await isRunning(JSON.parse(maker)))) return;
   await api.delete(each).catch(() => undefined);
 }
 
