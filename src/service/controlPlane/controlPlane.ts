@@ -4,7 +4,7 @@ import { Autosuspend, AUTOSUSPEND_INTERVAL } from './autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
 import { removeLeftover } from './branches/projects.ts';
 import type { ServiceClock } from '../core/clock.ts';
-import { EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
+import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes.ts';
 import { setCompute } from './usage.ts';
 import { withState } from './computeRecord.ts';
@@ -84,9 +84,7 @@ export class ControlPlane implements Plane {
       return engine;
     } catch (error) {
       if (error instanceof EngineError) throw error;
-      throw new EngineError(
-        `Postgres cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new EngineError(`Postgres cannot be used: ${asEngineError(error).message}`);
     }
   }
 

@@ -31,12 +31,10 @@ interface SeedDependencies {
 }
 
 /** The account that is being made, and what its records need. */
-interface Seed {
+interface Seed extends Pick<SeedDependencies, 'plan' | 'runsPostgres'> {
   readonly account: AccountState;
   readonly engine: ComputeEngine;
   readonly now: number;
-  readonly plan: Plan;
-  readonly runsPostgres: boolean;
 }
 
 /** @throws {StartError} `projectsFile` if the file cannot be read or breaks a rule */

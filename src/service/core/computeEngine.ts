@@ -128,8 +128,7 @@ export interface RecordedIds {
   readonly computes: readonly string[];
 }
 
-/** What the engine knows when it is created. */
-interface EngineFacts {
+export interface ComputeEngine {
   /** The major version of Postgres; undefined without Postgres. */
   readonly pgVersion: number | undefined;
 
@@ -137,9 +136,7 @@ interface EngineFacts {
   readonly postgresProblem: string | undefined;
 
   readonly pooledSessions: PooledSessions;
-}
 
-export interface ComputeEngine extends EngineFacts {
   /** Ends processes that an earlier run left, removes files that no record names, and sets the receiver of events. */
   open(events: EngineEvents, recorded: RecordedIds): Promise<void>;
 

@@ -3,15 +3,9 @@ import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../.
 import { toTimestamp } from '../../core/clock.ts';
 import { HttpError, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/store.ts';
-import type {
-  BranchRecord,
-  ComputeRecord,
-  Mutation,
-  OperationRecord,
-  StoredCompute,
-} from '../../state/storedRecords.ts';
+import type { BranchRecord, Mutation, OperationRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { readWithPassword } from '../catalog/branchCatalogs.ts';
-import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.ts';
+import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValid, withState, type Allocation } from '../computeRecord.ts';
 import { allocate, openAddresses, pendingCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
@@ -39,17 +33,9 @@ export interface BranchResult {
   readonly operations: readonly OperationRecord[];
 }
 
-interface CreatedBranch extends BranchResult, CatalogRecords {
-  readonly endpoints: readonly ComputeRecord[];
-}
-
 type ComputeOfBranch = NonNullable<BranchCreationBody['endpoints']>[number];
 
-export async function createBranch(
-  plane: Plane,
-  project: ProjectState,
-  body: BranchCreationBody,
-): Promise<CreatedBranch> {
+export async function createBranch(plane: Plane, project: ProjectState, body: BranchCreationBody) {
   const { store, operations } = plane;
   const { endpoints: requested = [] } = body;
   const { parent_id = '' } = buildBranch(plane, project, body);

@@ -9,14 +9,11 @@ import {
   CREATION_SOURCE,
   isUnfinished,
   LOCAL_USER,
-  type BranchRecord,
-  type ComputeRecord,
   type Leftover,
-  type OperationRecord,
   type ProjectRecord,
 } from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
-import { catalogRecords, type CatalogRecords } from '../catalog/catalogRecords.ts';
+import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts';
 import { allocate, openAddresses, pendingCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
@@ -25,18 +22,11 @@ import type { Plane } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
 import { newBranchId } from './branches.ts';
 
-interface CreatedProject extends CatalogRecords {
-  readonly project: ProjectRecord;
-  readonly branch: BranchRecord;
-  readonly endpoints: readonly ComputeRecord[];
-  readonly operations: readonly OperationRecord[];
-}
-
 const DEFAULT_BRANCH = 'main';
 const PRIMARY = { type: 'read_write' } as const;
 
 /** Creates a project with a default branch and its primary compute. */
-export async function createProject(plane: Plane, creation: ProjectCreation): Promise<CreatedProject> {
+export async function createProject(plane: Plane, creation: ProjectCreation) {
   const { store, operations, clock, plan } = plane;
   const { name: branchName = DEFAULT_BRANCH, ...names } = creation.branch ?? {};
   const owner = ownerOf(names);

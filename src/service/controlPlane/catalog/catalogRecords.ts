@@ -2,14 +2,8 @@
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { pooledHost } from '../computeRecord.ts';
-import { databaseRecord, type DatabaseRecord } from './databases.ts';
-import { roleRecord, type Login, type RoleRecord } from './roles.ts';
-
-export interface CatalogRecords {
-  readonly databases: readonly DatabaseRecord[];
-  readonly roles: readonly RoleRecord[];
-  readonly connection_uris: readonly object[];
-}
+import { databaseRecord } from './databases.ts';
+import { roleRecord, type Login } from './roles.ts';
 
 /**
  * Like the public service, returns connection URIs only if there is one database and one role.
@@ -19,7 +13,7 @@ export function catalogRecords(
   branch: BranchRecord,
   { databases, roles, password }: BranchCatalog,
   computes: readonly StoredCompute[],
-): CatalogRecords {
+) {
   const logins =
     password === undefined || databases.length > 1
       ? []

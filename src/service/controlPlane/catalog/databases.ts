@@ -11,16 +11,6 @@ import {
   type CatalogResult,
 } from './branchCatalogs.ts';
 
-/** As the public service returns a database. */
-export interface DatabaseRecord {
-  readonly id: number;
-  readonly branch_id: string;
-  readonly name: string;
-  readonly owner_name: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
 interface DatabaseResult {
   readonly database: DatabaseRecord;
   readonly operations: readonly OperationRecord[];
@@ -90,7 +80,10 @@ function requireNewName({ databases }: BranchCatalog, name: string): void {
     throw conflict(`The branch already has a database with the name ${JSON.stringify(name)}.`);
 }
 
-export const databaseRecord = (branch: BranchRecord, database: BranchDatabase): DatabaseRecord => {
+type DatabaseRecord = ReturnType<typeof databaseRecord>;
+
+/** Returns a database as the public service does. */
+export const databaseRecord = (branch: BranchRecord, database: BranchDatabase) => {
   const created = database.createdAt ?? branch.created_at;
   return {
     id: database.id,
