@@ -3,7 +3,6 @@
  * become idle. Those that never suspend are started again.
  */
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
-import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';
 import { isUnfinished, type Mutation, type StoredCompute } from '../state/storedRecords.ts';
@@ -56,8 +55,6 @@ export const setPooledSessions = (account: AccountState, pooled_sessions: Pooled
       value: { ...compute, record: { ...compute.record, pooled_sessions } },
     }));
 
-const MAX_CONCURRENT_ATTACHMENTS = 32;
-
 /**
  * Opens the address of every compute, except where an unfinished operation will do it. A failure is reported and does not
  * stop the others.
@@ -67,12 +64,8 @@ export async function attachAll(
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
-  const limited = limitConcurrency(MAX_CONCURRENT_ATTACHMENTS);
-  const attach = async (id: string): Promise<void> => {
-    // Looked up late, because it may have been deleted or changed by then.
-    const compute = account.compute(id);
-    if (compute === undefined || hasUnfinishedOperation(account, compute)) return;
-    await engine.attach(specOf(compute)).catch((error: unknown) => onFailure(id, error));
-  };
-  await Promise.all([...account.computes()].map(({ record }) => limited(() => attach(record.id))));
+  const attach = (compute: StoredCompute) =>
+    engine.attach(specOf(compute)).catch((error: unknown) => onFailure(compute.record.id, error));
+  const computes = [...account.computes()].filter((each) => !hasUnfinishedOperation(account, each));
+  await Promise.all(computes.map(attach));
 }
