@@ -22,10 +22,17 @@ import { API_PATH } from './server.ts';
 export function createListener(plane: ControlPlane, leases: Leases): RequestListener {
   const routes = routesOf(plane);
   return (request, response) => {
-    void answer(plane, leases, routes, request, response)
+    const answered = answer(plane, leases, routes, request, response);
+    void answered
       .catch((error: unknown) => failureReply(plane, request, error))
       .then(async (reply) => {
-        if (reply !== undefined) sendReply(response, await whenDurable(plane, request, reply));
+        if (reply === undefined) return;
+        // It may show changes that are not yet on disk. The store reports a failed write, which ends the service.
+        const isDurable = await plane.store.whenDurable().then(
+          () => true,
+          () => false,
+        );
+        sendReply(response, isDurable ? reply : errorReply(NOT_DURABLE, requestIdOf(request)));
       });
   };
 }
@@ -56,21 +63,6 @@ function failureReply(plane: ControlPlane, request: IncomingMessage, error: unkn
   if (error instanceof EngineError) return errorReply(conflict(error.message), requestId);
   plane.logUnexpected(`request ${requestId} (${request.method})`, error);
   return errorReply(UNEXPECTED_ERROR, requestId);
-}
-
-/** A reply may show changes that are not yet on disk, so it waits for them. */
-async function whenDurable(
-  { store }: ControlPlane,
-  request: IncomingMessage,
-  reply: JsonReply,
-): Promise<JsonReply> {
-  try {
-    await store.whenDurable();
-    return reply;
-  } catch {
-    // The store has already reported this failure, which ends the service.
-    return errorReply(NOT_DURABLE, requestIdOf(request));
-  }
 }
 
 interface Route {
