@@ -5,7 +5,6 @@ import type { ServiceClock } from '../core/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import { conflict, HttpError, StartError } from '../core/errors.ts';
 import {
-  type AccountDescription,
   type BranchDescription,
   type ComputeDescription,
   type ProjectDescription,
@@ -44,21 +43,17 @@ export async function seedAccount(deps: SeedDependencies): Promise<AccountState>
     new StartError('projectsFile', `Cannot use ${projects?.file}: ${problem}`);
   const description = projects?.content ?? sampleAccount(plan);
   if ('problem' in description) throw fail(description.problem);
-  const seed = { ...deps, engine: await deps.engine, account: new AccountState(), now: deps.clock.now() };
+  const [account, now] = [new AccountState(), deps.clock.now()];
+  const seed = { ...deps, engine: await deps.engine, account, now };
   try {
-    await addAll(seed, description);
+    for (const project of description.projects) await addProject(seed, project);
   } catch (error) {
     throw error instanceof HttpError ? fail(error.message) : error;
   }
-  return seed.account;
-}
-
-async function addAll(seed: Seed, { projects, api_keys = [] }: AccountDescription): Promise<void> {
-  const { account, now } = seed;
-  for (const project of projects) await addProject(seed, project);
-  for (const { name } of api_keys)
+  for (const { name } of description.api_keys ?? [])
     // No one learns the value: the key only fills the list.
     account.apply({ set: 'key', value: newKey(account.nextKeyId(), name, newKeyValue(), now) });
+  return account;
 }
 
 async function addProject(seed: Seed, description: ProjectDescription): Promise<void> {

@@ -51,7 +51,7 @@ const AccountDescription = z.strictObject({
   projects: z.array(ProjectDescription),
   api_keys: z.optional(z.array(z.strictObject({ name: z.string() }))),
 });
-export type AccountDescription = z.infer<typeof AccountDescription>;
+type AccountDescription = z.infer<typeof AccountDescription>;
 
 export interface ProjectsFile {
   readonly file: string;
