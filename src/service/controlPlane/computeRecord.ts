@@ -12,11 +12,10 @@ import {
 import { toTimestamp } from '../core/clock.ts';
 import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
 import { conflict, HttpError, unprocessable } from '../core/errors.ts';
-import { locked } from './operationRecord.ts';
+import { locked, unfinishedOperations } from './operationRecord.ts';
 import type { ProjectState } from '../state/store.ts';
 import {
   CREATION_SOURCE,
-  isUnfinished,
   type ComputeRecord,
   type ProjectRecord,
   type StoredCompute,
@@ -159,11 +158,10 @@ export function requireNoPrimary(project: ProjectState, branchId: string, except
     if (record.id === exceptId || record.type !== 'read_write' || record.branch_id !== branchId) continue;
     throw conflict(`Branch ${branchId} already has a primary read-write compute: ${record.id}.`);
   }
-  for (const operation of project.operations.values()) {
-    if (operation.record.endpoint_id === exceptId || !isUnfinished(operation)) continue;
-    if (leavesBranch(operation, branchId))
-      throw locked(operation, 'The primary compute is still leaving the branch.');
-  }
+  const leaving = unfinishedOperations(project)
+    .filter(({ record }) => record.endpoint_id !== exceptId)
+    .find((operation) => leavesBranch(operation, branchId));
+  if (leaving !== undefined) throw locked(leaving, 'The primary compute is still leaving the branch.');
 }
 
 function leavesBranch({ step, record }: StoredOperation, branchId: string): boolean {

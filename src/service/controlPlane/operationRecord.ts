@@ -108,6 +108,9 @@ export function locked(
   return new HttpError(423, 'LOCKED', message, { 'retry-after': '1' });
 }
 
+export const unfinishedOperations = ({ operations }: ProjectState): readonly StoredOperation[] =>
+  [...operations.values()].filter(isUnfinished);
+
 /** Finished operations that a project keeps. */
 const KEPT_OPERATIONS = 500;
 

@@ -14,7 +14,14 @@ import {
   type OperationRecord,
   type StoredOperation,
 } from '../state/storedRecords.ts';
-import { locked, newOperation, removeOldOperations, withStatus, type Task } from './operationRecord.ts';
+import {
+  locked,
+  newOperation,
+  removeOldOperations,
+  withStatus,
+  type Task,
+  unfinishedOperations,
+} from './operationRecord.ts';
 import { afterFailure, afterSuccess, perform } from './operationSteps.ts';
 
 /** What the calls of the control plane share. */
@@ -94,11 +101,7 @@ export class Operations {
   /** Continues what an earlier run of the service left unfinished. */
   resume(): void {
     for (const project of this.#plane.store.account.projects.values()) {
-      const groups = new Map<string, StoredOperation[]>();
-      for (const operation of [...project.operations.values()].filter(isUnfinished)) {
-        const { group } = operation;
-        groups.set(group, [...(groups.get(group) ?? []), operation]);
-      }
+      const groups = Map.groupBy(unfinishedOperations(project), ({ group }) => group);
       for (const operations of groups.values()) this.#run(project, operations, false);
     }
   }

@@ -5,9 +5,9 @@
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';
-import { isUnfinished, type Mutation, type StoredCompute } from '../state/storedRecords.ts';
+import type { Mutation, StoredCompute } from '../state/storedRecords.ts';
 import { specOf, withState } from './computeRecord.ts';
-import { computeTask, newOperation } from './operationRecord.ts';
+import { computeTask, newOperation, unfinishedOperations } from './operationRecord.ts';
 import { setCompute } from './usage.ts';
 
 /**
@@ -24,8 +24,8 @@ export function suspendAll(account: AccountState, now: number): Mutation[] {
 }
 
 const hasUnfinishedOperation = (account: AccountState, { record }: StoredCompute): boolean =>
-  [...account.project(record.project_id).operations.values()].some(
-    (operation) => operation.record.endpoint_id === record.id && isUnfinished(operation),
+  unfinishedOperations(account.project(record.project_id)).some(
+    (operation) => operation.record.endpoint_id === record.id,
   );
 
 function suspension({ record }: StoredCompute, now: number): Mutation[] {

@@ -1,11 +1,10 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
 import { toTimestamp } from '../../core/clock.ts';
 import { conflict, notFound, unprocessable } from '../../core/errors.ts';
-import { locked } from '../operationRecord.ts';
+import { locked, unfinishedOperations } from '../operationRecord.ts';
 import type { ProjectState } from '../../state/store.ts';
 import {
   CREATION_SOURCE,
-  isUnfinished,
   type BranchRecord,
   type StoredCompute,
   type StoredOperation,
@@ -67,8 +66,8 @@ function isOnBranch({ step, record }: StoredOperation, branchId: string): boolea
 
 /** @throws {HttpError} 423 while an operation runs on the branch or its computes */
 export function requireFree(project: ProjectState, { id }: BranchRecord): void {
-  for (const operation of project.operations.values())
-    if (isUnfinished(operation) && isOnBranch(operation, id)) throw locked(operation);
+  const busy = unfinishedOperations(project).find((operation) => isOnBranch(operation, id));
+  if (busy !== undefined) throw locked(busy);
 }
 
 /** @throws {HttpError} 423 while the branch is being created or restored, because its data isn't complete */
@@ -78,11 +77,9 @@ export function requireReady(project: ProjectState, branch: BranchRecord): void 
 
 /** The branch whose data is being copied to a new branch. @returns undefined for other branches */
 export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): BranchRecord | undefined {
-  const copies = [...project.operations.values()].filter(
-    (operation) => operation.record.branch_id === id && isUnfinished(operation),
-  );
-  for (const { step } of copies)
-    if (step.kind === 'createBranch') return project.branches.get(step.parentId ?? '');
+  for (const { step, record } of unfinishedOperations(project))
+    if (step.kind === 'createBranch' && record.branch_id === id)
+      return project.branches.get(step.parentId ?? '');
   return undefined;
 }
 

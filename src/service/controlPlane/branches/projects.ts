@@ -5,19 +5,13 @@ import type { BranchOwner } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
 import type { ProjectState } from '../../state/store.ts';
-import {
-  CREATION_SOURCE,
-  isUnfinished,
-  LOCAL_USER,
-  type Leftover,
-  type ProjectRecord,
-} from '../../state/storedRecords.ts';
+import { CREATION_SOURCE, LOCAL_USER, type Leftover, type ProjectRecord } from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts';
 import { allocate, openAddresses, pendingCompute } from '../computes.ts';
 import { generateId } from '../generateId.ts';
-import { branchTask, locked, startTask } from '../operationRecord.ts';
+import { branchTask, locked, startTask, unfinishedOperations } from '../operationRecord.ts';
 import type { Plane } from '../operations.ts';
 import { newBranch } from './branchRecord.ts';
 import { newBranchId } from './branches.ts';
@@ -80,10 +74,10 @@ export function updateProject(
 
 /** Removes the project at once. Its processes and data follow. */
 export function deleteProject(plane: Plane, project: ProjectState): void {
-  const { record, branches, computes, operations } = project;
+  const { record, branches, computes } = project;
   for (const { id, protected: isProtected } of branches.values())
     if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
-  const busy = [...operations.values()].find(isUnfinished);
+  const [busy] = unfinishedOperations(project);
   if (busy !== undefined) throw locked(busy);
   const value = { projectId: record.id, branchIds: [...branches.keys()], computeIds: [...computes.keys()] };
   plane.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
