@@ -43,7 +43,6 @@ async function run(
 ): Promise<void> {
   const { postgres, projectsFile } = options;
   const directory = openDataDirectory(options.dataDir);
-  process.once('exit', () => directory.dispose());
   const lock = lockInstance(directory.folder);
   process.prependOnceListener('exit', () => lock.release());
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
@@ -86,7 +85,6 @@ async function run(
 /** Loads the engine as a start does, on a temporary data directory. */
 async function checkPostgres(options: ServiceOptions, account: UnixAccount | undefined): Promise<void> {
   const directory = openDataDirectory(undefined);
-  process.once('exit', () => directory.dispose());
   const { create } = await loadEngine({ options: { ...options, postgres: true }, directory, account, log });
   const engine = create();
   process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);

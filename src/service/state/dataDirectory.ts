@@ -31,24 +31,22 @@ import { notUsable, StartError, systemReason } from '../core/errors.ts';
 export interface DataDirectory {
   readonly folder: string;
   readonly isTemporary: boolean;
-  /** Deletes a temporary directory. */
-  dispose(): void;
 }
 
 /** How the names of temporary directories begin. */
 const TEMPORARY = 'hosted-postgres-temporary-';
 
 /**
- * @param dataDir undefined: a temporary directory
+ * @param dataDir undefined: a temporary directory, which is deleted when the process exits
  * @throws {StartError} if it cannot be created or written
  */
 export function openDataDirectory(dataDir: string | undefined): DataDirectory {
   if (dataDir === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), TEMPORARY));
-    return { folder, isTemporary: true, dispose: () => removeTemporary(folder) };
+    process.once('exit', () => removeTemporary(folder));
+    return { folder, isTemporary: true };
   }
-  const folder = createUsableFolder(path.resolve(dataDir));
-  return { folder, isTemporary: false, dispose: () => undefined };
+  return { folder: createUsableFolder(path.resolve(dataDir)), isTemporary: false };
 }
 
 /** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */
