@@ -35,12 +35,12 @@ export class ControlPlane implements Plane {
   readonly plan: Plan;
   readonly keys: ApiKeys;
   readonly operations: Operations;
+  readonly autosuspend: Autosuspend;
   /** Resolves when the engine is open. */
   readonly engine: Promise<ComputeEngine>;
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
   readonly postgresProblem: Promise<string | undefined>;
   readonly #deps: ControlPlaneDependencies;
-  readonly #autosuspend: Autosuspend;
   /** Each ends a timer. */
   readonly #stopTimers: readonly (() => void)[];
 
@@ -57,9 +57,9 @@ export class ControlPlane implements Plane {
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     this.operations = new Operations(this, operationDelay);
-    this.#autosuspend = new Autosuspend(this);
+    this.autosuspend = new Autosuspend(this);
     this.#stopTimers = [
-      clock.every(AUTOSUSPEND_INTERVAL, () => this.#autosuspend.check()),
+      clock.every(AUTOSUSPEND_INTERVAL, () => this.autosuspend.check()),
       clock.every(USAGE_INTERVAL, () => {
         this.#writeUsage();
         void this.#writeSizes();
@@ -77,7 +77,7 @@ export class ControlPlane implements Plane {
       const computes = [...account.computes()].map(({ record }) => record.id);
       const events: EngineEvents = {
         wake: (id) => this.#wake(id),
-        activity: (id, open) => this.#autosuspend.activity(id, open),
+        activity: (id, open) => this.autosuspend.activity(id, open),
         crashed: (id, reason) => this.#recordCrash(id, reason),
       };
       await engine.open(events, { branches, computes });
@@ -119,11 +119,6 @@ export class ControlPlane implements Plane {
     this.#writeUsage();
     if (this.#deps.runsPostgres) this.store.commit(...suspendAll(this.store.account, this.clock.now()));
     await this.store.whenDurable();
-  }
-
-  /** The number of open client connections of a compute. */
-  connections(computeId: string): number {
-    return this.#autosuspend.connections(computeId);
   }
 
   logUnexpected(what: string, error: unknown): void {

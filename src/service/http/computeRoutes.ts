@@ -32,7 +32,7 @@ export function computeRoutes(plane: ControlPlane): Routes {
     },
     [`GET ${COMPUTE}`]: (call) => {
       const { record } = findCompute(...target(call));
-      return reply({ endpoint: { ...record, connections: plane.connections(record.id) } });
+      return reply({ endpoint: { ...record, connections: plane.autosuspend.connections(record.id) } });
     },
     [`PATCH ${COMPUTE}`]: async (call) => {
       const [project, id] = target(call);

@@ -12,15 +12,7 @@ import {
 } from './branchCatalogs.ts';
 
 /** As the public service returns a role. The password is a secret, and only in the reply that creates or resets it. */
-export interface RoleRecord {
-  readonly branch_id: string;
-  readonly name: string;
-  readonly password?: string;
-  readonly protected: false;
-  readonly authentication_method: 'password' | 'no_login';
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+type RoleRecord = ReturnType<typeof roleRecord> & { readonly password?: string };
 
 /** The role, password and database in a connection URI. */
 export interface Login {
@@ -100,7 +92,7 @@ function requireLogin({ name, authentication_method }: RoleRecord): void {
     throw preconditionFailed(`Role ${JSON.stringify(name)} can't log in, so it has no password.`);
 }
 
-export const roleRecord = (branch: BranchRecord, role: BranchRole): RoleRecord => {
+export const roleRecord = (branch: BranchRecord, role: BranchRole) => {
   const created = role.createdAt ?? branch.created_at;
   return {
     branch_id: branch.id,
