@@ -1,6 +1,6 @@
 /** The command line of `npx hosted-postgres`: options of its own, and those of the service that make sense here. */
 import { StartError } from '../service/core/errors.ts';
-import { OPTIONS as SERVICE_OPTIONS, parseOptions } from '../service/options.ts';
+import { parseOptions, SHARED_OPTIONS } from '../service/options.ts';
 
 export const HELP = `Usage: npx hosted-postgres [options]
 
@@ -21,15 +21,7 @@ Starts the local service with a real Postgres, and prints its base URL and API k
   --help                show this text
 `;
 
-/** This program holds the lease and knows the key, so the options for others are left out. */
-const {
-  'api-key-stdin': _stdin,
-  'end-with-leases': _leases,
-  'check-postgres': _check,
-  ...shared
-} = SERVICE_OPTIONS;
-
-const OPTIONS = { ...shared, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
+const OPTIONS = { ...SHARED_OPTIONS, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
 
 /** The service checks the values of its own options. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {

@@ -31,20 +31,25 @@ Node, sslrootcert=<file> for libpq. It is valid for ten years; clients that pin 
 
 export type ServiceOptions = NonNullable<ReturnType<typeof readOptions>>;
 
-export const OPTIONS = {
+/** Those that `npx hosted-postgres` has too. */
+export const SHARED_OPTIONS = {
   port: { type: 'string' },
   'data-dir': { type: 'string' },
   'api-key': { type: 'string' },
-  'api-key-stdin': { type: 'boolean' },
   projects: { type: 'string' },
   plan: { type: 'string' },
   'operation-delay': { type: 'string' },
   'no-postgres': { type: 'boolean' },
   'postgres-path': { type: 'string' },
   'allow-origin': { type: 'string', multiple: true },
+  help: { type: 'boolean' },
+} as const;
+
+const OPTIONS = {
+  ...SHARED_OPTIONS,
+  'api-key-stdin': { type: 'boolean' },
   'check-postgres': { type: 'boolean' },
   'end-with-leases': { type: 'string' },
-  help: { type: 'boolean' },
 } as const;
 
 /** Returns undefined for `--help`. @throws {StartError} `usage` */
