@@ -170,7 +170,11 @@ function findFree({ operations }: Plane, project: ProjectState, id: string): Sto
   return compute;
 }
 
-function withPending({ clock }: Plane, compute: StoredCompute, pending: 'active' | 'idle'): StoredCompute {
+export function withPending(
+  { clock }: Plane,
+  compute: StoredCompute,
+  pending: 'active' | 'idle',
+): StoredCompute {
   return { ...compute, record: withState(compute.record, { pending }, clock.now()) };
 }
 

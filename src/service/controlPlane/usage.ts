@@ -19,11 +19,9 @@ type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
  */
 const MAX_UNCOUNTED = 60_000;
 
-const NO_USAGE: Usage = { cpu_used_sec: 0, active_time: 0 };
-
 function uncountedUsageOf({ record, uncountedSince }: StoredCompute, now: number): Usage {
-  if (uncountedSince === undefined) return NO_USAGE;
-  const active_time = Math.min(Math.max(0, now - uncountedSince), MAX_UNCOUNTED) / 1000;
+  const elapsed = uncountedSince === undefined ? 0 : now - uncountedSince;
+  const active_time = Math.min(Math.max(0, elapsed), MAX_UNCOUNTED) / 1000;
   return { cpu_used_sec: active_time * record.autoscaling_limit_min_cu, active_time };
 }
 

@@ -3,11 +3,11 @@ import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../.
 import { toTimestamp } from '../../core/clock.ts';
 import { HttpError, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/store.ts';
-import type { BranchRecord, Mutation, OperationRecord, StoredCompute } from '../../state/storedRecords.ts';
+import type { BranchRecord, Mutation, OperationRecord } from '../../state/storedRecords.ts';
 import { readWithPassword } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
-import { requirePostgres, requireValid, withState, type Allocation } from '../computeRecord.ts';
-import { allocate, openAddresses, pendingCompute } from '../computes.ts';
+import { requirePostgres, requireValid, type Allocation } from '../computeRecord.ts';
+import { allocate, openAddresses, pendingCompute, withPending } from '../computes.ts';
 import { generateId } from '../generateId.ts';
 import { branchTask, computeTask, startTask } from '../operationRecord.ts';
 import type { Plane } from '../operations.ts';
@@ -147,16 +147,13 @@ export async function restoreBranch(
   request: BranchRestoreBody,
 ): Promise<BranchResult> {
   requirePostgres(await plane.engine);
-  const now = plane.clock.now();
   requireRestorable(project, id, request);
   const branch = findFree(project, id);
   requireReady(project, findBranch(project, request.source_branch_id));
   const preserved = buildPreservedBranch(plane, project, branch, request.preserve_under_name);
   const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
-  const pending = active.map((compute): StoredCompute => {
-    return { ...compute, record: withState(compute.record, { pending: 'active' }, now) };
-  });
-  const at = toTimestamp(now);
+  const pending = active.map((compute) => withPending(plane, compute, 'active'));
+  const at = toTimestamp(plane.clock.now());
   const value: BranchRecord = {
     ...branch,
     current_state: 'resetting',
