@@ -3,18 +3,14 @@ import Client from 'pg/lib/client.js';
 import type { Api } from './api.ts';
 import { TEST_PROJECT } from './ownFolder.ts';
 
-export interface Database {
-  readonly projectId: string;
-  readonly branchId: string;
-  /** Contains the password. Undefined if the branch has no database. */
-  readonly url: string | undefined;
-}
+export type Database = Awaited<ReturnType<typeof findDatabase>>;
 
 /**
  * Returns the first database of the first project's default branch; undefined if there is no project. The project of
- * `hosted-postgres/test` stays empty, so another one is created beside it.
+ * `hosted-postgres/test` stays empty, so another one is created beside it. The URL contains the password; it is undefined
+ * if the branch has no database.
  */
-export async function findDatabase(api: Api): Promise<Database | undefined> {
+export async function findDatabase(api: Api) {
   const projects = await api.projects();
   if (projects.length === 0) return undefined;
   const projectId =

@@ -53,7 +53,7 @@ async function runWith(service: StartedService, api: Api, command: string): Prom
 }
 
 /** What the public command line and SDKs read. */
-const variables = ({ baseUrl, key }: Api, database: Database | undefined) => ({
+const variables = ({ baseUrl, key }: Api, database: Database) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),
