@@ -1,7 +1,8 @@
 /** Folders and files that only the user of the engine can read, and that are created completely or not at all. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import * as z from 'zod/mini';
 import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { systemReason } from '../../core/errors.ts';
@@ -25,6 +26,21 @@ export function writePrivateFile(file: string, text: string): void {
   } catch (error) {
     // The system's message does not name the file.
     throw new EngineError(`Cannot write ${file}: ${systemReason(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Reads a JSON file with passwords.
+ * @param remedy what to do about a damaged file without a backup
+ * @throws {EngineError} which names a damaged file
+ */
+export function readPrivateJson<T>(file: string, schema: z.ZodMiniType<T>, remedy: string): T {
+  const text = readFileSync(file, 'utf8');
+  try {
+    return z.parse(schema, JSON.parse(text));
+  } catch {
+    // The parser's message may contain a password.
+    throw new EngineError(`${file} is damaged. Restore it from a backup, or ${remedy}.`);
   }
 }
 

@@ -3,71 +3,48 @@
  * are used by the service only, with the same passwords on each branch. All are in files of mode 600.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError, type BranchOwner } from '../../core/computeEngine.ts';
-import { writePrivateFile } from './files.ts';
+import * as z from 'zod/mini';
+import type { BranchOwner } from '../../core/computeEngine.ts';
+import { makePrivateFolder, readPrivateJson, writePrivateFile } from './files.ts';
 
 /** The default role of clients: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
 
-export interface ServiceLogins {
-  readonly superuser: string;
-  readonly replicator: string;
-}
+const ServiceLogins = z.object({ superuser: z.string(), replicator: z.string() });
+export type ServiceLogins = z.infer<typeof ServiceLogins>;
 
 /** The owner of a branch's first database. */
-export interface BranchLogin extends BranchOwner {
-  readonly password: string;
-}
+const BranchLogin = z.object({ role: z.string(), password: z.string(), database: z.string() });
+export type BranchLogin = z.infer<typeof BranchLogin>;
 
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /** The service's passwords, created at the first call. */
 export function serviceLogins(root: string): ServiceLogins {
-  const make = () => ({ superuser: newPassword(), replicator: newPassword() });
-  return readOrCreate(path.join(root, 'logins.json'), make, 'use another data directory');
+  const file = path.join(root, 'logins.json');
+  if (existsSync(file)) return readPrivateJson(file, ServiceLogins, 'use another data directory');
+  return create(file, { superuser: newPassword(), replicator: newPassword() });
 }
 
 const DEFAULT_OWNER: BranchOwner = { role: BRANCH_ROLE, database: BRANCH_DATABASE };
 
 /** The login of a branch's owner, created at the first call. The branch may not have a data directory yet. */
-export function branchLogin(branchFolder: string, owner = DEFAULT_OWNER): BranchLogin {
-  const login = (password: string) => ({ role: owner.role, password, database: owner.database });
-  const shape = JSON.stringify(login('…'));
+export function branchLogin(branchFolder: string, { role, database } = DEFAULT_OWNER): BranchLogin {
+  const file = path.join(branchFolder, 'login.json');
+  if (!existsSync(file)) return create(file, { role, password: newPassword(), database });
+  const shape = JSON.stringify({ role, password: '…', database });
   const remedy = `write ${shape} to it, with the password of a connection string of this branch`;
-  return readOrCreate(path.join(branchFolder, 'login.json'), () => login(newPassword()), remedy);
+  return readPrivateJson(file, BranchLogin, remedy);
 }
 
-/** @param remedy what to do about a damaged file without a backup @throws {EngineError} which names the file */
-function readOrCreate<T extends object>(file: string, make: () => T, remedy: string): T {
-  const made = make();
-  if (existsSync(file)) {
-    const read = parsed(readFileSync(file, 'utf8'));
-    if (hasShapeOf(made, read)) return read;
-    throw new EngineError(`${file} is damaged. Restore it from a backup, or ${remedy}.`);
-  }
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writePrivateFile(file, JSON.stringify(made));
-  return made;
+function create<T>(file: string, login: T): T {
+  makePrivateFolder(path.dirname(file));
+  writePrivateFile(file, JSON.stringify(login));
+  return login;
 }
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The parser's message may contain a password.
-  }
-}
-
-/** Whether `value` has all properties of `sample`, as strings. */
-const hasShapeOf = <T extends object>(sample: T, value: unknown): value is T =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.keys(sample).every(
-    (name) => typeof Object.getOwnPropertyDescriptor(value, name)?.value === 'string',
-  );
 
 const ITERATIONS = 4096;
 

@@ -2,20 +2,24 @@
  * The passwords that the service gave to roles of a branch, in `passwords.json` next to its data. Postgres has only a
  * verifier of each password, which also decides whether a password is still valid: a user may have changed it in SQL.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { EngineError } from '../../core/computeEngine.ts';
+import * as z from 'zod/mini';
+import type { BranchRole } from '../../core/computeEngine.ts';
 import { branchLogin, matchesVerifier, newPassword } from './logins.ts';
-import { writePrivateFile } from './files.ts';
+import { readPrivateJson, writePrivateFile } from './files.ts';
 
 /** Timestamps are ISO 8601 UTC. */
-interface StoredRole {
-  readonly name: string;
+const StoredRole = z.object({
+  name: z.string(),
   /** Two until Postgres has confirmed a change. */
-  readonly passwords: readonly string[];
-  readonly createdAt?: string;
-  readonly updatedAt: string;
-}
+  passwords: z.array(z.string()),
+  createdAt: z.optional(z.string()),
+  updatedAt: z.string(),
+});
+type StoredRole = z.infer<typeof StoredRole>;
+
+const REMEDY = "remove it and reset the passwords of the branch's roles";
 
 export class RolePasswords {
   readonly #folder: string;
@@ -26,7 +30,7 @@ export class RolePasswords {
   }
 
   /** When a role was created and changed, if known. */
-  timestampsOf(name: string): Pick<StoredRole, 'createdAt'> & { readonly updatedAt?: string } {
+  timestampsOf(name: string): Pick<BranchRole, 'createdAt' | 'updatedAt'> {
     const { createdAt, updatedAt } = this.#find(name) ?? {};
     return {
       ...(createdAt === undefined ? {} : { createdAt }),
@@ -56,7 +60,7 @@ export class RolePasswords {
     const password = newPassword();
     const now = new Date().toISOString();
     const createdAt = verifier === null ? now : this.#find(name)?.createdAt;
-    const stored = { name, ...(createdAt === undefined ? {} : { createdAt }), updatedAt: now };
+    const stored = { name, createdAt, updatedAt: now };
     const current = this.find(name, verifier);
     this.#write(name, { ...stored, passwords: current === undefined ? [password] : [current, password] });
     // If this fails, Postgres may have executed it nevertheless, so both are kept.
@@ -78,16 +82,7 @@ export class RolePasswords {
   }
 
   #read(): readonly StoredRole[] {
-    if (!existsSync(this.#file)) return [];
-    try {
-      // Only this class writes the file.
-      return JSON.parse(readFileSync(this.#file, 'utf8')) as readonly StoredRole[];
-    } catch {
-      // The parser's message may contain a password.
-      throw new EngineError(
-        `${this.#file} is damaged. Restore it from a backup, or remove it and reset the passwords of the branch's roles.`,
-      );
-    }
+    return existsSync(this.#file) ? readPrivateJson(this.#file, z.array(StoredRole), REMEDY) : [];
   }
 
   #write(name: string, role: StoredRole | undefined): void {
