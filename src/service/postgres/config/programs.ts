@@ -1,8 +1,10 @@
 /** Finds Postgres and PgBouncer. Programs that other users can change are not used. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { installationFolder, changeableByOthers, realPath } from './trustedPath.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { namesIn } from '../data/files.ts';
 import { serverEnvironment } from '../process/runProgram.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */
@@ -23,28 +25,19 @@ export interface Programs {
 
 /** @param chosen the user's choice. If set, no other folder is tried */
 export function findPrograms(chosen: string | undefined): Programs {
-  const pooler = findPooler();
-  if (chosen !== undefined) {
-    const found = lookIn(chosen);
-    const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${chosen}.`;
-    return { first: found.folder, others: [], missing: found.problem ?? none, pooler };
-  }
-  const packaged = ownFolders().map(lookIn);
-  const others = [...pathFolders(), ...standardFolders()].map(lookIn);
-  const problem = [...packaged, ...others].find((each) => each.problem !== undefined)?.problem;
+  const preferred = (chosen === undefined ? ownFolders() : [chosen]).map(lookIn);
+  const others = chosen === undefined ? [...pathFolders(), ...standardFolders()].map(lookIn) : [];
+  const problem = [...preferred, ...others].find((each) => each.problem !== undefined)?.problem;
+  const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${chosen}.`;
   return {
-    first: packaged.find(({ folder }) => folder !== undefined)?.folder,
+    first: preferred.find(({ folder }) => folder !== undefined)?.folder,
     others: others.flatMap(({ folder }) => folder ?? []),
-    missing: problem ?? NOT_INSTALLED,
-    pooler,
+    missing: problem ?? (chosen === undefined ? NOT_INSTALLED : none),
+    pooler: findPooler(),
   };
 }
 
-const isMusl = process.platform === 'linux' && hasMuslLoader('/lib');
-
-function hasMuslLoader(folder: string): boolean {
-  return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('ld-musl-'));
-}
+const isMusl = process.platform === 'linux' && namesIn('/lib').some((name) => name.startsWith('ld-musl-'));
 
 const COMMANDS: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'brew install postgresql',
@@ -102,7 +95,7 @@ function standardFolders(): string[] {
     ['C:\\Program Files\\PostgreSQL', /^(\d+)$/],
   ];
   const found = patterns.flatMap(([parent, version]) =>
-    (existsSync(parent) ? readdirSync(parent) : []).flatMap((name) => {
+    namesIn(parent).flatMap((name) => {
       const major = version.exec(name)?.[1];
       return major === undefined ? [] : [{ major: Number(major), folder: path.join(parent, name, 'bin') }];
     }),
@@ -210,7 +203,8 @@ export function describeFailure(program: string, error: unknown, musl = isMusl):
 }
 
 function reasonOf(error: unknown, musl: boolean): string {
-  const [code, output] = [textOf(error, 'code'), textOf(error, 'stderr')];
+  const { code, stderr } = fieldsOf(error);
+  const output = typeof stderr === 'string' ? stderr : '';
   // The file exists, so ENOENT means that the loader named in it is missing. Loaders that imitate glibc report symbols.
   const needsGlibc = code === 'ENOENT' || /Error relocating|symbol not found/.test(output);
   if (musl && needsGlibc) return 'it needs glibc, and this system has musl';
@@ -218,10 +212,5 @@ function reasonOf(error: unknown, musl: boolean): string {
   const library = /error while loading shared libraries: (.*)|(version `GLIBC.*)/.exec(output);
   if (library !== null) return library[1] ?? library[2] ?? output;
   // Node runs a file in an unknown format as a shell script, so its output says nothing.
-  return code === '' ? `it isn't a program for ${process.platform} ${process.arch}` : code;
+  return typeof code === 'string' ? code : `it isn't a program for ${process.platform} ${process.arch}`;
 }
-
-const textOf = (error: unknown, name: 'code' | 'stderr'): string => {
-  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
-  return typeof value === 'string' ? value : '';
-};

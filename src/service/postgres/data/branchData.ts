@@ -5,7 +5,7 @@ import { isEqual } from '../../../base/equal.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
-import { makePrivateFolder, writePrivateFile } from './files.ts';
+import { writePrivateFile } from './files.ts';
 import { branchLogin, type BranchLogin } from './logins.ts';
 import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';
@@ -104,9 +104,7 @@ export class BranchData {
 
   /** The login of the branch's owner, created at the first call. */
   login(branchId: string, owner?: BranchOwner): BranchLogin {
-    const folder = this.#deps.storage.branch(branchId);
-    makePrivateFolder(folder);
-    return branchLogin(folder, owner);
+    return branchLogin(this.#deps.storage.branch(branchId), owner);
   }
 
   /** Whether the branch has no data yet. One without a parent gets it when it is first needed. */

@@ -1,13 +1,12 @@
 /** Creates, restores and deletes the data of branches. Every step can be repeated after the service was killed. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { stopOrphan } from '../process/orphans.ts';
 import { copyData } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
-import { createAtomically, makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
+import { createAtomically, makePrivateFolder, removeAll, removeData, writePrivateFile } from './files.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { restoredFolder } from './storage.ts';
 import { syncToDisk } from './template.ts';
@@ -66,14 +65,13 @@ async function replaceBranch(
     throw error;
   }
   // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next start does.
-  if (preservedId === undefined)
-    await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+  if (preservedId === undefined) await removeData(old).catch(() => undefined);
 }
 
 export async function deleteBranch({ branches, storage }: ServerDependencies, id: string): Promise<void> {
   await branches.lock(id).exclusive(async () => {
     await stopOrphan(branches.folder(id));
-    await rm(storage.branch(id), { recursive: true, force: true, maxRetries: 3 });
+    await removeData(storage.branch(id));
   });
   branches.forget(id);
 }

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 
 interface CopyOptions {
@@ -31,7 +32,9 @@ async function copyAll(from: string, to: string, options: CopyOptions): Promise<
     Array.from({ length: MAX_CONCURRENT_FILES }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
         if (options.shutdownSignal?.aborted === true) return;
-        await ignoreMissing(copyOne(path.join(from, file), path.join(to, file)));
+        // If the file system supports it, the copy shares its blocks with the original until one of them changes.
+        const mode = constants.COPYFILE_FICLONE;
+        await ignoreMissing(copyFile(path.join(from, file), path.join(to, file), mode));
       }
     }),
   );
@@ -59,16 +62,11 @@ async function copyFolders(
   }
 }
 
-async function copyOne(from: string, to: string): Promise<void> {
-  // If the file system supports it, the copy shares its blocks with the original until one of them changes.
-  await copyFile(from, to, constants.COPYFILE_FICLONE);
-}
-
 async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (fieldsOf(error).code === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,11 +1,14 @@
 /** Folders and files that only the user of the engine can read, and that are created completely or not at all. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { systemReason } from '../../core/errors.ts';
+
+/** Returns the names in a folder; none if it does not exist. */
+export const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
 /** Creates a folder and its parents. */
 export function makePrivateFolder(folder: string): void {
@@ -14,8 +17,12 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /** Removes a file or folder if it exists. On Windows, files of a server that has just ended stay open for a moment. */
-export const removeAll = (file: string): void =>
-  rmSync(file, { recursive: true, force: true, maxRetries: 5 });
+export const removeAll = (file: string): void => rmSync(file, REMOVAL);
+
+/** The same for a folder with much data, without blocking this thread. */
+export const removeData = async (folder: string): Promise<void> => rm(folder, REMOVAL);
+
+const REMOVAL = { recursive: true, force: true, maxRetries: 5 };
 
 /** Writes a file. After a crash it has either the old text or the new. @throws {EngineError} which names the file */
 export function writePrivateFile(file: string, text: string): void {

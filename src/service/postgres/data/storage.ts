@@ -12,14 +12,13 @@
  *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder
  */
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { existsSync, lstatSync, mkdtempSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { makePrivateFolder, removeAll, writePrivateFile } from './files.ts';
+import { makePrivateFolder, namesIn, removeAll, removeData, writePrivateFile } from './files.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const MAX_SOCKET_PATH_LENGTH = 103;
@@ -74,8 +73,7 @@ export function openStorage(root: string): Storage {
 /** The major versions of the branches' data. */
 export function majorsInUse(root: string): ReadonlySet<number> {
   const branches = path.join(root, 'branches');
-  const names = existsSync(branches) ? readdirSync(branches) : [];
-  const files = names.map((name) => path.join(branches, name, 'data', 'PG_VERSION'));
+  const files = namesIn(branches).map((name) => path.join(branches, name, 'data', 'PG_VERSION'));
   return new Set(files.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, 'utf8'))));
 }
 
@@ -89,20 +87,17 @@ export async function removeUnrecorded(storage: Storage, { branches, computes }:
     const recorded = new Set(ids);
     const folder = path.join(root, kind);
     await removeIn(folder, (name) => !recorded.has(name));
-    for (const id of await readdir(folder))
-      await removeIn(path.join(folder, id), (name) => name.endsWith('.new'));
+    for (const id of namesIn(folder)) await removeIn(path.join(folder, id), (name) => name.endsWith('.new'));
   }
 }
 
 async function removeIn(folder: string, isLeft: (name: string) => boolean): Promise<void> {
-  for (const name of (await readdir(folder)).filter(isLeft)) await rm(path.join(folder, name), REMOVAL);
+  for (const name of namesIn(folder).filter(isLeft)) await removeData(path.join(folder, name));
 }
-
-const REMOVAL = { recursive: true, force: true, maxRetries: 3 };
 
 /** Removes the contents of a folder. The folder itself stays: only root may be able to remove it. */
 export async function emptyFolder(folder: string): Promise<void> {
-  await Promise.all((await readdir(folder)).map((name) => rm(path.join(folder, name), REMOVAL)));
+  await removeIn(folder, () => true);
 }
 
 const shortName = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
@@ -120,7 +115,7 @@ function socketsRoot(root: string): string {
     return inside;
   }
   const note = path.join(root, 'sockets-folder');
-  const noted = readNote(note);
+  const noted = existsSync(note) ? readFileSync(note, 'utf8') : undefined;
   if (noted !== undefined && canHoldSockets(noted) && isOurs(noted)) return noted;
   const parent = canHoldSockets(path.join(os.tmpdir(), 'hpg-XXXXXX')) ? os.tmpdir() : '/tmp';
   const created = mkdtempSync(path.join(parent, 'hpg-'));
@@ -135,22 +130,8 @@ function canHoldSockets(folder: string): boolean {
   return process.platform === 'win32' || (isShort && !folder.includes(','));
 }
 
-function readNote(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined; // No note.
-  }
-}
-
-const isPrivateFolder = (mode: number) => process.platform === 'win32' || (mode & 0o077) === 0;
-
 /** After the temporary folder was cleaned up, another user may have taken the name. */
 function isOurs(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
-  return (
-    stat?.isDirectory() === true &&
-    stat.uid === (process.getuid?.() ?? stat.uid) &&
-    isPrivateFolder(stat.mode)
-  );
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
 }
