@@ -43,12 +43,12 @@ export async function emptyStorage(root: string): Promise<void> {
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
-  const binaries = chooseBinaries(options.programs, majorsInUse(options.root));
+  const { programs, isTemporary = false } = options;
+  const binaries = chooseBinaries(programs, majorsInUse(options.root));
   const storage = openStorage(options.root);
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [serviceLogins(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const { isTemporary = false } = options;
   const deps = { storage, isTemporary, binaries, logins, certificate, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
@@ -62,16 +62,12 @@ async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (li
   );
 }
 
-const rethrow = (error: unknown): never => {
-  throw asEngineError(error);
-};
-
 function postgresEngine(
   deps: ServerDependencies,
   shutdown: AbortController,
   { programs: { pooler }, allowedOrigins = [], log }: PostgresEngineOptions,
 ): ComputeEngine {
-  const { storage } = deps;
+  const { storage, branches } = deps;
   const computes = new Map<string, Compute>();
   let opened: EngineEvents | undefined;
   const events = () => {
@@ -108,24 +104,23 @@ function postgresEngine(
       computes.delete(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
-    size: async (branchId) => databasesSize(deps.branches.folder(branchId)),
+    size: async (branchId) => databasesSize(branches.folder(branchId)),
     ...branchMethods(deps),
     async close() {
       shutdown.abort(new EngineError('The service is stopping'));
       await Promise.all([...computes.values()].map(async (compute) => compute.close()));
       computes.clear();
-      await deps.branches.settled();
+      await branches.settled();
       storage.removeSockets();
     },
   };
 }
 
-function branchMethods(
-  deps: ServerDependencies,
-): Pick<
-  ComputeEngine,
-  'createBranch' | 'restoreBranch' | 'deleteBranch' | 'prepareBranch' | 'catalog' | 'schema' | 'changeCatalog'
-> {
+const rethrow = (error: unknown): never => {
+  throw asEngineError(error);
+};
+
+function branchMethods(deps: ServerDependencies) {
   const catalogs = new Catalogs(deps);
   return {
     createBranch: async (branch) => createBranch(deps, branch),
@@ -135,5 +130,5 @@ function branchMethods(
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
     schema: async (branchId, database, format) => catalogs.schema(branchId, database, format).catch(rethrow),
     changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
-  };
+  } satisfies Partial<ComputeEngine>;
 }

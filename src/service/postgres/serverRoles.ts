@@ -109,7 +109,7 @@ async function launchReplica(
       // After a start of the primary, rows appear with at most this delay.
       wal_retrieve_retry_interval: '500ms',
     },
-    onCommandLine: settings,
+    settings,
   });
 }
 

@@ -4,7 +4,6 @@
  */
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import type { Certificate } from '../network/certificate.ts';
 import { LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
 
 /** Settings that users can't change (section 2.7), with the reason for the error message. */
@@ -102,7 +101,7 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
 export function fixedArguments(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
   { host, port }: ServerAddress,
-  overrides: Readonly<Record<string, string | number>> = {},
+  overrides: Settings = {},
 ): string[] {
   return settingArguments({
     listen_addresses: LOOPBACK,
@@ -125,11 +124,10 @@ export function fixedArguments(
   });
 }
 
-export const certificateArguments = ({ certFile, keyFile }: Certificate): string[] =>
-  settingArguments({ ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile });
+export type Settings = Readonly<Record<string, string | number>>;
 
 /** Settings for the command line of Postgres. */
-export const settingArguments = (settings: Readonly<Record<string, string | number>>): string[] =>
+export const settingArguments = (settings: Settings): string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**

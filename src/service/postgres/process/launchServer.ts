@@ -4,31 +4,34 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import {
-  certificateArguments,
   configurationFile,
   fixedArguments,
   REPLICAS_FILE,
-  settingArguments,
   settingsLines,
   userSettings,
-  type StandbySettings,
+  type Settings,
 } from '../config/settings.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { writePrivateFile } from '../data/files.ts';
-import { addressOf, LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
+import { addressOf, LOOPBACK } from '../network/serverAddress.ts';
 import { stopOrphan } from './orphans.ts';
 import { runProgram } from './runProgram.ts';
 import { Postmaster } from './postmaster.ts';
 
-interface LaunchOptions {
-  readonly compute: ComputeSpec;
+interface StartOptions {
+  readonly compute: Pick<ComputeSpec, 'id' | 'minCu'>;
   readonly dataDir: string;
   /** For its address: the id of its branch for a primary, of its compute for a replica. */
   readonly name: string;
   readonly onLine: (line: string) => void;
-  /** Further settings of the service, in the file and on the command line (which wins). */
+  /** Further settings of the service, on the command line, which wins over the file. */
+  readonly settings?: Settings;
+}
+
+interface LaunchOptions extends StartOptions {
+  readonly compute: ComputeSpec;
+  /** Further settings of the service, in the file. */
   readonly inFile?: Readonly<Record<string, string>>;
-  readonly onCommandLine?: StandbySettings;
 }
 
 /** Processes of a killed server may still use its shared memory. Milliseconds. */
@@ -42,48 +45,38 @@ const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
 /** @throws {EngineError} with Postgres's reason */
 export async function launchServer(deps: ServerDependencies, start: LaunchOptions): Promise<Postmaster> {
-  const settings = new Map([
-    ...userSettings(start.compute.pgSettings),
-    ...Object.entries(start.inFile ?? {}),
-  ]);
-  const text = configurationFile(start.compute.maxCu, settings);
-  writePrivateFile(path.join(start.dataDir, 'postgresql.conf'), text);
+  const { compute, dataDir, inFile = {} } = start;
+  const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
+  writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
   // Postgres logs it each time if a file that the configuration includes is missing.
-  const included = path.join(start.dataDir, '..', REPLICAS_FILE);
+  const included = path.join(dataDir, '..', REPLICAS_FILE);
   if (!existsSync(included)) writePrivateFile(included, '');
-  return startServer(deps, {
-    ...start,
-    args: (address) => [
-      ...fixedArguments(start.compute, address, start.onCommandLine),
-      ...certificateArguments(deps.certificate),
-    ],
-  });
-}
-
-interface StartOptions extends Pick<LaunchOptions, 'dataDir' | 'name' | 'onLine'> {
-  readonly args: (address: ServerAddress) => readonly string[];
+  const { certFile, keyFile } = deps.certificate;
+  const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile };
+  return startServer(deps, { ...start, settings: { ...tls, ...start.settings } });
 }
 
 /** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
 async function startServer(deps: ServerDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;
-  const oldLabel = path.join(start.dataDir, 'backup_label.old');
+  const { compute, dataDir, onLine } = start;
+  const settings = { ...start.settings, ...(deps.isTemporary && { fsync: 'off' }) };
+  const oldLabel = path.join(dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {
       const address = await addressOf(deps.storage, start.name);
-      const { dataDir, onLine } = start;
-      const args = [...start.args(address), ...(deps.isTemporary ? settingArguments({ fsync: 'off' }) : [])];
+      const args = fixedArguments(compute, address, settings);
       return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
     } catch (error) {
       if (!(error instanceof EngineError) || performance.now() > until) throw error;
       if (PORT_TAKEN.test(error.message)) {
         deps.storage.loopbackPorts.delete(start.name);
       } else if (LEFTOVER.test(error.message)) {
-        await stopOrphan(start.dataDir);
+        await stopOrphan(dataDir);
         await sleep(LEFTOVER_PAUSE);
       } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
         isRepeated = true;
-        renameSync(oldLabel, path.join(start.dataDir, 'backup_label'));
+        renameSync(oldLabel, path.join(dataDir, 'backup_label'));
       } else throw error;
     }
   }
@@ -116,16 +109,14 @@ export async function withBranchServer<T>(
 async function startPrivately(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
   const dataDir = await deps.branches.ensure(branchId);
   // Recovery and prepared transactions may need as much as the last primary had.
-  const settings = deps.branches.standbySettings(branchId) ?? {};
+  const settings = deps.branches.standbySettings(branchId);
+  const onSocketOnly = process.platform !== 'win32' && { listen_addresses: '' };
   return startServer(deps, {
+    compute: { id: branchId, minCu: SMALLEST_SIZE },
     dataDir,
     name: branchId,
     onLine: () => undefined,
-    args: (address) =>
-      fixedArguments({ id: branchId, minCu: SMALLEST_SIZE }, address, {
-        ...settings,
-        ...(address.host === LOOPBACK ? {} : { listen_addresses: '' }),
-      }),
+    settings: { ...settings, ...onSocketOnly },
   });
 }
 
