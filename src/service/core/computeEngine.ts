@@ -140,7 +140,7 @@ export interface ComputeEngine {
   /** Ends processes that an earlier run left, removes files that no record names, and sets the receiver of events. */
   open(events: EngineEvents, recorded: RecordedIds): Promise<void>;
 
-  /** Returns free ports for a new compute. */
+  /** Returns free ports. Those of a compute that does not listen may be among them, so the caller checks. */
   allocateAddress(): Promise<ComputeAddress>;
 
   /**

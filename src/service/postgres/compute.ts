@@ -51,10 +51,6 @@ export class Compute {
         : readReplicaRole(deps, (reason) => void this.#restart(reason));
   }
 
-  get spec(): ComputeSpec {
-    return this.#spec;
-  }
-
   /** The server, unless it is being stopped. */
   get server(): Postmaster | undefined {
     return this.#server?.isStopping === true ? undefined : this.#server;

@@ -88,10 +88,7 @@ function postgresEngine(
       opened = engineEvents;
       await removeLeftovers(storage, recorded, log);
     },
-    async allocateAddress() {
-      const addresses = [...computes.values()].map(({ spec }) => spec.address);
-      return freePorts(new Set(addresses.flatMap(({ port, poolerPort }) => [port, poolerPort])));
-    },
+    allocateAddress: async () => freePorts(),
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),
     suspend: async (computeId) => computes.get(computeId)?.suspend(),

@@ -1,5 +1,5 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
-import { EngineError, type ComputeAddress, type ComputeEngine } from '../core/computeEngine.ts';
+import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { removeAll } from './data/files.ts';
 import { removeUnrecorded, type Storage } from './data/storage.ts';
 import { freePorts } from './network/serverAddress.ts';
@@ -23,7 +23,6 @@ export function simulatedEngine(): ComputeEngine {
     postgresProblem: undefined,
     pooledSessions: 'shared',
     open: doNothing,
-    /** The caller skips addresses that are in use. */
     async allocateAddress() {
       const port = nextPort;
       nextPort = port + 2 > LAST_PORT ? FIRST_PORT : port + 2;
@@ -53,7 +52,6 @@ export function simulatedEngine(): ComputeEngine {
  * @param storage may hold data from an earlier run with Postgres
  */
 export function engineWithoutPostgres(problem: string, storage: Storage): ComputeEngine {
-  const addresses = new Map<string, ComputeAddress>();
   const fail = failWith(problem);
   return {
     ...simulatedEngine(),
@@ -63,14 +61,9 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
       await stopOrphans(storage);
       await removeUnrecorded(storage, recorded).catch(() => undefined);
     },
-    async allocateAddress() {
-      const ports = [...addresses.values()].flatMap(({ port, poolerPort }) => [port, poolerPort]);
-      return freePorts(new Set(ports));
-    },
-    attach: async ({ id, address }) => void addresses.set(id, address),
+    allocateAddress: async () => freePorts(),
     start: fail,
     async remove(id) {
-      addresses.delete(id);
       for (const folder of [storage.replica(id), storage.pooler(id)]) removeAll(folder);
     },
     createBranch: fail,

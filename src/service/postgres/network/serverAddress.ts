@@ -58,8 +58,8 @@ const SLICES = 16;
 const SLICE = Math.floor((LAST_PORT - FIRST_PORT) / SLICES);
 const OWN_FIRST = FIRST_PORT + (process.pid % SLICES) * SLICE;
 
-/** Chooses two ports of 127.0.0.1 that are free and not in `taken`, for the whole life of a compute. @throws {EngineError} if there are not enough */
-export async function freePorts(taken: ReadonlySet<number>): Promise<ComputeAddress> {
+/** Chooses two ports of 127.0.0.1 that are free and not in `taken`. @throws {EngineError} if there are not enough */
+export async function freePorts(taken: ReadonlySet<number> = new Set()): Promise<ComputeAddress> {
   const found: number[] = [];
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const isOwnPart = attempt < PORT_ATTEMPTS / 2;
