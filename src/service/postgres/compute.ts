@@ -11,7 +11,7 @@ import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './network/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
-import { isRoutine } from './process/serverLog.ts';
+import { withoutRoutine } from './process/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
 interface ComputeDependencies extends ServerDependencies {
@@ -128,9 +128,7 @@ export class Compute {
   async #start(): Promise<void> {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
-    const onLine = (line: string) => {
-      if (!isRoutine(line)) this.#log(line);
-    };
+    const onLine = withoutRoutine((line) => this.#log(line));
     const server = await this.#role.start(this.#spec, onLine).catch((error: unknown) => {
       throw asEngineError(error);
     });

@@ -103,7 +103,7 @@ async function launchReplica(
     compute,
     dataDir: path.join(storage.replica(compute.id), 'data'),
     name: compute.id,
-    onLine: dropRetryMessages(onLine),
+    onLine,
     inFile: {
       primary_conninfo: connectionInfo({ ...primary, user: REPLICATOR, passfile }),
       // After a start of the primary, rows appear with at most this delay.
@@ -111,20 +111,6 @@ async function launchReplica(
     },
     settings,
   });
-}
-
-/** What a standby repeats every few seconds while its primary is suspended. */
-const RETRY =
-  /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
-
-/** Leaves these lines out of the log. */
-function dropRetryMessages(onLine: (line: string) => void): (line: string) => void {
-  let isRetry = false;
-  return (line) => {
-    // A line that starts with a tab continues the one before.
-    if (!line.startsWith('\t')) isRetry = RETRY.test(line);
-    if (!isRetry) onLine(line);
-  };
 }
 
 /** A standby connects within half a second. Without progress for this time, it can't follow. Milliseconds. */

@@ -6,11 +6,23 @@ const KEPT_LINES = 40;
 /** Longer lines are cut, so that a message can't fill the memory. */
 const MAX_LINE_LENGTH = 10_000;
 
-/** Messages of every start and stop, which are left out of the service's log. */
+/** Messages of every start and stop. */
 const ROUTINE =
   /^LOG: {2}(starting PostgreSQL|listening on|database system (was (shut down|interrupted; last known)|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo (starts|done)|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming)/;
 
-export const isRoutine = (line: string): boolean => ROUTINE.test(line);
+/** What a standby repeats every few seconds while its primary is suspended. */
+const RETRY =
+  /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
+
+/** Leaves routine messages out of a server's log. */
+export function withoutRoutine(onLine: (line: string) => void): (line: string) => void {
+  let isRoutine = false;
+  return (line) => {
+    // A line that starts with a tab continues the one before.
+    if (!line.startsWith('\t')) isRoutine = ROUTINE.test(line) || RETRY.test(line);
+    if (!isRoutine) onLine(line);
+  };
+}
 
 /** Passes each line to the listener. @returns the last lines so far */
 export function followLog(stream: Readable, listener: (line: string) => void): readonly string[] {
