@@ -6,9 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type Client from 'pg/lib/client.js';
 import { inBatches } from '../../../base/inBatches.ts';
-import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../process/launchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
@@ -38,7 +36,7 @@ export async function copyData(
   const primary = deps.branches.primary(branchId);
   const from = deps.branches.folder(branchId);
   if (primary !== undefined) {
-    if (wal === 'streamed') return limitBackups(() => takeBaseBackup(deps, primary, [{ from, to }], wal));
+    if (wal === 'streamed') return takeBaseBackup(deps, primary, [{ from, to }], wal);
     await sharedBackup(deps, primary)({ from, to });
     return async () => undefined;
   }
@@ -46,7 +44,7 @@ export async function copyData(
   const firstNeeded = walFileOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
-    return PER_SERVER_FILES.test(toPosixPath(file)) || (WAL_FILE.test(name) && name < firstNeeded);
+    return PER_SERVER_FILES.test(file) || (WAL_FILE.test(name) && name < firstNeeded);
   };
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
   return async () => undefined;
@@ -73,23 +71,20 @@ interface Copy {
 }
 
 /**
- * Base backups for replicas at the same time. Each keeps one of the primary's ten replication slots, of which users need some
- * as well.
+ * Copies of a primary's data that are asked for at the same time share a backup, with its connection, its checkpoint and one of
+ * the primary's ten replication slots. Copies for replicas don't: they have the branch's lock alone.
  */
-const limitBackups = limitConcurrency(4);
-
-/** Copies of a primary's data that are asked for at the same time share a backup, with its connection and its checkpoint. */
 const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
 
 function sharedBackup(deps: ServerDependencies, primary: Postmaster): (copy: Copy) => Promise<void> {
-  const existing = sharedBackups.get(primary);
-  if (existing !== undefined) return existing;
-  const created = inBatches(async (copies: readonly Copy[]) => {
-    const end = await takeBaseBackup(deps, primary, copies, 'copied');
-    await end();
-  });
-  sharedBackups.set(primary, created);
-  return created;
+  const backup =
+    sharedBackups.get(primary) ??
+    inBatches(async (copies: readonly Copy[]) => {
+      const end = await takeBaseBackup(deps, primary, copies, 'copied');
+      await end();
+    });
+  sharedBackups.set(primary, backup);
+  return backup;
 }
 
 /** @returns a function that ends its session, in which the primary keeps the WAL of the copies */
@@ -103,19 +98,21 @@ async function takeBaseBackup(
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
     await client.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
-    const first = await currentWalFile(client, 'pg_catalog.pg_backup_start($1, true)', [name]);
-    const omit = (file: string) =>
-      [PER_SERVER_FILES, FILES_IN_USE].some((names) => names.test(toPosixPath(file)));
+    const started = await client.query<{ first: string }>(
+      'select pg_catalog.pg_walfile_name(pg_catalog.pg_backup_start($1, true)) as first',
+      [name],
+    );
+    const omit = (file: string) => PER_SERVER_FILES.test(file) || FILES_IN_USE.test(file);
     await inParallel(copies, async ({ from, to }) =>
       copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
     );
-    const { rows } = await client.query<{ last: string; labelfile: string }>(
+    const stopped = await client.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );
-    const [stop] = rows;
-    if (stop === undefined) throw new EngineError('Postgres did not end the backup');
+    const [start, stop] = [started.rows[0], stopped.rows[0]];
+    if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
     await inParallel(copies, async (copy) => {
-      if (wal === 'copied') await copyWal(copy, first, stop.last);
+      if (wal === 'copied') await copyWal(copy, start.first, stop.last);
       writePrivateFile(path.join(copy.to, 'backup_label'), stop.labelfile);
     });
     return async () => client.end();
@@ -132,14 +129,6 @@ async function inParallel(copies: readonly Copy[], work: (copy: Copy) => Promise
   await Promise.all(works);
 }
 
-async function currentWalFile(client: Client, position: string, values: readonly string[]): Promise<string> {
-  const { rows } = await client.query<{ file: string }>(
-    `select pg_catalog.pg_walfile_name(${position}) as file`,
-    [...values],
-  );
-  return rows[0]?.file ?? '';
-}
-
 /** Postgres completed the last file when it ended the backup. */
 async function copyWal({ from, to }: Copy, first: string, last: string): Promise<void> {
   const files = (await readdir(path.join(from, 'pg_wal'))).filter(
@@ -154,8 +143,6 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
   if (!files.includes(first) || !files.includes(last))
     throw new EngineError('The write-ahead log of the copy was removed');
 }
-
-const toPosixPath = (file: string) => file.replaceAll(path.sep, '/');
 
 /**
  * Positions in Postgres's control file. Its first fields are the same in all versions that the service supports

@@ -6,7 +6,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 
 interface CopyOptions {
-  /** Whether to skip a file or folder, by its path relative to the data directory. */
+  /** Whether to skip a file or folder, by its path relative to the data directory, with slashes. */
   readonly omit?: (relative: string) => boolean;
   /** Stops the copy when aborted. */
   readonly shutdownSignal?: AbortSignal;
@@ -53,7 +53,7 @@ async function copyFolders(
   await mkdir(path.join(to, below), { mode: 0o700 });
   const entries = (await ignoreMissing(readdir(path.join(from, below), { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
-    const relative = path.join(below, entry.name);
+    const relative = path.posix.join(below, entry.name);
     if (options.omit?.(relative) === true) continue;
     if (entry.isDirectory()) await copyFolders(from, to, relative, options, files);
     else if (entry.isSymbolicLink())
