@@ -76,7 +76,7 @@ function createCertificate(from: Date, to: Date): { readonly cert: string; reado
   const signature = sign('sha256', toBeSigned, privateKey);
   const certificate = der(SEQUENCE, toBeSigned, algorithm, der(BIT_STRING, [0], signature));
   return {
-    cert: pem('CERTIFICATE', certificate),
+    cert: new X509Certificate(certificate).toString(),
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
   };
 }
@@ -109,9 +109,3 @@ function der(tag: number, ...parts: readonly (string | Uint8Array | readonly num
     length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
-
-const pem = (title: string, data: Buffer) =>
-  `-----BEGIN ${title}-----\n${data
-    .toString('base64')
-    .replace(/(.{64})/g, '$1\n')
-    .trim()}\n-----END ${title}-----\n`;
