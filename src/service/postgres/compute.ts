@@ -15,7 +15,7 @@ import { withoutRoutine } from './process/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
 interface ComputeDependencies extends ServerDependencies {
-  readonly events: () => EngineEvents;
+  readonly events: EngineEvents;
   readonly log: (line: string) => void;
   /** PgBouncer. Undefined without a usable one: each pooled client then gets a separate session. */
   readonly pooler: string | undefined;
@@ -151,7 +151,7 @@ export class Compute {
       try {
         await this.#start();
       } catch (error) {
-        this.#deps.events().crashed(this.#spec.id, String(error));
+        this.#deps.events.crashed(this.#spec.id, String(error));
       }
     });
   }
@@ -212,13 +212,13 @@ export class Compute {
     if (this.#server !== server || server.isStopping) return;
     this.#server = undefined;
     this.#log(`Postgres ${how}`);
-    this.#deps.events().crashed(this.#spec.id, `Postgres ${how}`);
+    this.#deps.events.crashed(this.#spec.id, `Postgres ${how}`);
   }
 
   readonly #toServer: Target = {
     ensureRunning: async () => this.#ensureRunning(),
     running: () => this.server?.address,
-    activity: () => this.#deps.events().activity(this.#spec.id, this.#openClients()),
+    activity: () => this.#deps.events.activity(this.#spec.id, this.#openClients()),
   };
 
   /** PgBouncer's clients are not activity. Its own connections are, and they use the direct address. */
@@ -251,10 +251,8 @@ export class Compute {
 
   /** Clients that connect at the same time share one start. */
   async #wake(): Promise<void> {
-    this.#waking ??= this.#deps
-      .events()
-      .wake(this.#spec.id)
-      .finally(() => (this.#waking = undefined));
+    const { events } = this.#deps;
+    this.#waking ??= events.wake(this.#spec.id).finally(() => (this.#waking = undefined));
     return this.#waking;
   }
 }

@@ -69,12 +69,9 @@ function postgresEngine(
 ): ComputeEngine {
   const { storage, branches } = deps;
   const computes = new Map<string, Compute>();
-  let opened: EngineEvents | undefined;
-  const events = () => {
-    if (!opened) throw new EngineError('The engine is not open');
-    return opened;
-  };
+  let events: EngineEvents | undefined;
   const computeOf = (spec: ComputeSpec) => {
+    if (!events) throw new EngineError('The engine is not open');
     const compute =
       computes.get(spec.id) ?? new Compute(spec, { ...deps, events, log, pooler, allowedOrigins });
     computes.set(spec.id, compute);
@@ -85,7 +82,7 @@ function postgresEngine(
     postgresProblem: undefined,
     pooledSessions: pooler === undefined ? 'separate' : 'shared',
     async open(engineEvents, recorded) {
-      opened = engineEvents;
+      events = engineEvents;
       await removeLeftovers(storage, recorded, log);
     },
     allocateAddress: async () => freePorts(),
