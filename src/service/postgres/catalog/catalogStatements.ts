@@ -35,7 +35,6 @@ export async function changeCatalog(
 ): Promise<string | undefined> {
   const { client } = session;
   const name = client.escapeIdentifier(change.name);
-  rejectReservedName(change);
   switch (change.kind) {
     case 'createDatabase':
       await dropInvalid(client);
@@ -55,12 +54,6 @@ export async function changeCatalog(
     case 'resetPassword':
       return resetPassword(session, change.name);
   }
-}
-
-/** Protects the service's own databases and roles, in case the control plane lets a change of them through. */
-function rejectReservedName({ kind, name }: CatalogCommand): void {
-  const isReserved = kind.endsWith('Database') ? isSystemDatabase(name) : isSystemRole(name);
-  if (isReserved) throw new EngineError(`${JSON.stringify(name)} belongs to the service`);
 }
 
 /** Postgres marks a database as invalid before it removes the files. After a kill in between, the name is still taken. */
