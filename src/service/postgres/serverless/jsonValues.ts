@@ -14,7 +14,7 @@ const arrayOf =
     // Bounds other than from 1 have no JSON.
     parse(text.replace(/^\[.*?\]=/, ''), convert);
 
-/** By the object id of the type: its converter and the id of its array. Others stay text, also int8 and numeric. */
+/** By the object id of the type: its converter and the id of its array. */
 const TYPES: readonly (readonly [oid: number, arrayOid: number, convert: Convert])[] = [
   [16, 1000, bool],
   [21, 1005, numberOrText],
@@ -23,23 +23,15 @@ const TYPES: readonly (readonly [oid: number, arrayOid: number, convert: Convert
   [701, 1022, numberOrText],
   [114, 199, json],
   [3802, 3807, json],
-  [20, 1016, same],
-  [25, 1009, same],
-  [1043, 1015, same],
-  [1042, 1014, same],
-  [1700, 1231, same],
-  [2950, 2951, same],
-  [1082, 1182, same],
-  [1114, 1115, same],
-  [1184, 1185, same],
 ];
+/** Of int8, text, varchar, char, numeric, uuid, date, timestamp and timestamptz, whose values stay text. */
+const TEXT_ARRAYS = [1016, 1009, 1015, 1014, 1231, 2951, 1182, 1115, 1185];
 
-const CONVERTERS = new Map(
-  TYPES.flatMap(([oid, arrayOid, convert]) => [
-    [oid, convert] as const,
-    [arrayOid, arrayOf(convert)] as const,
-  ]),
-);
+const CONVERTERS = new Map([
+  ...TYPES.map(([oid, , convert]) => [oid, convert] as const),
+  ...TYPES.map(([, arrayOid, convert]) => [arrayOid, arrayOf(convert)] as const),
+  ...TEXT_ARRAYS.map((oid) => [oid, arrayOf(same)] as const),
+]);
 
 export const jsonValue = (text: string | null, oid: number): unknown =>
   text === null ? null : (CONVERTERS.get(oid) ?? same)(text);
