@@ -52,14 +52,7 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
   try {
-    const args = [
-      '-D',
-      folder,
-      '-U',
-      SUPERUSER,
-      `--pwfile=${passwordFile}`,
-      ...clusterArguments(binaries.major),
-    ];
+    const args = ['-D', folder, `--pwfile=${passwordFile}`, ...clusterArguments(binaries.major)];
     await runProgram(binaries.initdb, args, { cwd: storage.root, signal: shutdownSignal });
   } finally {
     rmSync(passwordFile, { force: true });
@@ -113,6 +106,7 @@ const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
 const clusterArguments = (major: number) => [
+  `--username=${SUPERUSER}`,
   '--auth=scram-sha-256',
   '--no-sync',
   // The smallest files of the write-ahead log, because each branch has one, even if it is empty.
