@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import type Client from 'pg/lib/client.js';
 import { inBatches } from '../../../base/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../process/launchServer.ts';
@@ -22,24 +23,11 @@ const PER_SERVER_FILES =
 const FILES_IN_USE =
   /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
 
-/**
- * Copies the data into a new folder.
- * @param wal `copied`: the copy can recover by itself; `streamed`: it gets the WAL of a running primary from that primary
- * @returns a function to call when the copy needs no more WAL: until then a running primary keeps it
- */
-export async function copyData(
-  deps: ServerDependencies,
-  branchId: string,
-  to: string,
-  wal: 'copied' | 'streamed',
-): Promise<() => Promise<void>> {
+/** Copies the data into a new folder. The copy can recover by itself. */
+export async function copyData(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
   const primary = deps.branches.primary(branchId);
   const from = deps.branches.folder(branchId);
-  if (primary !== undefined) {
-    if (wal === 'streamed') return takeBaseBackup(deps, primary, [{ from, to }], wal);
-    await sharedBackup(deps, primary)({ from, to });
-    return async () => undefined;
-  }
+  if (primary !== undefined) return sharedBackup(deps, primary)({ from, to });
   await prepareCopy(deps, branchId);
   const firstNeeded = walFileOfCheckpoint(from);
   const omit = (file: string) => {
@@ -47,7 +35,6 @@ export async function copyData(
     return PER_SERVER_FILES.test(file) || (WAL_FILE.test(name) && name < firstNeeded);
   };
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
-  return async () => undefined;
 }
 
 /**
@@ -80,25 +67,31 @@ function sharedBackup(deps: ServerDependencies, primary: Postmaster): (copy: Cop
   const backup =
     sharedBackups.get(primary) ??
     inBatches(async (copies: readonly Copy[]) => {
-      const end = await takeBaseBackup(deps, primary, copies, 'copied');
-      await end();
+      const { session, first, last } = await takeBaseBackup(deps, primary, copies);
+      try {
+        await inParallel(copies, async (copy) => copyWal(copy, first, last));
+      } finally {
+        await session.end();
+      }
     });
   sharedBackups.set(primary, backup);
   return backup;
 }
 
-/** @returns a function that ends its session, in which the primary keeps the WAL of the copies */
-async function takeBaseBackup(
+/**
+ * Copies the data without the WAL.
+ * @returns the first and the last WAL file that the copies need to recover. The primary keeps them until the session ends
+ */
+export async function takeBaseBackup(
   deps: ServerDependencies,
   primary: Postmaster,
   copies: readonly Copy[],
-  wal: 'copied' | 'streamed',
-): Promise<() => Promise<void>> {
-  const client = await connectAsSuperuser(deps, primary.address);
+): Promise<{ readonly session: Client; readonly first: string; readonly last: string }> {
+  const session = await connectAsSuperuser(deps, primary.address);
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
-    await client.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
-    const started = await client.query<{ first: string }>(
+    await session.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
+    const started = await session.query<{ first: string }>(
       'select pg_catalog.pg_walfile_name(pg_catalog.pg_backup_start($1, true)) as first',
       [name],
     );
@@ -106,18 +99,15 @@ async function takeBaseBackup(
     await inParallel(copies, async ({ from, to }) =>
       copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
     );
-    const stopped = await client.query<{ last: string; labelfile: string }>(
+    const stopped = await session.query<{ last: string; labelfile: string }>(
       'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );
     const [start, stop] = [started.rows[0], stopped.rows[0]];
     if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
-    await inParallel(copies, async (copy) => {
-      if (wal === 'copied') await copyWal(copy, start.first, stop.last);
-      writePrivateFile(path.join(copy.to, 'backup_label'), stop.labelfile);
-    });
-    return async () => client.end();
+    for (const { to } of copies) writePrivateFile(path.join(to, 'backup_label'), stop.labelfile);
+    return { session, first: start.first, last: stop.last };
   } catch (error) {
-    await client.end();
+    await session.end();
     throw error;
   }
 }

@@ -81,8 +81,7 @@ async function copyBranch(deps: ServerDependencies, branchId: string, to: string
   await createAtomically(to, async (unfinished) => {
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
-    const release = await copyData(deps, branchId, dataDir, 'copied');
-    await release();
+    await copyData(deps, branchId, dataDir);
     const source = deps.storage.branch(branchId);
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json')))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));

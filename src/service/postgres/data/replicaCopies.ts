@@ -1,9 +1,10 @@
 /** The copy of a branch on which a read replica runs. The caller holds the branch's lock. */
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import type Client from 'pg/lib/client.js';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { REPLICAS_FILE } from '../config/settings.ts';
-import { copyData, prepareCopy } from './baseBackup.ts';
+import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, writePrivateFile } from './files.ts';
 
@@ -26,19 +27,22 @@ export async function startOnNewCopy<T>(
   await prepareCopy(deps, replica.branchId);
   const primary = deps.branches.primary(replica.branchId);
   const version = primary === undefined ? deps.branches.version(replica.branchId) : '';
-  let release = async (): Promise<void> => undefined;
+  let session: Client | undefined;
   try {
     await createAtomically(deps.storage.replica(replica.id), async (unfinished) => {
       makePrivateFolder(unfinished);
       const dataDir = path.join(unfinished, 'data');
-      release = await copyData(deps, replica.branchId, dataDir, 'streamed');
+      const from = deps.branches.folder(replica.branchId);
+      // The replica gets the WAL of a running primary from that primary.
+      if (primary === undefined) await copyData(deps, replica.branchId, dataDir);
+      else ({ session } = await takeBaseBackup(deps, primary, [{ from, to: dataDir }]));
       writePrivateFile(path.join(dataDir, 'standby.signal'), '');
       writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
     });
     keepWalForReplicas(deps, replica.branchId);
     return await start();
   } finally {
-    await release();
+    await session?.end();
   }
 }
 
