@@ -1,8 +1,9 @@
 /** What differs between the servers of a branch: its primary and its read replicas. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isEqual } from '../../base/equal.ts';
 import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
-import { areSufficient, maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
+import { maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
 import type { ServerDependencies } from './data/branchData.ts';
 import { writePrivateFile } from './data/files.ts';
 import { addressOf, connectionInfo } from './network/serverAddress.ts';
@@ -24,11 +25,10 @@ export const primaryRole = (deps: ServerDependencies): ServerRole => ({
   start: async (compute, onLine) =>
     deps.branches.lock(compute.branchId).exclusive(async () => {
       const dataDir = await deps.branches.ensure(compute.branchId);
-      const settings = standbySettings(compute);
-      deps.branches.saveStandbySettings(compute.branchId, settings);
+      deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
       keepWalForReplicas(deps, compute.branchId);
       const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
-      deps.branches.setPrimary(compute.branchId, server, settings);
+      deps.branches.setPrimary(compute.branchId, server);
       return server;
     }),
   stop: async (compute, server) => deps.branches.lock(compute.branchId).exclusive(async () => server.stop()),
@@ -52,9 +52,10 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
 
   /** Reacts to later starts of the primary. */
   function watch(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
-    const stop = branches.onPrimaryStart((branchId, primary, required) => {
+    const stop = branches.onPrimaryStart((branchId, primary) => {
       if (branchId !== compute.branchId || server.isStopping) return;
-      if (!areSufficient(settings, required)) return restart('its primary now has higher settings');
+      const required = maximumSettings(settings, branches.standbySettings(branchId));
+      if (!isEqual(settings, required)) return restart('its primary now has higher settings');
       // Makes the replica connect at once instead of after a pause.
       server.reload();
       void checkStreaming(compute, server, primary);

@@ -162,6 +162,3 @@ export function maximumSettings(
   const values = Object.entries(own).map(([name, value]) => [name, Math.max(value, primary[name] ?? 0)]);
   return Object.fromEntries(values);
 }
-
-export const areSufficient = (own: StandbySettings, primary: StandbySettings): boolean =>
-  Object.entries(primary).every(([name, value]) => (own[name] ?? 0) >= value);

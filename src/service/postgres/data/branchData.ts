@@ -14,7 +14,7 @@ export interface ServerDependencies extends EngineDependencies {
   readonly branches: BranchData;
 }
 
-type PrimaryListener = (branchId: string, server: Postmaster, settings: StandbySettings) => void;
+type PrimaryListener = (branchId: string, server: Postmaster) => void;
 
 export class BranchData {
   readonly #deps: EngineDependencies;
@@ -51,12 +51,12 @@ export class BranchData {
   }
 
   /** Records the primary that was started, by the work that started it. */
-  setPrimary(branchId: string, server: Postmaster, settings: StandbySettings): void {
+  setPrimary(branchId: string, server: Postmaster): void {
     this.#primaries.set(branchId, server);
     void server.ended.then(() => {
       if (this.#primaries.get(branchId) === server) this.#primaries.delete(branchId);
     });
-    for (const listener of this.#listeners) listener(branchId, server, settings);
+    for (const listener of this.#listeners) listener(branchId, server);
   }
 
   /** What the branch's data requires of its read replicas; undefined if no primary has run on it. */
