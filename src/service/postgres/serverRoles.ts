@@ -52,15 +52,16 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
 
   /** Reacts to later starts of the primary. */
   function watch(compute: ComputeSpec, server: Postmaster, settings: StandbySettings): void {
-    const stop = branches.onPrimaryStart((branchId, primary) => {
-      if (branchId !== compute.branchId || server.isStopping) return;
+    const subscription = branches.onPrimaryStart((branchId) => {
+      const primary = branches.primary(branchId);
+      if (branchId !== compute.branchId || server.isStopping || !primary) return;
       const required = maximumSettings(settings, branches.standbySettings(branchId));
       if (!isEqual(settings, required)) return restart('its primary now has higher settings');
       // Makes the replica connect at once instead of after a pause.
       server.reload();
       void checkStreaming(compute, server, primary);
     });
-    void server.ended.then(stop);
+    void server.ended.then(() => subscription.dispose());
   }
 
   return {

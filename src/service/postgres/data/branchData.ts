@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isEqual } from '../../../base/equal.ts';
+import { Emitter } from '../../../base/event.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
@@ -14,13 +15,13 @@ export interface ServerDependencies extends EngineDependencies {
   readonly branches: BranchData;
 }
 
-type PrimaryListener = (branchId: string, server: Postmaster) => void;
-
 export class BranchData {
   readonly #deps: EngineDependencies;
   readonly #locks = new Map<string, SharedLock>();
   readonly #primaries = new Map<string, Postmaster>();
-  readonly #listeners = new Set<PrimaryListener>();
+  readonly #primaryStarted = new Emitter<string>();
+  /** With the id of the branch. */
+  readonly onPrimaryStart = this.#primaryStarted.event;
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);
 
@@ -56,7 +57,7 @@ export class BranchData {
     void server.ended.then(() => {
       if (this.#primaries.get(branchId) === server) this.#primaries.delete(branchId);
     });
-    for (const listener of this.#listeners) listener(branchId, server);
+    this.#primaryStarted.fire(branchId);
   }
 
   /** What the branch's data requires of its read replicas; undefined if no primary has run on it. */
@@ -72,12 +73,6 @@ export class BranchData {
   saveStandbySettings(branchId: string, settings: StandbySettings): void {
     if (!isEqual(settings, this.standbySettings(branchId)))
       writePrivateFile(this.#settingsFile(branchId), JSON.stringify(settings));
-  }
-
-  /** @returns a function that removes the listener */
-  onPrimaryStart(listener: PrimaryListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   folder(branchId: string): string {
