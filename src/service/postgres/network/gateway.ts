@@ -4,7 +4,7 @@
  *
  * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
  *
- * A first byte that is a letter begins an HTTP request, of the serverless driver (`../serverless`).
+ * HTTP requests are those of the serverless driver (`../serverless`).
  *
  * Activity keeps a compute from being suspended: each connection of a client or of PgBouncer, from its first packet until it
  * closes, whether it runs queries or not. A connection without a packet, a cancel request and a read replica, which does not
@@ -99,26 +99,18 @@ export class Gateway {
     let received: Buffer = Buffer.alloc(0);
     const read = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      if (isHttp(received)) {
-        client.off('data', read).pause().unshift(received);
-        client.removeAllListeners('timeout');
-        this.#serveHttp(client).catch(() => client.destroy());
-        return;
-      }
       const kind = readFirstPacket(received);
       if (kind === undefined) return;
-      if (kind === 'invalid') client.destroy();
-      else if (kind === 'gssenc') {
+      if (kind === 'gssenc') {
         client.write('N');
         received = Buffer.alloc(0);
-      } else {
-        client.off('data', read);
-        client.pause();
-        client.setTimeout(0);
-        client.removeAllListeners('timeout');
-        if (kind === 'cancel') this.#cancel(client, received);
-        else void this.#serve(client, { kind, bytes: received });
+        return;
       }
+      client.off('data', read).pause().setTimeout(0).removeAllListeners('timeout');
+      if (kind === 'invalid') client.destroy();
+      else if (kind === 'http') this.#serveHttp(client, received).catch(() => client.destroy());
+      else if (kind === 'cancel') this.#cancel(client, received);
+      else void this.#serve(client, { kind, bytes: received });
     };
     client.on('data', read);
     client.once('end', () => {
@@ -127,7 +119,8 @@ export class Gateway {
   }
 
   /** Loaded by the first HTTP client, because most computes have none. */
-  async #serveHttp(client: net.Socket): Promise<void> {
+  async #serveHttp(client: net.Socket, received: Buffer): Promise<void> {
+    client.unshift(received);
     const { serverlessListener } = await import('../serverless/server.ts');
     const { port } = this.#server.address() as net.AddressInfo;
     this.#serverless ??= serverlessListener({ port, allowedOrigins: this.#target.allowedOrigins });
@@ -188,9 +181,6 @@ interface Packet {
   readonly kind: FirstPacket;
   readonly bytes: Buffer;
 }
-
-/** As a length, these bytes would be above Postgres's limit. */
-const isHttp = ([first = 0]: Buffer): boolean => first >= 0x41 && first <= 0x5a;
 
 function connectTo(socket: net.NetConnectOpts, packet: Buffer): net.Socket {
   const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true });

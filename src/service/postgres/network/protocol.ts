@@ -2,9 +2,9 @@
 
 /**
  * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
- * (`sslnegotiation=direct`).
+ * (`sslnegotiation=direct`), `http` the start of an HTTP request.
  */
-export type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup';
+export type FirstPacket = 'ssl' | 'tls' | 'gssenc' | 'cancel' | 'startup' | 'http';
 
 const REQUESTS: ReadonlyMap<number, FirstPacket> = new Map([
   [80877102, 'cancel'],
@@ -22,7 +22,10 @@ const TLS_HEADER = 5;
 
 /** Returns the kind of the first packet; undefined if bytes of it are missing; `invalid` if it is not from a Postgres client. */
 export function readFirstPacket(received: Buffer): FirstPacket | 'invalid' | undefined {
-  if (received[0] === TLS_HANDSHAKE) {
+  const [first = 0] = received;
+  // A capital letter: as the start of a length, it would be above the limit.
+  if (first >= 0x41 && first <= 0x5a) return 'http';
+  if (first === TLS_HANDSHAKE) {
     const isComplete =
       received.length >= TLS_HEADER && received.length >= TLS_HEADER + received.readUInt16BE(3);
     return isComplete ? 'tls' : undefined;
