@@ -22,7 +22,6 @@ import { BranchActions } from '../model/operations/branchActions.ts';
 import { ChangeSender } from '../model/operations/changeSender.ts';
 import { ComputeActions } from '../model/operations/computeActions.ts';
 import { OperationTracker } from '../model/operations/operationTracker.ts';
-import { UnprotectedBranches } from '../model/operations/unprotectedBranches.ts';
 import { RequestBudget } from '../model/refresh/requestBudget.ts';
 import { Schemas } from '../model/schema/schemas.ts';
 import { KnownHosts } from '../model/workBranch/knownHosts.ts';
@@ -72,7 +71,7 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
   const budget = new RequestBudget({ isUnlimited: () => true });
   const tracker = new OperationTracker({ session, inventory, memory: memoryMap(), onError: ignore, budget });
   const sender = new ChangeSender(session, inventory, tracker);
-  const unprotected = new UnprotectedBranches({ all: () => [], set: async () => undefined, delete: ignore });
+  const unprotected = { all: () => [], set: async () => undefined, delete: ignore };
   const memory = fileMemory(path.join(dataDir, 'agents.json'));
   // The user's marks are settings of VS Code. The service knows which branches are protected.
   const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks: new Emitter<void>().event });

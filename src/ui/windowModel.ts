@@ -14,7 +14,6 @@ import { BranchActions } from '../model/operations/branchActions.ts';
 import { ChangeSender } from '../model/operations/changeSender.ts';
 import { ComputeActions } from '../model/operations/computeActions.ts';
 import { OperationTracker } from '../model/operations/operationTracker.ts';
-import { UnprotectedBranches } from '../model/operations/unprotectedBranches.ts';
 import { RequestBudget } from '../model/refresh/requestBudget.ts';
 import { Schemas } from '../model/schema/schemas.ts';
 import { KnownHosts } from '../model/workBranch/knownHosts.ts';
@@ -45,7 +44,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
   const onError = (error: unknown) => log.error('Following operations', error);
   const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
   const sender = new ChangeSender(session, inventory, tracker);
-  const unprotected = new UnprotectedBranches(unprotectedRecords(context.globalStorageUri));
+  const unprotected = unprotectedRecords(context.globalStorageUri);
   return {
     extensionUri: context.extensionUri,
     log,
@@ -64,7 +63,6 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     lastCompute: new LastCompute(session, memory),
     guards: new Guards(session, inventory, config),
     computeActions: new ComputeActions(session, inventory, sender),
-    unprotected,
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationRecords: rotationRecords(context.globalStorageUri),
     nameOrder: new NameOrder(context.globalState),

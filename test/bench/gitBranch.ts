@@ -9,7 +9,6 @@ import { replaceFile } from '../../src/base/replaceFile.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { accountId } from '../../src/model/account/accounts.ts';
 import { BranchActions } from '../../src/model/operations/branchActions.ts';
-import { UnprotectedBranches } from '../../src/model/operations/unprotectedBranches.ts';
 import { BranchMapWriter } from '../../src/model/workBranch/branchMap.ts';
 import { findPrimary, findTarget } from '../../src/model/workBranch/findTarget.ts';
 import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
@@ -79,12 +78,7 @@ function createInModel(
     folder,
   );
   const knownHosts = new KnownHosts(new MemoryMap());
-  const actions = new BranchActions(
-    session,
-    inventory,
-    sender,
-    new UnprotectedBranches(new RecoveryRecordMap()),
-  );
+  const actions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
   return async (name) => {
     const creation = { branch: { name }, endpoints: [{ type: 'read_write' as const }] };
     const { branch } = await actions.create(projectId, creation, options);

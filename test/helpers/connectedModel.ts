@@ -15,7 +15,6 @@ import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
 import type { RecoveryRecords, Memory } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
-import { UnprotectedBranches } from '../../src/model/operations/unprotectedBranches.ts';
 import { Schemas } from '../../src/model/schema/schemas.ts';
 import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
 import { Session } from '../../src/model/account/session.ts';
@@ -121,12 +120,7 @@ export async function connectModel(
     marks,
     guards,
     computeActions,
-    branchActions: new BranchActions(
-      session,
-      inventory,
-      sender,
-      new UnprotectedBranches(new RecoveryRecordMap()),
-    ),
+    branchActions: new BranchActions(session, inventory, sender, new RecoveryRecordMap()),
     agentBranches: new AgentBranches(memory),
     schemas: new Schemas(session),
     knownHosts: new KnownHosts(memory),

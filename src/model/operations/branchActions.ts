@@ -4,6 +4,7 @@ import { isNotOffered, isPermanentRejection, isRejected } from '../../api/errors
 import type { Branch, Project } from '../../api/records/records.ts';
 import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import { NotOfferedError, ProtectionLostError } from '../changeErrors.ts';
+import type { RecoveryRecords } from '../memory.ts';
 import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
@@ -11,7 +12,6 @@ import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { BranchNode } from '../inventory/nodes.ts';
 import type { SendResult, SendOptions, Mutation, ChangeSender } from './changeSender.ts';
-import type { UnprotectedBranch, UnprotectedBranches } from './unprotectedBranches.ts';
 
 interface BranchRequest extends Pick<Mutation, 'verb' | 'send'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
@@ -20,17 +20,33 @@ interface BranchRequest extends Pick<Mutation, 'verb' | 'send'> {
 
 type BranchIds = Pick<BranchNode, 'projectId' | 'branchId'>;
 
+/**
+ * A branch whose protection was removed in order to delete it. A reload during the deletion must not leave it unprotected, so
+ * a recovery record exists until it is deleted or protected again.
+ */
+export interface UnprotectedBranch extends BranchIds {
+  /** See `accountId`. */
+  readonly account: string;
+  /** Undefined if it has none. */
+  readonly name?: string | undefined;
+}
+
+const recordId = ({ account, projectId, branchId }: UnprotectedBranch): string =>
+  JSON.stringify([account, projectId, branchId]);
+
 export class BranchActions {
   readonly #session: Session;
   readonly #inventory: Inventory;
   readonly #sender: ChangeSender;
-  readonly #unprotected: UnprotectedBranches;
+  readonly #unprotected: RecoveryRecords<UnprotectedBranch>;
+  /** The records of branches that this window is deleting. */
+  readonly #deleting = new Set<string>();
 
   constructor(
     session: Session,
     inventory: Inventory,
     sender: ChangeSender,
-    unprotected: UnprotectedBranches,
+    unprotected: RecoveryRecords<UnprotectedBranch>,
   ) {
     this.#session = session;
     this.#inventory = inventory;
@@ -130,11 +146,12 @@ export class BranchActions {
     const name = nameOf(this.#inventory.branches.get(ids.projectId, ids.branchId));
     const { projectId, branchId } = ids;
     const branch = { account: accountId(connection.account), projectId, branchId, name };
-    await this.#unprotected.add(branch);
+    await this.#unprotected.set(recordId(branch), branch);
+    this.#deleting.add(recordId(branch));
     try {
       await this.update(branch, { protected: false }, options);
       const deleted = await this.#delete(branch, options);
-      this.#unprotected.remove(branch);
+      this.#forget(branch);
       return deleted;
     } catch (error) {
       // Not with `options`: the user may have canceled the deletion.
@@ -170,8 +187,20 @@ export class BranchActions {
         return !isRejected(error, 404);
       },
     );
-    this.#unprotected.remove(branch);
+    this.#forget(branch);
     return exists;
+  }
+
+  /** Branches of the account that an earlier window left unprotected. */
+  abandoned(account: string): readonly UnprotectedBranch[] {
+    const isAbandoned = (branch: UnprotectedBranch) =>
+      branch.account === account && !this.#deleting.has(recordId(branch));
+    return this.#unprotected.all().filter(isAbandoned);
+  }
+
+  #forget(branch: UnprotectedBranch): void {
+    this.#unprotected.delete(recordId(branch));
+    this.#deleting.delete(recordId(branch));
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} */

@@ -4,8 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
-import type { BranchActions } from '../../model/operations/branchActions.ts';
-import type { UnprotectedBranch, UnprotectedBranches } from '../../model/operations/unprotectedBranches.ts';
+import type { BranchActions, UnprotectedBranch } from '../../model/operations/branchActions.ts';
 import type { Log } from '../log/log.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../../base/sanitize.ts';
@@ -14,7 +13,6 @@ import { window } from '../window.ts';
 
 interface ProtectDependencies {
   readonly session: Session;
-  readonly unprotected: UnprotectedBranches;
   readonly branchActions: BranchActions;
   readonly guards: Guards;
   readonly log: Pick<Log, 'error'>;
@@ -23,7 +21,7 @@ interface ProtectDependencies {
 export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
   deps.session.onDidChange(({ connection }) => {
     const account = connection && accountId(connection.account);
-    const branches = account === undefined ? [] : deps.unprotected.abandoned(account);
+    const branches = account === undefined ? [] : deps.branchActions.abandoned(account);
     for (const branch of branches) void protectAgain(deps, branch);
   });
 

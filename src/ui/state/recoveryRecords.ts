@@ -5,7 +5,7 @@ import type { Uri } from 'vscode';
 import { replaceFile } from '../../base/replaceFile.ts';
 import type { RotationRecord } from '../../model/account/keyRotation.ts';
 import type { RecoveryRecords } from '../../model/memory.ts';
-import type { UnprotectedBranch } from '../../model/operations/unprotectedBranches.ts';
+import type { UnprotectedBranch } from '../../model/operations/branchActions.ts';
 
 /**
  * Recovery records as files in one folder, because VS Code's Memento in a browser loses what is written in the last 100 ms
@@ -54,6 +54,6 @@ function readRecord<T>(file: string): T | undefined {
 export const rotationRecords = (globalStorage: Pick<Uri, 'fsPath'>): RecoveryRecords<RotationRecord> =>
   new RecoveryRecordFiles(globalStorage, 'keyRotations');
 
-/** See `UnprotectedBranches`. */
+/** See `BranchActions`. */
 export const unprotectedRecords = (globalStorage: Pick<Uri, 'fsPath'>): RecoveryRecords<UnprotectedBranch> =>
   new RecoveryRecordFiles(globalStorage, 'unprotectedBranches');

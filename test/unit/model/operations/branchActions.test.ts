@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
-import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
 import type { EndReport } from '../../../../src/model/operations/pendingChange.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {
@@ -54,7 +53,7 @@ describe('BranchActions', () => {
     });
     store = await connectModel(service);
     const { session, inventory, sender } = store;
-    changes = new BranchActions(session, inventory, sender, new UnprotectedBranches(new RecoveryRecordMap()));
+    changes = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     await store.inventory.branches.ensureLoaded('shop');

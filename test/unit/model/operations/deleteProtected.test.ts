@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
-import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
-import {
-  UnprotectedBranches,
-  type UnprotectedBranch,
-} from '../../../../src/model/operations/unprotectedBranches.ts';
+import { BranchActions, type UnprotectedBranch } from '../../../../src/model/operations/branchActions.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -34,7 +30,7 @@ describe('Deleting a protected branch', () => {
   };
   const isProtected = () => branch?.protected === true;
   const changesOf = ({ session, inventory, sender }: ConnectedModel) =>
-    new BranchActions(session, inventory, sender, new UnprotectedBranches(records));
+    new BranchActions(session, inventory, sender, records);
 
   beforeEach(async () => {
     setProtected(true);
@@ -119,7 +115,6 @@ describe('Deleting a protected branch', () => {
     const deletion = Promise.withResolvers<unknown>();
     replyTo = (call, count) => (count === 3 ? deletion.promise : reply(call, count));
     const account = accountId(store.account);
-    const unprotected = new UnprotectedBranches(records);
     void changes.delete(dev, { unprotect: true }, store.options).catch(() => undefined);
     await until('the deletion', async () => sent().length === 3);
     const left = [...records.entries];
@@ -128,9 +123,10 @@ describe('Deleting a protected branch', () => {
     const next = await connectModel(service);
     records.entries.clear();
     for (const [id, record] of left) await records.set(id, record);
-    const [abandoned] = unprotected.abandoned(account);
+    const ofNext = changesOf(next);
+    const [abandoned] = ofNext.abandoned(account);
     assert.ok(abandoned);
-    assert.equal(await changesOf(next).protectAgain(abandoned), true);
+    assert.equal(await ofNext.protectAgain(abandoned), true);
     assert.deepEqual([isProtected(), records.all()], [true, []]);
   });
 });

@@ -1,11 +1,7 @@
 import { answers, executed, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
-import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
-import {
-  UnprotectedBranches,
-  type UnprotectedBranch,
-} from '../../../../src/model/operations/unprotectedBranches.ts';
+import { BranchActions, type UnprotectedBranch } from '../../../../src/model/operations/branchActions.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
@@ -30,8 +26,12 @@ describe('protectAbandoned', () => {
     store = await connectModel(service);
     const account = accountId(store.account);
     // Of an earlier window.
-    const earlier = new UnprotectedBranches(records);
-    await earlier.add({ account, projectId: 'shop', branchId: 'br-dev', name: 'dev' });
+    await records.set(JSON.stringify([account, 'shop', 'br-dev']), {
+      account,
+      projectId: 'shop',
+      branchId: 'br-dev',
+      name: 'dev',
+    });
   });
   afterEach(async () => {
     store.dispose();
@@ -41,9 +41,8 @@ describe('protectAbandoned', () => {
   /** Connects with another key, as at the start of a window. */
   async function start(): Promise<void> {
     const { session, inventory, sender, guards } = store;
-    const unprotected = new UnprotectedBranches(records);
-    const branchActions = new BranchActions(session, inventory, sender, unprotected);
-    protectAbandoned({ session, unprotected, branchActions, guards, log: { error: () => undefined } });
+    const branchActions = new BranchActions(session, inventory, sender, records);
+    protectAbandoned({ session, branchActions, guards, log: { error: () => undefined } });
     await store.accounts.add(store.account, 'other-key');
   }
   const question = () => until('a message', async () => questions[0]);

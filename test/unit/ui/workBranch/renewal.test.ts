@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event.ts';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
-import { UnprotectedBranches } from '../../../../src/model/operations/unprotectedBranches.ts';
 import { expiryAfter } from '../../../../src/model/workBranch/lifetime.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
@@ -25,12 +24,7 @@ describe('renewUsedBranches', () => {
     const created = isOurs ? [{ ...ref, gitBranch: 'dev' }] : [];
     const workFolders = { onDidChange: changed.event, states: [{ current, map: { created } }] };
     const { session, inventory, sender, guards } = model;
-    const branchActions = new BranchActions(
-      session,
-      inventory,
-      sender,
-      new UnprotectedBranches(new RecoveryRecordMap()),
-    );
+    const branchActions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
     const log = { error: () => undefined };
     renewUsedBranches({ workFolders, session, guards, branchActions, log } as unknown as Parts);
     changed.fire();

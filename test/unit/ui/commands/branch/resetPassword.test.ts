@@ -2,7 +2,6 @@ import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';
 import { BranchActions } from '../../../../../src/model/operations/branchActions.ts';
-import { UnprotectedBranches } from '../../../../../src/model/operations/unprotectedBranches.ts';
 import type { CommandContext, Run } from '../../../../../src/ui/commands/context.ts';
 import {
   connectScripted,
@@ -37,8 +36,7 @@ describe('resetPassword', () => {
   async function run(...placeholders: string[]): Promise<void> {
     const lastCompute = new LastCompute(store.session, new MemoryMap());
     const { session, inventory, sender } = store;
-    const unprotected = new UnprotectedBranches(new RecoveryRecordMap());
-    const branchActions = new BranchActions(session, inventory, sender, unprotected);
+    const branchActions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
     const context = { ...store, branchActions, lastCompute, computesView: { view: { selection: [] } } };
     lastRun = { failureMessage: '', initialConnection: store.session.connection };
     answers.push('Reset Password');
