@@ -5,7 +5,6 @@
 import { isCancelled, isRejected } from '../../api/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { ProjectList } from '../inventory/projectList.ts';
 
 /** Enough for most users, without too many requests. */
 export const PREFETCHED_PROJECTS = 50;
@@ -28,9 +27,7 @@ export class Prefetch {
 
   /** Loads what was never requested. Never rejects: the inventory keeps the failures. */
   async start(): Promise<void> {
-    const { projects } = this.#inventory;
-    if (projects === undefined || (this.#pending === undefined && !this.#hasWork(projects))) return;
-    this.#pending ??= this.#load(projects).finally(() => (this.#pending = undefined));
+    this.#pending ??= this.#load().finally(() => (this.#pending = undefined));
     await this.#pending;
   }
 
@@ -42,30 +39,20 @@ export class Prefetch {
     return !projects.isLoaded || [...projects.entries.keys()].some(isMissing);
   }
 
-  #hasWork(projects: ProjectList): boolean {
-    if (projects.entries.size > 0) return this.#unrequested(projects).length > 0;
-    return !projects.isLoaded && this.#clock.now() - this.#failedAt > RETRY_DELAY;
-  }
-
-  #unrequested(projects: ProjectList): readonly string[] {
-    const ids = [...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS);
-    return ids.filter((id) => this.#inventory.computesOf(id) === undefined);
-  }
-
-  async #load(projects: ProjectList): Promise<void> {
+  async #load(): Promise<void> {
+    const { projects } = this.#inventory;
+    if (projects === undefined) return;
     try {
-      await projects.firstPage();
+      if (projects.entries.size === 0) {
+        if (this.#clock.now() - this.#failedAt <= RETRY_DELAY) return;
+        await projects.firstPage();
+      }
+      const ids = [...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS);
+      await this.#inventory.loadComputesOf(ids.filter((id) => this.#inventory.computesOf(id) === undefined));
     } catch (error) {
-      this.#failedAt = this.#clock.now();
-      return this.#report(error);
+      if (projects.entries.size === 0) this.#failedAt = this.#clock.now();
+      // Not reported if the user switched accounts, or the project was deleted.
+      if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
     }
-    await this.#inventory
-      .loadComputesOf(this.#unrequested(projects))
-      .catch((error: unknown) => this.#report(error));
-  }
-
-  #report(error: unknown): void {
-    // The user switched accounts, or the project was deleted.
-    if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
   }
 }
