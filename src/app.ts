@@ -104,7 +104,6 @@ function registerListeners(
     expanded: () => computesView.expandedProjects,
     polledElsewhere: () => tracker.projects,
     interval: () => config.refreshInterval,
-    isLocal: () => session.connection?.isLocal ?? false,
     budget,
     onError: (error) => log.error('Refreshing in the background', error),
   });

@@ -22,10 +22,8 @@ interface BackgroundRefreshDependencies {
   readonly polledElsewhere: () => ReadonlySet<string>;
   /** Milliseconds; 0 means never. */
   readonly interval: () => number;
-  /** Whether the service is on this machine, where frequent requests cost little. */
-  readonly isLocal?: () => boolean;
   readonly onError: (error: unknown) => void;
-  /** Shared with all other background work of the window. */
+  /** Shared with all other background work of the window. Unlimited for a service on this machine. */
   readonly budget: RequestBudget;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -99,7 +97,7 @@ export class BackgroundRefresh implements Disposable {
     const slice = Math.min(this.#queue.length, SLICE);
     const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
     // On a local service, also while nothing is expanded, so that a project is refreshed soon after it is expanded.
-    const isQuick = this.#deps.isLocal?.() === true || this.#quickProjects().length > 0;
+    const isQuick = this.#budget.isUnlimited || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }
 
@@ -109,10 +107,10 @@ export class BackgroundRefresh implements Disposable {
 
   #quickProjects(): string[] {
     const now = this.#clock.now();
-    const isLocal = this.#deps.isLocal?.() === true;
     const polledElsewhere = this.#deps.polledElsewhere();
     const isQuick = (id: string) =>
-      !polledElsewhere.has(id) && (isLocal || now < (this.#unsettled.get(id) ?? -Infinity) + MAX_QUICK_TIME);
+      !polledElsewhere.has(id) &&
+      (this.#budget.isUnlimited || now < (this.#unsettled.get(id) ?? -Infinity) + MAX_QUICK_TIME);
     return [...this.#deps.expanded()].filter(isQuick);
   }
 
@@ -136,19 +134,15 @@ export class BackgroundRefresh implements Disposable {
     const expanded = new Set(this.#deps.expanded());
     this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
     const projects = this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
-    const quick = this.#requests(this.#quickProjects(), this.#deps.isLocal?.() === true);
+    const quick = this.#requests(this.#quickProjects(), this.#budget.isUnlimited);
     // Use at most half of the budget for the regular refresh while quick projects wait.
     const share = quick.length > 0 ? 0.5 : 1;
     const batch = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
-    const isInBatch = (request: RefreshRequest) =>
-      batch.some(({ kind, projectId }) => kind === request.kind && projectId === request.projectId);
-    batch.push(
-      ...quick.filter((request) => !isInBatch(request)).slice(0, this.#budget.available - batch.length),
-    );
+    batch.push(...quick.slice(0, this.#budget.available - batch.length));
     this.#budget.spend(batch.length);
     const { inventory } = this.#deps;
     const ids = (kind: RefreshRequest['kind']) =>
-      batch.flatMap((request) => (request.kind === kind ? request.projectId : []));
+      new Set(batch.flatMap((request) => (request.kind === kind ? request.projectId : [])));
     await Promise.all([
       projects,
       inventory.refreshComputesOf(ids('computes')),

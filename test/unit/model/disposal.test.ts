@@ -15,7 +15,6 @@ describe('the stores', () => {
       expanded: () => ['shop'],
       polledElsewhere: () => store.tracker.projects,
       interval: () => 60_000,
-      isLocal: () => false,
       onError: (error) => store.errors.push(error),
       budget: new RequestBudget({ clock: store.clock }),
       clock: store.clock,

@@ -38,9 +38,8 @@ describe('BackgroundRefresh', () => {
       expanded: () => shown,
       polledElsewhere: () => followed,
       interval: () => interval,
-      isLocal: () => isNear,
       onError: (error) => errors.push(error),
-      budget: new RequestBudget({ clock: store.clock }),
+      budget: new RequestBudget({ clock: store.clock, isUnlimited: () => isNear }),
       clock: store.clock,
       random: () => 1,
     });
