@@ -12,7 +12,7 @@ import {
   unexpectedReply,
   type CallInfo,
 } from './errorMapping.ts';
-import { sendOnce, type Fetch, type HttpRequest, type RawResponse } from './request.ts';
+import { sendOnce, type Fetch, type RawResponse } from './request.ts';
 import { retryDelay, type RetryLimits } from './retry.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -60,9 +60,13 @@ interface CallContent {
   readonly body?: unknown;
 }
 
+interface Call extends CallInfo {
+  readonly url: string;
+  readonly init: RequestInit;
+}
+
 export class Http {
   readonly #options: HttpOptions;
-  readonly #headers: Readonly<Record<string, string>>;
 
   /** @throws {ApiError} invalidRequest for a key that is not safe in a header */
   constructor(options: HttpOptions) {
@@ -72,7 +76,6 @@ export class Http {
       throw new ApiError(message, { kind: 'invalidRequest' });
     }
     this.#options = options;
-    this.#headers = { accept: 'application/json', authorization: `Bearer ${options.key}` };
   }
 
   /** @param path begins with `/` and contains only checked ids. @throws {ApiError} */
@@ -82,8 +85,8 @@ export class Http {
     content: CallContent = {},
     options: CallOptions = {},
   ): Promise<Reply> {
-    const call = this.#callInfo(method, path);
-    return parse(call, await this.#send(call, this.#request(method, path, content), options));
+    const call = this.#prepare(method, path, content);
+    return parse(call, await this.#send(call, options));
   }
 
   /** GET for a resource that the specification doesn't promise. @returns undefined if the service doesn't offer it */
@@ -106,36 +109,42 @@ export class Http {
     lastBody: string | undefined,
     options: CallOptions = {},
   ): Promise<Reply | undefined> {
-    const call = this.#callInfo('GET', path);
-    const response = await this.#send(call, this.#request('GET', path, {}), options);
+    const call = this.#prepare('GET', path, {});
+    const response = await this.#send(call, options);
     return response.body === lastBody ? undefined : parse(call, response);
   }
 
-  #callInfo(method: Method, path: string): CallInfo {
-    return { requestLine: `${method} ${path}`, isChange: method !== 'GET', key: this.#options.key };
-  }
-
-  #request(method: Method, path: string, { query = {}, body }: CallContent): HttpRequest {
+  #prepare(method: Method, path: string, { query = {}, body }: CallContent): Call {
+    const { baseUrl, key } = this.#options;
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) parameters.set(name, String(value));
     }
+    const headers = { accept: 'application/json', authorization: `Bearer ${key}` };
     return {
-      method,
-      url: `${this.#options.baseUrl}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`,
-      headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      requestLine: `${method} ${path}`,
+      isChange: method !== 'GET',
+      key,
+      url: `${baseUrl}${path}${parameters.size === 0 ? '' : `?${parameters.toString()}`}`,
+      init:
+        body === undefined
+          ? { method, headers }
+          : {
+              method,
+              headers: { ...headers, 'content-type': 'application/json' },
+              body: JSON.stringify(body),
+            },
     };
   }
 
   /** Retries the request until it succeeds or must not be repeated. @throws the error of the last attempt */
-  async #send(call: CallInfo, request: HttpRequest, { signal, onRetry }: CallOptions): Promise<RawResponse> {
+  async #send(call: Call, { signal, onRetry }: CallOptions): Promise<RawResponse> {
     const { limits: { total = 120_000 } = {} } = this.#options;
     const deadline = performance.now() + total;
     for (let failures = 1; ; failures += 1) {
       if (signal?.aborted === true) throw cancelled(call, false);
       try {
-        return await this.#attempt(call, request, signal, deadline - performance.now());
+        return await this.#attempt(call, signal, deadline - performance.now());
       } catch (error) {
         const delay = retryDelay(error, call.isChange, failures, this.#options);
         // Don't wait beyond the time limit: the timeout would hide the reason.
@@ -147,17 +156,12 @@ export class Http {
   }
 
   /** @throws {ApiError} also for a response whose status is not 2xx */
-  async #attempt(
-    call: CallInfo,
-    request: HttpRequest,
-    callerSignal: AbortSignal | undefined,
-    remaining: number,
-  ): Promise<RawResponse> {
+  async #attempt(call: Call, callerSignal: AbortSignal | undefined, remaining: number): Promise<RawResponse> {
     const { fetch, limits: { attempt = 30_000 } = {} } = this.#options;
     const limit = Math.max(1, Math.ceil(Math.min(attempt, remaining)));
     const timeout = AbortSignal.timeout(limit);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
-    const response = await sendOnce(fetch, request, signal).catch((error: unknown) => {
+    const response = await sendOnce(fetch, call.url, call.init, signal).catch((error: unknown) => {
       if (callerSignal?.aborted === true) throw cancelled(call, call.isChange);
       if (timeout.aborted) throw timedOut(call, limit);
       throw requestError(call, error);

@@ -3,13 +3,6 @@
 /** The part of `globalThis.fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>;
 
-export interface HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
-
 /** A response with any status. The text of the status line is left out, because it may contain anything. */
 export interface RawResponse {
   readonly status: number;
@@ -34,7 +27,8 @@ const UTF_8 = new TextDecoder();
 /** @throws {BodyTooLarge}, the reason of the signal, or the error of fetch */
 export async function sendOnce(
   fetch: Fetch,
-  request: HttpRequest,
+  url: string,
+  init: RequestInit,
   signal: AbortSignal,
 ): Promise<RawResponse> {
   signal.throwIfAborted();
@@ -42,21 +36,17 @@ export async function sendOnce(
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener('abort', onAbort);
   try {
+    // The key must not follow a redirect to another server.
+    const sent = fetch(url, { ...init, redirect: 'manual', signal });
     // VS Code's fetch ignores the signal while it looks up a proxy.
-    return await Promise.race([exchange(fetch, request, signal), aborted.promise]);
+    return await Promise.race([readResponse(sent), aborted.promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-async function exchange(
-  fetch: Fetch,
-  { method, url, headers, body }: HttpRequest,
-  signal: AbortSignal,
-): Promise<RawResponse> {
-  // The key must not follow a redirect to another server.
-  const init: RequestInit = { method, headers, redirect: 'manual', ...(body === undefined ? {} : { body }) };
-  const response = await fetch(url, { ...init, signal });
+async function readResponse(sent: Promise<Response>): Promise<RawResponse> {
+  const response = await sent;
   return { status: response.status, headers: response.headers, body: await readBody(response) };
 }
 
