@@ -2,9 +2,9 @@
  * A cached list of the service's. It is loaded on first use, kept when a refresh fails, and compared item by item, so that
  * listeners learn what changed and equal items stay the same objects.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isSameFailure } from '../api/errors.ts';
 import type { UnreadableRecord } from '../api/records/parseResponse.ts';
-import { isEqual } from '../base/equal.ts';
 
 type Items<Id, Item> = ReadonlyMap<Id, Item>;
 
@@ -105,7 +105,7 @@ export abstract class RemoteList<Id, Item> {
     const isStructural =
       updatedInPlace !== undefined ||
       before.isLoaded !== after.isLoaded ||
-      !isEqual(before.unreadable, after.unreadable) ||
+      !isDeepStrictEqual(before.unreadable, after.unreadable) ||
       !isSameFailure(before.failure, after.failure);
     this.notify({ before: before.items, changed: updatedInPlace ?? changed, isStructural });
   }
@@ -141,7 +141,7 @@ function keepEqual<Id, Item>(before: Items<Id, Item>, after: Items<Id, Item>) {
   for (const [id, item] of after) {
     const old = before.get(id);
     if (old === undefined || old === item) continue;
-    if (isEqual(old, item)) equal.push([id, old]);
+    if (isDeepStrictEqual(old, item)) equal.push([id, old]);
     else changed.push(id);
   }
   return { items: equal.length === 0 ? after : new Map([...after, ...equal]), changed };

@@ -1,5 +1,5 @@
 /** What a change of a compute does to its connections (section 3.2). */
-import { isEqual } from '../../base/equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from './records.ts';
 import type { ComputePatch } from './requests.ts';
 
@@ -26,7 +26,7 @@ interface StartAttributes {
 export const isRestartRequired = (before: StartAttributes, after: StartAttributes): boolean =>
   before.minCu !== after.minCu ||
   before.maxCu !== after.maxCu ||
-  !isEqual(before.pgSettings, after.pgSettings);
+  !isDeepStrictEqual(before.pgSettings, after.pgSettings);
 
 /** The most severe effect of a change. */
 export function changeEffect(current: Current, change: ComputePatch): EditEffect {

@@ -1,9 +1,9 @@
 /**
  * The branches that agents have created, and the last calls of agents. All windows share both. They contain no secret.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { Branch } from '../../api/records/records.ts';
-import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -118,7 +118,7 @@ export class AgentBranches {
       if (name === undefined && this.#now() - Date.parse(entry.createdAt) < MAX_DELAY) return entry;
       return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
     });
-    if (!isEqual(updated, this.#entries)) await this.#set(updated);
+    if (!isDeepStrictEqual(updated, this.#entries)) await this.#set(updated);
   }
 
   /** @param call without secrets */

@@ -1,7 +1,7 @@
 /** The projects of the account. The first load shows each page at once; a refresh shows all pages together. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ProjectPage } from '../../api/client.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
-import { isEqual } from '../../base/equal.ts';
 import type { Project } from '../../api/records/records.ts';
 import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
 
@@ -61,7 +61,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
       const replaced: string[] = [];
       for (const record of page.items) {
         const old = items.get(record.id);
-        if (old !== undefined && isEqual(old.record, record)) continue;
+        if (old !== undefined && isDeepStrictEqual(old.record, record)) continue;
         if (old !== undefined) replaced.push(record.id);
         items.set(record.id, { id: record.id, record });
       }

@@ -1,4 +1,5 @@
 /** The calls that change computes: see `ChangeSender`. */
+import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Client } from '../../api/client.ts';
 import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
@@ -7,7 +8,6 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
 import { settingsOn } from '../settings/pgSettings.ts';
-import { isEqual } from '../../base/equal.ts';
 import type { ChangeSender, Mutation, SendOptions, SendResult } from './changeSender.ts';
 
 interface ComputeRequest extends Pick<Mutation, 'verb' | 'send'> {
@@ -149,6 +149,8 @@ function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
 /** The attributes of `patch` that differ from the compute's; undefined if all are equal. */
 export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
   const current = currentOf(compute);
-  const different = Object.entries(patch).filter(([field, value]) => !isEqual(value, current[field]));
+  const different = Object.entries(patch).filter(
+    ([field, value]) => !isDeepStrictEqual(value, current[field]),
+  );
   return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputePatch);
 }

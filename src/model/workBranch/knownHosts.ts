@@ -2,8 +2,8 @@
  * The branches of the hosts in env files, so that the status bar shows them without a request. All windows share the table.
  * It contains only hosts that were in an env file.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from '../../api/records/records.ts';
-import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
@@ -80,7 +80,7 @@ export class KnownHosts {
 
   async #set(entries: readonly (readonly [string, KnownBranch])[]): Promise<void> {
     const before = new Map(read(this.#memory));
-    if (entries.every(([host, known]) => isEqual(before.get(host), known))) return;
+    if (entries.every(([host, known]) => isDeepStrictEqual(before.get(host), known))) return;
     for (const [host] of entries) before.delete(host);
     await this.#memory.update(KNOWN_HOSTS, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
     this.#changed.fire();

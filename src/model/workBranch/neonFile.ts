@@ -5,7 +5,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { isEqual } from '../../base/equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 
@@ -68,7 +68,7 @@ export function withBranch(text: string, change: NeonChange): string | undefined
   const git = fieldsOf(after['git']);
   if (change.gitBranch !== undefined && typeof git['map'] === 'object' && git['map'] !== null)
     after['git'] = { ...git, map: { ...git['map'], [change.gitBranch]: change.branch } };
-  if (isEqual(before, after)) return undefined;
+  if (isDeepStrictEqual(before, after)) return undefined;
   const indent = /^[\t ]+/m.exec(text)?.[0];
   const changed = JSON.stringify(after, undefined, indent) + text.slice(text.trimEnd().length);
   return text.includes('\r\n') ? changed.replace(/\r?\n/g, '\r\n') : changed;

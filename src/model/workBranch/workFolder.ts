@@ -3,9 +3,9 @@
  * the repository's map says so.
  */
 import { basename, dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
-import { isEqual } from '../../base/equal.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchRef } from './branchMap.ts';
@@ -265,7 +265,7 @@ export class WorkFolder implements Disposable {
           ];
     const isUsed = map.isFollowed || current !== undefined;
     const files: WatchedFiles = isUsed ? [[dirname(envPath), [basename(envPath)]], ...inRepository] : [];
-    if (isEqual(files, this.#watched)) return;
+    if (isDeepStrictEqual(files, this.#watched)) return;
     this.#watched = files;
     this.#watcher?.dispose();
     this.#watcher = watchFiles(files, () => this.#schedule());

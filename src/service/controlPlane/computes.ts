@@ -1,6 +1,6 @@
 /** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
-import { isEqual } from '../../base/equal.ts';
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { conflict, notFound, unprocessable } from '../core/errors.ts';
 import type { AccountState, ProjectState } from '../state/store.ts';
@@ -75,7 +75,7 @@ export async function updateCompute(
   const next = applyPatch(compute, patch, now);
   requireValidUpdate(plane, project, compute.record, next, patch);
   // Postgres itself checks new settings.
-  if (engine !== undefined && !isEqual(next.settings, compute.record.settings)) requirePostgres(engine);
+  if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings)) requirePostgres(engine);
   const { steps, pending } = stepsOfUpdate(compute, next);
   if (steps.length > 0) return begin(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
   plane.store.commit({ set: 'compute', value: { ...compute, record: next } });
@@ -199,7 +199,8 @@ function stepsOfUpdate(
   next: ComputeRecord,
 ): { readonly steps: readonly ComputeStep[]; readonly pending: 'active' | 'idle' } {
   const { record } = compute;
-  if (isEqual(specOf(compute), specOf({ ...compute, record: next }))) return { steps: [], pending: 'idle' };
+  if (isDeepStrictEqual(specOf(compute), specOf({ ...compute, record: next })))
+    return { steps: [], pending: 'idle' };
   const isActive = record.current_state === 'active';
   const apply: ComputeStep = { kind: 'apply', before: record };
   const isMove = next.branch_id !== record.branch_id;

@@ -1,7 +1,7 @@
 /** What differs between the servers of a branch: its primary and its read replicas. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isEqual } from '../../base/equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
 import { maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
 import type { ServerDependencies } from './data/branchData.ts';
@@ -56,7 +56,7 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
       const primary = branches.primary(branchId);
       if (branchId !== compute.branchId || server.isStopping || !primary) return;
       const required = maximumSettings(settings, branches.standbySettings(branchId));
-      if (!isEqual(settings, required)) return restart('its primary now has higher settings');
+      if (!isDeepStrictEqual(settings, required)) return restart('its primary now has higher settings');
       // Makes the replica connect at once instead of after a pause.
       server.reload();
       void checkStreaming(compute, server, primary);

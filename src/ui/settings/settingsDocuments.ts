@@ -3,6 +3,7 @@
  * overwrite them. Saving takes until the service has applied the change. If the change fails, the save fails with the
  * reason, and the document stays unsaved.
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   FileChangeType,
   FileSystemError,
@@ -20,7 +21,6 @@ import {
 import { isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { isEqual } from '../../base/equal.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import { computeNodeOf, type InventoryEvent } from '../../model/inventory/nodes.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
@@ -120,7 +120,7 @@ export class SettingsDocuments implements Disposable {
       throw new Error(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));
     this.#rejected.delete(uri.toString());
     const name = nameOrId(compute.name, compute.id);
-    if (isEqual(settings, settingsOn(compute)))
+    if (isDeepStrictEqual(settings, settingsOn(compute)))
       return announce(l10n.t('{0} already has these settings', name));
     const node = computeNodeOf(compute);
     const question = l10n.t('Apply the Postgres settings to {0}?', name);
@@ -212,7 +212,7 @@ export class SettingsDocuments implements Disposable {
 function shows(document: TextDocument, settings: SettingsText): boolean {
   const text = document.getText();
   const shown = parseSettings(text).settings;
-  return text === formatSettings(settings) || (shown !== undefined && isEqual(shown, settings));
+  return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));
 }
 
 /** VS Code shows only the messages of its own error class. */

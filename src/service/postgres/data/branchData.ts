@@ -1,7 +1,7 @@
 /** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isEqual } from '../../../base/equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { Emitter } from '../../../base/event.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
@@ -71,7 +71,7 @@ export class BranchData {
 
   /** Call it before a primary is started with these settings. */
   saveStandbySettings(branchId: string, settings: StandbySettings): void {
-    if (!isEqual(settings, this.standbySettings(branchId)))
+    if (!isDeepStrictEqual(settings, this.standbySettings(branchId)))
       writePrivateFile(this.#settingsFile(branchId), JSON.stringify(settings));
   }
 

@@ -2,9 +2,9 @@
 import { mkdir, readFile, readlink, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { isEqual } from '../../../base/equal.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import {
@@ -73,7 +73,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
       ),
     );
   const current = findService(await readText(file), name);
-  if (current !== undefined && isEqual(current.toSorted(), lines.toSorted())) return true;
+  if (current !== undefined && isDeepStrictEqual(current.toSorted(), lines.toSorted())) return true;
   if (current !== undefined) {
     const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));
     const detail = l10n.t('Current values:\n{0}', current.map(hidePassword).join('\n'));
