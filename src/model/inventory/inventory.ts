@@ -13,7 +13,7 @@ import type { Session } from '../account/session.ts';
 import { BranchLists } from './branchLists.ts';
 import { ComputeList } from './computeList.ts';
 import type { InventoryEvent } from './nodes.ts';
-import { ProjectList, type ProjectListDiff } from './projectList.ts';
+import { ProjectList } from './projectList.ts';
 import { RetryStatus } from './retryStatus.ts';
 
 /** The state of the view as a whole. */
@@ -208,16 +208,14 @@ export class Inventory implements Disposable {
         for await (const page of pages) onPage(page);
       });
     };
-    const list: ProjectList = new ProjectList(fetchPages, (change) => {
-      if (list === this.#projects) this.#projectsChanged(change);
+    const list: ProjectList = new ProjectList({
+      fetchPages,
+      forget: (removed) => removed.filter((id) => list === this.#projects && this.#forget(id)),
+      onChange: (changes) => {
+        if (list === this.#projects) this.#changed.fire(changes);
+      },
     });
     return list;
-  }
-
-  #projectsChanged({ ids, removed, isStructural }: ProjectListDiff): void {
-    const forgotten = removed.filter((id) => this.#forget(id));
-    const projects = [...ids, ...forgotten].map((projectId) => ({ kind: 'project', projectId }) as const);
-    this.#changed.fire(isStructural ? [{ kind: 'projects' }, ...projects] : projects);
   }
 
   /** @returns whether its computes were requested before */

@@ -4,6 +4,7 @@ import type { ProjectPage } from '../../api/client.ts';
 import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
 import type { Project } from '../../api/records/records.ts';
 import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
+import type { InventoryEvent } from './nodes.ts';
 
 /** A project of the account; without a record if the service couldn't return its details. */
 interface ProjectEntry {
@@ -11,29 +12,22 @@ interface ProjectEntry {
   readonly record: Project | undefined;
 }
 
-export interface ProjectListDiff {
-  /** Projects whose record changed. */
-  readonly ids: readonly string[];
-  /** Projects that were deleted. */
-  readonly removed: readonly string[];
-  /** Projects were added, removed or reordered, or the list as a whole changed. */
-  readonly isStructural: boolean;
+interface ProjectListOptions {
+  readonly fetchPages: (onPage: (page: ProjectPage) => void) => Promise<void>;
+  /** Called with projects that were deleted. Returns those whose computes were requested before. */
+  readonly forget: (removed: readonly string[]) => readonly string[];
+  readonly onChange: (changes: readonly InventoryEvent[]) => void;
 }
 
 type Entries = ReadonlyMap<string, ProjectEntry>;
 
 export class ProjectList extends RemoteList<string, ProjectEntry> {
-  readonly #fetchPages: (onPage: (page: ProjectPage) => void) => Promise<void>;
-  readonly #onChange: (change: ProjectListDiff) => void;
+  readonly #options: ProjectListOptions;
   #firstPage = Promise.withResolvers<void>();
 
-  constructor(
-    fetchPages: (onPage: (page: ProjectPage) => void) => Promise<void>,
-    onChange: (change: ProjectListDiff) => void,
-  ) {
+  constructor(options: ProjectListOptions) {
     super();
-    this.#fetchPages = fetchPages;
-    this.#onChange = onChange;
+    this.#options = options;
   }
 
   /** The projects by id, in the service's order. */
@@ -57,7 +51,7 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     this.#firstPage = Promise.withResolvers();
     const items = new Map<string, ProjectEntry>();
     const unreadable: UnreadableRecord[] = [];
-    await this.#fetchPages((page) => {
+    await this.#options.fetchPages((page) => {
       const replaced: string[] = [];
       for (const record of page.items) {
         const old = items.get(record.id);
@@ -80,7 +74,10 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
   protected override notify({ before, changed, isStructural }: ListDiff<string, ProjectEntry>): void {
     const isChanged = isStructural || !isSameOrder(before, this.items);
     const removed = this.isLoaded && isChanged ? [...before.keys()].filter((id) => !this.#isListed(id)) : [];
-    if (isChanged || changed.length > 0) this.#onChange({ ids: changed, removed, isStructural: isChanged });
+    const ids = [...changed, ...this.#options.forget(removed)];
+    const projects = ids.map((projectId) => ({ kind: 'project', projectId }) as const);
+    if (isChanged) this.#options.onChange([{ kind: 'projects' }, ...projects]);
+    else if (projects.length > 0) this.#options.onChange(projects);
   }
 
   #isListed(id: string): boolean {
