@@ -74,7 +74,7 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
   const unprotected = { all: () => [], set: async () => undefined, delete: ignore };
   const memory = fileMemory(path.join(dataDir, 'agents.json'));
   // The user's marks are settings of VS Code. The service knows which branches are protected.
-  const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks: new Emitter<void>().event });
+  const guards = new Guards(session, inventory, { marks: {} });
   await session.start();
   return {
     session,

@@ -4,7 +4,6 @@
  */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
-import { Emitter } from '../../src/base/event.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
 import { Guards, type Mark } from '../../src/model/account/guards.ts';
 import { AgentBranches } from '../../src/model/agents/agentBranches.ts';
@@ -105,8 +104,7 @@ export async function connectModel(
     new OperationTracker({ session, inventory, memory, clock, onError, budget, random: () => 1 }),
   );
   const marks: Record<string, Mark> = {};
-  const onDidChangeMarks = disposables.add(new Emitter<void>()).event;
-  const guards = new Guards(session, inventory, { marks, onDidChangeMarks }, clock);
+  const guards = new Guards(session, inventory, { marks }, clock);
   const sender = new ChangeSender(session, inventory, tracker);
   const computeActions = new ComputeActions(session, inventory, sender);
   await session.start();

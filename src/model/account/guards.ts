@@ -1,6 +1,5 @@
 /** The marks that the user gave to accounts and projects, and how they restrict changes. */
 import { systemClock, type Clock } from '../../base/clock.ts';
-import type { Event } from '../../base/event.ts';
 import { accountId } from './accounts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { AccountConnection } from './accountConnection.ts';
@@ -23,42 +22,25 @@ export interface GuardTarget {
   readonly toBranchId?: string | undefined;
 }
 
-/** The cached branches and computes. */
-interface GuardedInventory extends Pick<Inventory, 'refreshComputes'> {
-  readonly branches: Pick<Inventory['branches'], 'isKnown' | 'refresh'> & {
-    get(projectId: string, branchId: string): { readonly protected?: boolean | null | undefined } | undefined;
-  };
-  compute(projectId: string, computeId: string): { readonly branch_id: string } | undefined;
-}
-
 /** Milliseconds that a change waits for fresh lists. */
 const MAX_WAIT = 5000;
 
-/** The user's settings. */
-interface MarkSettings {
-  readonly marks: Marks;
-  readonly onDidChangeMarks: Event<void>;
-}
-
 export class Guards {
   readonly #session: Pick<Session, 'connection' | 'requireSameAccount'>;
-  readonly #inventory: GuardedInventory;
-  readonly #settings: MarkSettings;
+  readonly #inventory: Inventory;
+  readonly #settings: { readonly marks: Marks };
   readonly #clock: Clock;
-
-  readonly onDidChange: Event<void>;
 
   constructor(
     session: Pick<Session, 'connection' | 'requireSameAccount'>,
-    inventory: GuardedInventory,
-    settings: MarkSettings,
+    inventory: Inventory,
+    settings: { readonly marks: Marks },
     clock: Clock = systemClock,
   ) {
     this.#session = session;
     this.#inventory = inventory;
     this.#settings = settings;
     this.#clock = clock;
-    this.onDidChange = settings.onDidChangeMarks;
   }
 
   get connection(): AccountConnection | undefined {

@@ -75,7 +75,8 @@ export async function updateCompute(
   const next = applyPatch(compute, patch, now);
   requireValidUpdate(plane, project, compute.record, next, patch);
   // Postgres itself checks new settings.
-  if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings)) requirePostgres(engine);
+  if (engine !== undefined && !isDeepStrictEqual(next.settings, compute.record.settings))
+    requirePostgres(engine);
   const { steps, pending } = stepsOfUpdate(compute, next);
   if (steps.length > 0) return begin(plane, { ...compute, record: withState(next, { pending }, now) }, steps);
   plane.store.commit({ set: 'compute', value: { ...compute, record: next } });

@@ -8,6 +8,7 @@ import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { LocalService } from '../localService/localService.ts';
 import type { Log } from '../log/log.ts';
+import type { Config } from '../state/config.ts';
 import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
@@ -24,7 +25,8 @@ interface ComputesTreeDependencies {
   readonly inventory: Inventory;
   readonly log: Pick<Log, 'error'>;
   readonly localService: Pick<LocalService, 'postgresProblem' | 'onDidChangePostgres'>;
-  readonly guards: Pick<Guards, 'accountMark' | 'cachedMark' | 'onDidChange'>;
+  readonly guards: Pick<Guards, 'accountMark' | 'cachedMark'>;
+  readonly config: Pick<Config, 'onDidChangeMarks'>;
 }
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
@@ -42,13 +44,13 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly view: TreeView<TreeNode>;
 
   constructor(deps: ComputesTreeDependencies, view: TreeView<TreeNode>) {
-    const { inventory, localService, guards } = deps;
+    const { inventory, localService, config } = deps;
     this.#deps = deps;
     this.#inventory = inventory;
     this.view = view;
     for (const each of [
       this.#changed,
-      guards.onDidChange(() => this.redraw()),
+      config.onDidChangeMarks(() => this.redraw()),
       localService.onDidChangePostgres(() => this.redraw()),
       inventory.onDidChange((changes) => this.#update(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),

@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { Guards, type Marks } from '../../../../src/model/account/guards.ts';
+import type { Inventory } from '../../../../src/model/inventory/inventory.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');
 assert.ok(baseUrl);
 const work = { baseUrl, name: 'work' };
 const isProtected = { protected: true };
+
+/** The part that guards use. */
+const asInventory = (part: object) => part as unknown as Inventory;
 
 describe('Guards', () => {
   const guardsWith = (marks: Marks, branch: { readonly protected?: boolean } = {}) => {
@@ -22,11 +26,7 @@ describe('Guards', () => {
     };
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
     const connection = new AccountConnection(work, 'key', () => Promise.reject(new Error('not used')));
-    const onDidChangeMarks = () => ({ dispose: () => undefined });
-    return new Guards({ connection, requireSameAccount: () => undefined }, inventory, {
-      marks,
-      onDidChangeMarks,
-    });
+    return new Guards({ connection, requireSameAccount: () => undefined }, asInventory(inventory), { marks });
   };
 
   it('checks before a change whether the branch is protected', async () => {
@@ -45,8 +45,7 @@ describe('Guards', () => {
     const branches = { get: () => undefined, isKnown: () => false, refresh: () => reply };
     const inventory = { branches, compute: () => undefined, refreshComputes: async () => undefined };
     const session = { connection: undefined, requireSameAccount: () => undefined };
-    const onDidChangeMarks = () => ({ dispose: () => undefined });
-    const guards = new Guards(session, inventory, { marks: {}, onDidChangeMarks }, clock);
+    const guards = new Guards(session, asInventory(inventory), { marks: {} }, clock);
     const target = { projectId: 'shop', branchId: 'br-main' };
     await guards.refreshProtection(target);
     assert.deepEqual(clock.waits, []);
@@ -68,11 +67,8 @@ describe('Guards', () => {
       refresh: async () => undefined,
     };
     const inventory = { branches, compute: () => undefined, refreshComputes: () => Promise.resolve() };
-    const onDidChangeMarks = () => ({ dispose: () => undefined });
-    const guards = new Guards({ connection: undefined, requireSameAccount: () => undefined }, inventory, {
-      marks: {},
-      onDidChangeMarks,
-    });
+    const session = { connection: undefined, requireSameAccount: () => undefined };
+    const guards = new Guards(session, asInventory(inventory), { marks: {} });
     const compute = { projectId: 'shop', branchId: 'br-dev' };
     assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-qa' }), undefined);
     assert.equal(guards.cachedMark({ ...compute, toBranchId: 'br-main' }), 'production');

@@ -40,8 +40,9 @@ describe('ComputesTree', () => {
       },
     } as unknown as TreeView<TreeNode>;
     const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
-    const guards = { accountMark: undefined, cachedMark: () => undefined, onDidChange: ignored };
-    const tree = new ComputesTree({ session, inventory, log: new Log(), localService, guards }, view);
+    const guards = { accountMark: undefined, cachedMark: () => undefined };
+    const config = { onDidChangeMarks: ignored };
+    const tree = new ComputesTree({ session, inventory, log: new Log(), localService, guards, config }, view);
     await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
