@@ -68,7 +68,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
 
   /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
-    const connection = this.#requireConnection();
+    const connection = this.#session.requireConnection();
     try {
       const client = await connection.client();
       const created = await this.#findKindAfter403(connection, client.createApiKey(name, options));
@@ -83,7 +83,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
 
   /** Immediate and irreversible (section 3.3). @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
-    const connection = this.#requireConnection();
+    const connection = this.#session.requireConnection();
     try {
       await (await connection.client()).revokeApiKey(id, options);
     } catch (error) {
@@ -100,7 +100,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
   }
 
   protected override async fetch(): Promise<FetchedList<number, ApiKey>> {
-    const connection = this.#requireConnection();
+    const connection = this.#session.requireConnection();
     const client = await connection.client();
     const { signal } = connection;
     const { items, unreadable } = await this.#findKindAfter403(connection, client.listApiKeys({ signal }));
@@ -109,11 +109,6 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
 
   protected override notify(): void {
     this.#changed.fire();
-  }
-
-  #requireConnection(): AccountConnection {
-    if (this.#connection === undefined) throw new Error('Not connected');
-    return this.#connection;
   }
 
   async #findKindAfter403<T>(connection: AccountConnection, call: Promise<T>): Promise<T> {

@@ -36,6 +36,13 @@ export class Session implements Disposable {
     return this.#state.connection;
   }
 
+  /** @throws {Error} without a connection */
+  requireConnection(): AccountConnection {
+    const { connection } = this;
+    if (connection === undefined) throw new Error('Not connected');
+    return connection;
+  }
+
   /**
    * Throws if the window has switched accounts. The key may have changed. Without a connection, nothing can be sent anyway.
    * @param initialConnection the connection when the user began

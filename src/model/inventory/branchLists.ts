@@ -5,6 +5,7 @@
 import { isNotOffered, isRejected } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
+import type { Session } from '../account/session.ts';
 import type { ListDiff } from '../remoteList.ts';
 import type { InventoryEvent } from './nodes.ts';
 import { RecordList } from './recordList.ts';
@@ -64,20 +65,20 @@ interface BranchListeners {
 }
 
 export class BranchLists {
+  readonly #session: Session;
   readonly #listeners: BranchListeners;
-  #connection: AccountConnection | undefined;
   readonly #lists = new Map<string, BranchList>();
   #isOffered: boolean | undefined;
 
-  constructor(listeners: BranchListeners) {
+  constructor(session: Session, listeners: BranchListeners) {
+    this.#session = session;
     this.#listeners = listeners;
   }
 
-  /** @param isSameAccount whether to keep the loaded branches */
-  setConnection(connection: AccountConnection | undefined, isSameAccount: boolean): void {
-    this.#connection = connection;
+  /** Call this when the connection has changed. @param keepItems for the same account */
+  reset({ keepItems }: { readonly keepItems: boolean }): void {
     this.#isOffered = undefined;
-    if (!isSameAccount) this.#lists.clear();
+    if (!keepItems) this.#lists.clear();
     for (const list of this.#lists.values()) list.reset({ keepItems: true });
   }
 
@@ -124,7 +125,7 @@ export class BranchLists {
   }
 
   get #canLoad(): boolean {
-    return this.isOffered && this.#connection !== undefined;
+    return this.isOffered && this.#session.connection !== undefined;
   }
 
   #listFor(projectId: string): BranchList {
@@ -142,12 +143,11 @@ export class BranchLists {
   }
 
   async #fetch(projectId: string, lastBody: string | undefined) {
-    const connection = this.#connection;
-    if (connection === undefined) throw new Error('Not connected');
+    const connection = this.#session.requireConnection();
     const client = await connection.client();
     try {
       const changed = await client.branches.listIfChanged(projectId, lastBody, { signal: connection.signal });
-      if (connection === this.#connection) this.#isOffered = true;
+      if (connection === this.#session.connection) this.#isOffered = true;
       return changed;
     } catch (error) {
       if (await this.#isNotOffered(projectId, error)) this.#concludeNotOffered(connection);
@@ -163,7 +163,7 @@ export class BranchLists {
   }
 
   #concludeNotOffered(connection: AccountConnection): void {
-    if (connection !== this.#connection || this.#isOffered !== undefined) return;
+    if (connection !== this.#session.connection || this.#isOffered !== undefined) return;
     this.#isOffered = false;
     this.#listeners.onNotOffered();
   }

@@ -39,24 +39,25 @@ export class Inventory implements Disposable {
   readonly onDidChange = this.#changed.event;
 
   /** The names and marks of branches, if the service offers them. */
-  readonly branches = new BranchLists({
-    onChange: (changes) => this.#changed.fire(changes),
-    onNotOffered: () => {
-      const ids = [...(this.#projects?.entries.keys() ?? [])];
-      this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
-    },
-    isReadable: (projectId) =>
-      this.refreshComputes(projectId).then(
-        () => true,
-        () => false,
-      ),
-  });
+  readonly branches: BranchLists;
 
   readonly retryStatus = new RetryStatus();
 
   constructor(session: Session, organizationId: () => string | undefined) {
     this.#session = session;
     this.#organizationId = organizationId;
+    this.branches = new BranchLists(session, {
+      onChange: (changes) => this.#changed.fire(changes),
+      onNotOffered: () => {
+        const ids = [...(this.#projects?.entries.keys() ?? [])];
+        this.#changed.fire(ids.map((projectId) => ({ kind: 'project', projectId })));
+      },
+      isReadable: (projectId) =>
+        this.refreshComputes(projectId).then(
+          () => true,
+          () => false,
+        ),
+    });
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.retryStatus);
     this.#disposables.add(session.onDidChange(() => this.#changeConnection()));
@@ -182,7 +183,7 @@ export class Inventory implements Disposable {
     if (connection === previous) return;
     const isKept = connection?.isSameAccount(previous) === true && this.#projects?.isLoaded === true;
     this.#connection = connection;
-    this.branches.setConnection(connection, isKept);
+    this.branches.reset({ keepItems: isKept });
     if (isKept) {
       this.#projects?.reset({ keepItems: true });
       for (const list of this.#computes.values()) list.reset({ keepItems: true });
@@ -193,14 +194,9 @@ export class Inventory implements Disposable {
     this.#changed.fire([{ kind: isKept ? 'key' : 'all' }]);
   }
 
-  #requireConnection(): AccountConnection {
-    if (this.#connection === undefined) throw new Error('Not connected');
-    return this.#connection;
-  }
-
   #newProjectList(): ProjectList {
     const fetchPages = async (onPage: (page: ProjectPage) => void) => {
-      const connection = this.#requireConnection();
+      const connection = this.#session.requireConnection();
       const { signal } = connection;
       const client = await connection.client();
       await this.retryStatus.track(async (onRetry) => {
@@ -230,7 +226,7 @@ export class Inventory implements Disposable {
     const list: ComputeList = new ComputeList({
       projectId,
       fetch: async (lastBody) => {
-        const connection = this.#requireConnection();
+        const connection = this.#session.requireConnection();
         const { signal } = connection;
         const client = await connection.client();
         return await this.retryStatus.track((onRetry) =>

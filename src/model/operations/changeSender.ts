@@ -100,10 +100,8 @@ export class ChangeSender {
   }
 
   #requireConnection(initialConnection: AccountConnection | undefined): AccountConnection {
-    const { connection } = this.#session;
-    if (connection === undefined) throw new Error('Not connected');
     this.#session.requireSameAccount(initialConnection);
-    return connection;
+    return this.#session.requireConnection();
   }
 
   /** @returns whether the change has operations to follow */
