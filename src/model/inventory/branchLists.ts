@@ -4,7 +4,6 @@
  */
 import { isNotOffered, isRejected } from '../../api/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
-import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Session } from '../account/session.ts';
 import type { ListDiff } from '../remoteList.ts';
 import type { InventoryEvent } from './nodes.ts';
@@ -144,13 +143,17 @@ export class BranchLists {
 
   async #fetch(projectId: string, lastBody: string | undefined) {
     const connection = this.#session.requireConnection();
+    const isCurrent = () => connection === this.#session.connection;
     const client = await connection.client();
     try {
       const changed = await client.branches.listIfChanged(projectId, lastBody, { signal: connection.signal });
-      if (connection === this.#session.connection) this.#isOffered = true;
+      if (isCurrent()) this.#isOffered = true;
       return changed;
     } catch (error) {
-      if (await this.#isNotOffered(projectId, error)) this.#concludeNotOffered(connection);
+      if ((await this.#isNotOffered(projectId, error)) && isCurrent() && this.#isOffered === undefined) {
+        this.#isOffered = false;
+        this.#listeners.onNotOffered();
+      }
       throw error;
     }
   }
@@ -158,13 +161,6 @@ export class BranchLists {
   /** A 403 or 404 may also mean that the project was deleted, or that the key has no access to it. */
   async #isNotOffered(projectId: string, error: unknown): Promise<boolean> {
     if (this.#isOffered !== undefined) return false;
-    if (isRejected(error, 405)) return true;
-    return isNotOffered(error) && (await this.#listeners.isReadable(projectId));
-  }
-
-  #concludeNotOffered(connection: AccountConnection): void {
-    if (connection !== this.#session.connection || this.#isOffered !== undefined) return;
-    this.#isOffered = false;
-    this.#listeners.onNotOffered();
+    return isRejected(error, 405) || (isNotOffered(error) && (await this.#listeners.isReadable(projectId)));
   }
 }
