@@ -8,6 +8,7 @@ import type { CreatedApiKey } from '../../api/records/records.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { Emitter, type Event } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
 
 /** VS Code's SecretStorage, or a Map in tests. Every call may fail, for example because the keyring is locked. */
 export interface SecretStore {
@@ -52,7 +53,7 @@ export class Accounts implements Disposable {
   readonly #secrets: SecretStore;
   readonly #changed = new Emitter<void>();
   readonly #subscription: Disposable;
-  #lastWrite: Promise<unknown> = Promise.resolve();
+  readonly #oneAtATime = limitConcurrency(1);
 
   /** Fires when the list, the current account or a key may have changed, here or in another window. */
   readonly onDidChange = this.#changed.event;
@@ -116,10 +117,7 @@ export class Accounts implements Disposable {
   remove(account: Account): Promise<void> {
     return this.#write(async ({ accounts, current }) => {
       await this.#secrets.delete(keyEntry(account));
-      return {
-        accounts: accounts.filter((stored) => !isSame(stored, account)),
-        current: current !== undefined && isSame(current, account) ? undefined : current,
-      };
+      return { accounts: accounts.filter((stored) => !isSame(stored, account)), current };
     });
   }
 
@@ -128,15 +126,13 @@ export class Accounts implements Disposable {
     this.#changed.dispose();
   }
 
-  /** Runs one change at a time, so that each starts from the result of the previous one. */
+  /** Each change starts from the result of the previous one. The current account counts only if it is in the list. */
   #write(change: (list: AccountList) => Promise<AccountList>): Promise<void> {
-    const written = this.#lastWrite.then(async () => {
+    return this.#oneAtATime(async () => {
       const { accounts, current } = await change(await this.list());
       const stored = { accounts, current: current && accountId(current) };
       await this.#secrets.store(LIST_ENTRY, JSON.stringify(stored));
     });
-    this.#lastWrite = written.catch(() => undefined); // The caller gets the error. Later changes still run.
-    return written;
   }
 }
 
