@@ -53,10 +53,16 @@ export class ApiError extends Error {
 export const faultOf = (error: unknown): Fault | undefined =>
   error instanceof ApiError ? error.fault : undefined;
 
+/** The status with which the service rejected the request, if it did. */
+export function statusOf(error: unknown): number | undefined {
+  const fault = faultOf(error);
+  return fault?.kind === 'rejected' ? fault.status : undefined;
+}
+
 /** Whether the service rejected the request. @param statuses accept only these, if any are given */
 export function isRejected(error: unknown, ...statuses: number[]): boolean {
-  const fault = faultOf(error);
-  return fault?.kind === 'rejected' && (statuses.length === 0 || statuses.includes(fault.status));
+  const status = statusOf(error);
+  return status !== undefined && (statuses.length === 0 || statuses.includes(status));
 }
 
 /** Whether a call that the specification doesn't promise isn't offered. A 403 or 404 may also be about the resource. */
@@ -72,10 +78,7 @@ export function isPermanentRejection(error: unknown): boolean {
 /** Whether two failures look the same to the user. Each attempt fails with a new error object. */
 export function isSameFailure(a: unknown, b: unknown): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return a === b;
-  const fault = faultOf(a);
-  const isSameKind =
-    fault?.kind === 'rejected' ? isRejected(b, fault.status) : fault?.kind === faultOf(b)?.kind;
-  return isSameKind && a.message === b.message;
+  return faultOf(a)?.kind === faultOf(b)?.kind && statusOf(a) === statusOf(b) && a.message === b.message;
 }
 
 export const isCancelled = (error: unknown): boolean => faultOf(error)?.kind === 'cancelled';

@@ -1,7 +1,7 @@
 /** HTTP with JSON, the API key in a header and retries. Every failure is an {@link ApiError}. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseUrl } from '../baseUrl.ts';
-import { ApiError, faultOf, isNotOffered } from '../errors.ts';
+import { ApiError, isNotOffered, statusOf } from '../errors.ts';
 import { isSendableKey } from '../records/ids.ts';
 import {
   cancelled,
@@ -170,11 +170,6 @@ export class Http {
     throw responseError(call, response);
   }
 }
-
-const statusOf = (error: unknown): number | undefined => {
-  const fault = faultOf(error);
-  return fault?.kind === 'rejected' ? fault.status : undefined;
-};
 
 function parse(call: CallInfo, { status, headers, body }: RawResponse): Reply {
   const { requestLine, isChange } = call;
