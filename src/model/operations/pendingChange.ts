@@ -53,10 +53,7 @@ export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean
 
 /** The number of operations in progress. */
 export const countOpenOperations = (changes: readonly PendingChange[]): number =>
-  changes.reduce(
-    (sum, { operations }) => sum + operations.filter((operation) => !isFinal(operation)).length,
-    0,
-  );
+  changes.flatMap(({ operations }) => operations).filter((operation) => !isFinal(operation)).length;
 
 /** The entry of the pending changes in the workspace state, for the next window. */
 export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
