@@ -16,6 +16,8 @@ export type OpenClient = (
  */
 export class AccountConnection {
   readonly account: Account;
+  /** See `accountId`. */
+  readonly accountId: string;
   readonly #key: string;
   readonly #open: OpenClient;
   readonly #abort = new AbortController();
@@ -23,6 +25,7 @@ export class AccountConnection {
 
   constructor(account: Account, key: string, open: OpenClient) {
     this.account = account;
+    this.accountId = accountId(account);
     this.#key = key;
     this.#open = open;
   }
@@ -43,7 +46,7 @@ export class AccountConnection {
 
   /** Whether both connections show the same data. */
   isSameAccount(other: AccountConnection | undefined): boolean {
-    return other !== undefined && accountId(other.account) === accountId(this.account);
+    return other?.accountId === this.accountId;
   }
 
   hasKey(key: string): boolean {

@@ -1,6 +1,5 @@
 /** The marks that the user gave to accounts and projects, and how they restrict changes. */
 import { systemClock, type Clock } from '../../base/clock.ts';
-import { accountId } from './accounts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { AccountConnection } from './accountConnection.ts';
 import type { Session } from './session.ts';
@@ -9,7 +8,7 @@ import type { Session } from './session.ts';
 export const MARKS = ['production', 'readOnly'] as const;
 export type Mark = (typeof MARKS)[number];
 
-/** By project id, or by {@link accountId}. */
+/** By project id, or by `accountId`. */
 export type Marks = Readonly<Record<string, Mark>>;
 
 /** What a change acts on. Without a project, it is the account, for example one of its keys. */
@@ -54,7 +53,7 @@ export class Guards {
 
   /** The mark of the connected account. */
   get accountMark(): Mark | undefined {
-    return this.connection && this.#settings.marks[accountId(this.connection.account)];
+    return this.connection && this.#settings.marks[this.connection.accountId];
   }
 
   projectMark(projectId: string): Mark | undefined {

@@ -1,6 +1,5 @@
 /** The compute that a command used last, which commands without an argument offer first. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
 import type { Memory } from '../memory.ts';
 import { asComputeNode, type ComputeNode } from './nodes.ts';
@@ -19,15 +18,10 @@ export class LastCompute {
   /** Undefined if the last one belongs to another account. */
   get node(): ComputeNode | undefined {
     const { account, node } = fieldsOf(this.#memory.get(ENTRY));
-    return account === this.#account ? asComputeNode(node) : undefined;
+    return account === this.#session.connection?.accountId ? asComputeNode(node) : undefined;
   }
 
   async remember(node: ComputeNode): Promise<void> {
-    await this.#memory.update(ENTRY, { account: this.#account, node });
-  }
-
-  get #account(): string | undefined {
-    const { connection } = this.#session;
-    return connection && accountId(connection.account);
+    await this.#memory.update(ENTRY, { account: this.#session.connection?.accountId, node });
   }
 }

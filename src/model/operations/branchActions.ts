@@ -5,7 +5,6 @@ import type { Branch, Project } from '../../api/records/records.ts';
 import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import { NotOfferedError, ProtectionLostError } from '../changeErrors.ts';
 import type { RecoveryRecords } from '../memory.ts';
-import { accountId } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
@@ -145,7 +144,7 @@ export class BranchActions {
     }
     const name = nameOf(this.#inventory.branches.get(ids.projectId, ids.branchId));
     const { projectId, branchId } = ids;
-    const branch = { account: accountId(connection.account), projectId, branchId, name };
+    const branch = { account: connection.accountId, projectId, branchId, name };
     await this.#unprotected.set(recordId(branch), branch);
     this.#deleting.add(recordId(branch));
     try {
@@ -178,8 +177,7 @@ export class BranchActions {
   /** Call this after a deletion that failed or was interrupted by a reload. @returns false if the branch is gone @throws {Error} */
   async protectAgain(branch: UnprotectedBranch): Promise<boolean> {
     const { connection } = this.#session;
-    if (connection === undefined || accountId(connection.account) !== branch.account)
-      throw new Error('Another account');
+    if (connection?.accountId !== branch.account) throw new Error('Another account');
     const exists = await this.update(branch, { protected: true }, { initialConnection: connection }).then(
       () => true,
       async (error: unknown) => {

@@ -20,7 +20,6 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { Poller } from '../../base/poller.ts';
-import { accountId } from '../account/accounts.ts';
 import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
@@ -76,9 +75,7 @@ export class OperationTracker implements Disposable {
   /** The pending changes of the current account. */
   get pending(): readonly PendingChange[] {
     const { connection } = this.#deps.session;
-    if (connection === undefined) return [];
-    const account = accountId(connection.account);
-    return this.#all.filter((change) => change.account === account);
+    return this.#all.filter((change) => change.account === connection?.accountId);
   }
 
   /** Projects with pending changes, which the tracker polls. */
@@ -102,7 +99,7 @@ export class OperationTracker implements Disposable {
     if (connection === undefined || first === undefined) return false;
     const change: PendingChange = {
       id: first.id,
-      account: accountId(connection.account),
+      account: connection.accountId,
       verb,
       ...target,
       operations: open.map(({ id, action, status }) => ({ id, action, status, failures: 0 })),

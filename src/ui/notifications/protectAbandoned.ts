@@ -1,7 +1,6 @@
 /** If a reload interrupted the deletion of a protected branch, protects it again and shows a message. */
 import { commands, l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
-import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { BranchActions, UnprotectedBranch } from '../../model/operations/branchActions.ts';
@@ -20,8 +19,7 @@ interface ProtectDependencies {
 
 export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
   deps.session.onDidChange(({ connection }) => {
-    const account = connection && accountId(connection.account);
-    const branches = account === undefined ? [] : deps.branchActions.abandoned(account);
+    const branches = connection === undefined ? [] : deps.branchActions.abandoned(connection.accountId);
     for (const branch of branches) void protectAgain(deps, branch);
   });
 
