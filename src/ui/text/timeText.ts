@@ -2,7 +2,6 @@
 import { env, l10n } from 'vscode';
 import { sanitize } from '../../base/sanitize.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../api/records/autosuspend.ts';
-import type { DelayLimits } from '../../model/settings/delay.ts';
 import type { Usage } from '../../model/inventory/usage.ts';
 
 export const formatDay = (timestamp: string): string =>
@@ -38,12 +37,6 @@ export function duration(seconds: number): string {
 
 const inUnit = (count: number, unit: string): string =>
   new Intl.NumberFormat(env.language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
-
-/** Why an entered delay is rejected. */
-export const delayProblem = (problem: 'tooShort' | 'tooLong', { min, max }: DelayLimits): string =>
-  problem === 'tooShort'
-    ? l10n.t('too short: at least {0}', duration(min))
-    : l10n.t('too long: at most {0}', duration(max));
 
 const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
 

@@ -1,14 +1,14 @@
 /** The expiry of a branch: the question, Change Expiry…, and the changes that an expiry prevents. */
 import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import { parseDelay } from '../../../model/settings/delay.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
 import { branchTitle } from '../../text/branchText.ts';
-import { formatDate, delayProblem, duration } from '../../text/timeText.ts';
+import { formatDate, duration } from '../../text/timeText.ts';
 import { makeChange } from '../change.ts';
 import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
+import { delayItem } from '../input/delayItem.ts';
 import { singleStep, type Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
@@ -18,29 +18,23 @@ const DAY = 24 * 60 * 60;
 /** The service accepts at most 30 days. */
 const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
 
-/** @returns seconds from now; 0 is never */
+/** The answer is seconds from now; 0 is never. */
 export function lifetimeQuestion(): Question<number> {
-  const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max].map((lifetime) => lifetimeItem(lifetime));
-  const items = [{ label: l10n.t('Never'), value: 0 }, ...presets];
+  const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max];
   return pickOne({
     placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
-    items,
+    items: [
+      { label: l10n.t('Never'), value: 0 },
+      ...presets.map((lifetime) => ({ label: lifetimeText(lifetime), value: lifetime })),
+    ],
     typed: typedLifetime,
   });
 }
 
-const lifetimeItem = (lifetime: number): Choice<number> => ({
-  label: l10n.t('In {0}', duration(lifetime)),
-  value: lifetime,
-});
+const lifetimeText = (lifetime: number): string => l10n.t('In {0}', duration(lifetime));
 
-export function typedLifetime(text: string): Choice<number> | undefined {
-  const parsed = parseDelay(text, LIFETIME_LIMITS);
-  if (parsed === undefined) return undefined;
-  if ('seconds' in parsed) return { ...lifetimeItem(parsed.seconds), alwaysShow: true };
-  const description = delayProblem(parsed.problem, LIFETIME_LIMITS);
-  return { label: text, description, alwaysShow: true, value: undefined };
-}
+export const typedLifetime = (text: string): Choice<number> | undefined =>
+  delayItem(text, LIFETIME_LIMITS, lifetimeText);
 
 export const changeExpiry: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change the expiry");

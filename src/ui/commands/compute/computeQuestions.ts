@@ -16,8 +16,8 @@ import {
   type ComputeSize,
   type SizeRange,
 } from '../../../api/records/sizes.ts';
-import { parseDelay } from '../../../model/settings/delay.ts';
-import { autosuspendText, delayProblem, duration } from '../../text/timeText.ts';
+import { autosuspendText, duration } from '../../text/timeText.ts';
+import { delayItem } from '../input/delayItem.ts';
 import type { Ask, Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
@@ -102,36 +102,21 @@ const PRESETS = [60, 15 * 60, 60 * 60, 8 * 60 * 60, 24 * 60 * 60, 7 * 24 * 60 * 
 export function autosuspendQuestion(current: number | undefined): Question<number> {
   const delays = [AUTOSUSPEND_DEFAULT, ...PRESETS, AUTOSUSPEND_NEVER];
   if (current !== undefined && !delays.includes(current)) delays.splice(1, 0, current);
-  const items = delays.map((delay) => delayItem(delay, current));
+  const items = delays.map((delay) => presetItem(delay, current));
   return pickOne({
     placeholder: l10n.t('Suspend after inactivity. Pick or type a delay, such as 90 s or 20 min'),
     items,
-    typed: typedDelayItem,
+    typed: (text) => delayItem(text, LIMITS, (seconds) => capital(l10n.t('after {0}', duration(seconds)))),
   });
 }
 
-function delayItem(delay: number, current: number | undefined): Choice<number> {
+function presetItem(delay: number, current: number | undefined): Choice<number> {
   const isCurrent = delay === current;
   const item = { label: capital(autosuspendText(delay)), value: delay, isCurrent };
   const description = isCurrent ? l10n.t('current') : '';
   // Section 3.2, rule 5.
   const detail = l10n.t('Service updates (about weekly) then need a manual restart');
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
-}
-
-function typedDelayItem(text: string): Choice<number> | undefined {
-  const parsed = parseDelay(text, LIMITS);
-  if (parsed === undefined) return undefined;
-  if ('seconds' in parsed) {
-    const label = capital(l10n.t('after {0}', duration(parsed.seconds)));
-    return { label, alwaysShow: true, value: parsed.seconds };
-  }
-  return {
-    label: text,
-    description: delayProblem(parsed.problem, LIMITS),
-    alwaysShow: true,
-    value: undefined,
-  };
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
