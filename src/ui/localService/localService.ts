@@ -140,9 +140,14 @@ export class LocalService implements Disposable {
   }
 
   async #joinOrStart(): Promise<Lease> {
-    const lease = await joinOrStart(await this.#options());
+    const { script, dataDir, config, log, grace } = this.#deps;
+    const [key, last] = [await this.#key(), await this.#account()];
+    log.addSecret(key);
+    const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
+    const { postgresPath } = config;
+    const lease = await joinOrStart({ script, dataDir, key, port, postgresPath, grace });
     if (this.#isDisposed) lease.release();
-    this.#deps.log.info(`The local service is running at ${lease.baseUrl}`);
+    log.info(`The local service is running at ${lease.baseUrl}`);
     return lease;
   }
 
@@ -207,15 +212,6 @@ export class LocalService implements Disposable {
       const failure = new LocalServiceError('ended', 'The local service ended unexpectedly', error);
       if (connection?.account.local === true) this.#session?.fail(connection, failure);
     }
-  }
-
-  async #options(): Promise<LocalServiceOptions> {
-    const { script, dataDir, config, log, grace } = this.#deps;
-    const key = await this.#key();
-    log.addSecret(key);
-    const last = await this.#account();
-    const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
-    return { script, dataDir, key, port, postgresPath: config.postgresPath, grace };
   }
 
   async #key(): Promise<string> {
