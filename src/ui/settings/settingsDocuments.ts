@@ -22,7 +22,7 @@ import { isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import { computeNodeOf, type InventoryEvent } from '../../model/inventory/nodes.ts';
+import { computeNodeOf, projectsOf, type InventoryEvent } from '../../model/inventory/nodes.ts';
 import type { EndReport } from '../../model/operations/pendingChange.ts';
 import {
   belongsToAccount,
@@ -194,7 +194,7 @@ export class SettingsDocuments implements Disposable {
   #follow(changes: readonly InventoryEvent[]): void {
     const { session, inventory } = this.#deps;
     const account = session.connection?.account;
-    const projects = new Set(changes.flatMap((change) => ('projectId' in change ? [change.projectId] : [])));
+    const projects = projectsOf(changes);
     for (const document of workspace.textDocuments) {
       const { uri } = document;
       const owner = isSettings(document) ? settingsOwner(uri) : undefined;
