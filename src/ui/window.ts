@@ -4,6 +4,7 @@
  * checks.
  */
 import {
+  l10n,
   StatusBarAlignment,
   ThemeColor,
   window as vscodeWindow,
@@ -11,8 +12,6 @@ import {
   type CancellationToken,
   type InputBoxOptions,
   type MarkdownString,
-  type MessageItem,
-  type MessageOptions,
   type Progress,
   type ProgressOptions,
   type QuickPickItem,
@@ -61,32 +60,16 @@ export function safeRow(row: TreeItem): TreeItem {
   return row;
 }
 
-type Button = string | MessageItem;
+type ShowMessage = (message: string, ...buttons: string[]) => Thenable<string | undefined>;
 
-interface ShowMessage {
-  <B extends Button>(message: string, options: MessageOptions, ...buttons: B[]): Promise<B | undefined>;
-  (message: string, ...buttons: string[]): Promise<string | undefined>;
-}
-
-type Show = (message: string, options: MessageOptions, ...items: MessageItem[]) => Thenable<unknown>;
-
-const safeButton = (button: Button): MessageItem =>
-  typeof button === 'string' ? { title: safeText(button) } : safeFields(button, ['title']);
-
-/** @param show finds the function of VS Code when it is called */
-function messages(show: () => Show): ShowMessage {
-  const showSafe = async <B extends Button>(message: string, options: MessageOptions, buttons: B[]) => {
-    const items = buttons.map(safeButton);
-    const { detail } = options;
-    const lines = detail === undefined ? {} : { detail: safeLines(detail) };
-    const chosen = await show()(safeText(message), { ...options, ...lines }, ...items);
-    return buttons[items.findIndex((item) => item === chosen)];
+/** Returns the button as the caller named it. */
+const safely =
+  (show: ShowMessage): ShowMessage =>
+  async (message, ...buttons) => {
+    const shown = buttons.map(safeText);
+    const chosen = await show(safeText(message), ...shown);
+    return chosen === undefined ? undefined : buttons[shown.indexOf(chosen)];
   };
-  return async <B extends Button>(message: string, first?: MessageOptions | string, ...others: B[]) =>
-    typeof first === 'object'
-      ? await showSafe(message, first, others)
-      : await showSafe(message, {}, first === undefined ? [] : [first, ...others]);
-}
 
 export interface StatusBarText {
   /** The id of a codicon. */
@@ -99,9 +82,25 @@ export interface StatusBarText {
 }
 
 export const window = {
-  showInformationMessage: messages(() => vscodeWindow.showInformationMessage),
-  showWarningMessage: messages(() => vscodeWindow.showWarningMessage),
-  showErrorMessage: messages(() => vscodeWindow.showErrorMessage),
+  showInformationMessage: safely((...texts) => vscodeWindow.showInformationMessage(...texts)),
+  showWarningMessage: safely((...texts) => vscodeWindow.showWarningMessage(...texts)),
+  showErrorMessage: safely((...texts) => vscodeWindow.showErrorMessage(...texts)),
+
+  /** A modal question, to which VS Code adds Cancel. @param detail the consequences. @param buttons verbs */
+  ask(question: string, detail: string, ...buttons: string[]): Thenable<string | undefined> {
+    const options = { modal: true, detail: safeLines(detail) };
+    const show: ShowMessage = (text, ...items) => vscodeWindow.showWarningMessage(text, options, ...items);
+    return safely(show)(question, ...buttons);
+  },
+
+  /** A modal message with an action and Close. @returns whether the user chose the action */
+  async showResult(message: string, detail: string, action: string): Promise<boolean> {
+    const options = { modal: true, detail: safeLines(detail) };
+    const button = { title: safeText(action) };
+    // Without a close button, VS Code would add “Cancel”, although the change was made.
+    const close = { title: l10n.t('Close'), isCloseAffordance: true };
+    return (await vscodeWindow.showInformationMessage(safeText(message), options, button, close)) === button;
+  },
 
   async showInputBox({ validateInput, ...options }: SafeInputBoxOptions): Promise<string | undefined> {
     const safe = safeFields<InputBoxOptions>(options, ['title', 'prompt', 'placeHolder']);

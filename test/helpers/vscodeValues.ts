@@ -164,11 +164,11 @@ const window = {
   showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
   showWarningMessage: async (
     message: string,
-    { detail = '' }: { readonly detail?: string },
-    ...buttons: readonly { readonly title: string }[]
+    ...others: readonly (string | { readonly detail?: string })[]
   ) => {
+    const { detail = '' } = others.find((other) => typeof other === 'object') ?? {};
     const answer = await ask(`${message} ${detail}`);
-    return buttons.find(({ title }) => title === answer);
+    return others.find((other) => other === answer);
   },
   get state() {
     return { focused: focus.has };

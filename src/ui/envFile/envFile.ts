@@ -102,7 +102,7 @@ async function askForProtection(target: EnvFile, file: string): Promise<'ignore'
   const detail = isLink ? `${l10n.t('{0} is a link to this file.', file)} ${warning}` : warning;
   const buttons = ignored === 'tracked' || ignoreFile === undefined ? [anyway] : [ignore, anyway];
   const question = questionOf(ignored, sanitize(displayPath(target.uri)));
-  const chosen = await window.showWarningMessage(question, { modal: true, detail }, ...buttons);
+  const chosen = await window.ask(question, detail, ...buttons);
   if (chosen === undefined) return undefined;
   return chosen === ignore ? 'ignore' : 'none';
 }
@@ -131,7 +131,7 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
   const detail = l10n.t(
     'The connection string is written directly to disk, so that Local History keeps no copy of the password.',
   );
-  if ((await window.showWarningMessage(question, { modal: true, detail }, save)) !== save) return false;
+  if ((await window.ask(question, detail, save)) !== save) return false;
   for (const document of documents)
     if (!(await document.save())) throw new Error(l10n.t("Couldn't save {0}.", name));
   return true;

@@ -79,7 +79,7 @@ async function ask(change: ApprovalRequest, request: string | undefined): Promis
   if (request !== undefined) return await confirmByName(change, request);
   const { question, detail, button } = change;
   if (detail === undefined) return true;
-  return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
+  return (await window.ask(question, detail, button)) === button;
 }
 
 /** Asks again until the name is complete, or the user cancels. */

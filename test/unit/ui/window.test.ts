@@ -23,14 +23,10 @@ describe('window', () => {
   });
 
   it('shows messages without links and returns the button as the caller named it', async () => {
-    answers.push('a b', 'Close');
-    assert.equal(
-      await window.showWarningMessage(HOSTILE, { modal: true, detail: `1\n${HOSTILE}` }, 'a\nb'),
-      'a\nb',
-    );
-    const close = { title: 'Close', isCloseAffordance: true };
-    assert.equal(await window.showWarningMessage(HOSTILE, {}, close), close);
+    answers.push('a b');
+    assert.equal(await window.ask(HOSTILE, `1\n${HOSTILE}`, 'a\nb'), 'a\nb');
     assert.equal(await window.showWarningMessage(HOSTILE, 'Again'), undefined);
+    assert.equal(await window.showResult(HOSTILE, HOSTILE, 'Copy'), false);
     for (const question of questions) isSafe(question);
     assert.match(questions[0] ?? '', / 1\n\[click\] \(command/);
   });

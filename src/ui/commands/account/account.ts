@@ -3,8 +3,8 @@ import { l10n, ThemeIcon } from 'vscode';
 import type { Account } from '../../../model/account/accounts.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
+import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { askForAccount } from './accountQuestions.ts';
@@ -89,7 +89,7 @@ async function removeAccount(
   const detail = l10n.t(
     'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
   );
-  if (!(await confirm(question, detail, button))) return false;
+  if ((await window.ask(question, detail, button)) === undefined) return false;
   await accounts.remove(account);
   return true;
 }

@@ -16,8 +16,8 @@ import {
 } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { announce } from '../../notifications/announce.ts';
+import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { enterText } from '../input/quickInput.ts';
 import { requireTrust } from '../../state/trust.ts';
@@ -77,7 +77,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
   if (current !== undefined) {
     const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));
     const detail = l10n.t('Current values:\n{0}', current.map(hidePassword).join('\n'));
-    if (!(await confirm(question, detail, l10n.t('Replace')))) return false;
+    if ((await window.ask(question, detail, l10n.t('Replace'))) === undefined) return false;
   }
   // The file may have changed during the question.
   const text = await readText(file);

@@ -1,14 +1,9 @@
-/** The confirmation before a change, progress, and showing or copying a result. */
+/** Progress, and showing or copying a result. */
 import { env, l10n, ProgressLocation } from 'vscode';
 import { isPermanentRejection } from '../../../api/errors.ts';
 import type { CallOptions } from '../../../api/client.ts';
 import { announce } from '../../notifications/announce.ts';
 import { window } from '../../window.ts';
-
-/** Modal. @param detail the consequences. @param button a verb */
-export async function confirm(question: string, detail: string, button: string): Promise<boolean> {
-  return (await window.showWarningMessage(question, { modal: true, detail }, button)) === button;
-}
 
 /** Shows progress in the view. Once the call has to wait and retry, a notification offers to cancel it. */
 export async function withProgress<T>(title: string, call: (options: CallOptions) => Promise<T>): Promise<T> {
@@ -58,11 +53,7 @@ export async function showOnce(
   detail: string,
   copy: { readonly button: string; readonly secret: string; readonly done: string },
 ): Promise<void> {
-  const copyButton = { title: copy.button };
-  // Without a close button, VS Code would add “Cancel”, although the change was made.
-  const close = { title: l10n.t('Close'), isCloseAffordance: true };
-  const chosen = await window.showInformationMessage(title, { modal: true, detail }, copyButton, close);
-  if (chosen === copyButton) await copyText(copy.secret, copy.done);
+  if (await window.showResult(title, detail, copy.button)) await copyText(copy.secret, copy.done);
 }
 
 export async function copyText(text: string, announcement: string): Promise<void> {

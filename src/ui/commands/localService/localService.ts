@@ -4,7 +4,6 @@ import { LocalServiceError } from '../../../api/localServiceLease.ts';
 import { announce } from '../../notifications/announce.ts';
 import { window } from '../../window.ts';
 import type { Command } from '../context.ts';
-import { confirm } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { refreshAll } from '../view.ts';
@@ -32,7 +31,7 @@ export const stop: Command = async ({ localService }, _argument, run) => {
   const detail = l10n.t(
     'It stops in all windows, and connections to its computes are dropped. Projects, computes and data are kept for the next start.',
   );
-  if (!(await confirm(l10n.t('Stop the local service?'), detail, l10n.t('Stop')))) return;
+  if ((await window.ask(l10n.t('Stop the local service?'), detail, l10n.t('Stop'))) === undefined) return;
   const title = l10n.t('Stopping the local service');
   const wasRunning = await window.withProgress({ location: ProgressLocation.Window, title }, () =>
     localService.stop(),
