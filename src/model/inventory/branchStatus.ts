@@ -22,7 +22,7 @@ export const isReady = ({ current_state: state }: Branch): boolean =>
   state === undefined || state === null || state === 'ready' || state === 'archived';
 
 /** Why the service doesn't delete a branch. */
-type DeletionProblem =
+export type DeletionProblem =
   { readonly kind: 'default' | 'root' } | { readonly kind: 'parent'; readonly child: Branch };
 
 export function deletionProblem(list: BranchList, branch: Branch): DeletionProblem | undefined {

@@ -10,8 +10,8 @@ import { withProgress } from './input/dialogs.ts';
 
 interface ApprovedAction<T> extends ApprovalRequest {
   readonly progress: string;
-  /** The announcement; undefined if the command shows the result itself. */
-  readonly done: string | ((result: T) => string | undefined) | undefined;
+  /** The announcement, unless the command shows the result itself. */
+  readonly done?: string | ((result: T) => string | undefined);
   readonly send: (options: SendOptions) => Promise<T>;
 }
 

@@ -45,7 +45,6 @@ export const create: Command = async (context, _argument, run) => {
     question: l10n.t('Create API key “{0}”?', sanitize(name)),
     button: l10n.t('Create'),
     progress: l10n.t('Creating an API key'),
-    done: undefined,
     send: (options) => requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
   });
   if (created === undefined) return;

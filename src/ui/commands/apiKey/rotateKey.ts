@@ -34,7 +34,6 @@ export const rotate: Command = async (context, _argument, run) => {
     ...approvalOf(old, name),
     button: l10n.t('Rotate'),
     progress: l10n.t('Rotating the API key'),
-    done: undefined,
     send: async (options) => {
       const storedKey = await context.accounts.key(account);
       if (storedKey === undefined || !connection.hasKey(storedKey))

@@ -1,7 +1,7 @@
 /** Rename, protect and reset branches, and choose the default one. */
 import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
+import { deletionProblem, type DeletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
 import { branchLabel, branchTitle } from '../../text/branchText.ts';
 import { changeTexts } from '../../text/changeText.ts';
@@ -131,7 +131,8 @@ export const deleteBranch: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   const { name } = picked;
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
-  if (deletionProblem(picked.list, picked.branch) !== undefined) return await explain(picked);
+  const problem = deletionProblem(picked.list, picked.branch);
+  if (problem !== undefined) return await explain(picked, problem);
   await makeChange(context, run, {
     ...picked,
     question: l10n.t('Delete {0}?', name),
@@ -157,28 +158,24 @@ function deletionDetail({ inventory }: CommandContext, { projectId, branchId }: 
       );
 }
 
-async function explain({ name, branch, list, projectId }: PickedBranch): Promise<void> {
-  const problem = deletionProblem(list, branch);
-  if (problem?.kind === 'parent') {
-    const child = branchTitle(problem.child.id, problem.child);
-    await window.showWarningMessage(
-      l10n.t(
-        "{0} can't be deleted because it has child branches, such as {1}. Delete them first.",
-        name,
-        child,
-      ),
-    );
-  } else if (problem?.kind === 'default')
-    await window.showWarningMessage(
-      l10n.t(
-        "{0} can't be deleted because it is the default branch. Set another branch as default first.",
-        name,
-      ),
-    );
-  else {
+async function explain({ name, projectId }: PickedBranch, problem: DeletionProblem): Promise<void> {
+  if (problem.kind === 'root') {
     const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", name);
     const button = l10n.t('Delete Project…');
     if ((await window.showWarningMessage(message, button)) === button)
       await commands.executeCommand('hostedPostgres.project.delete', { kind: 'project', projectId });
+    return;
   }
+  const message =
+    problem.kind === 'parent'
+      ? l10n.t(
+          "{0} can't be deleted because it has child branches, such as {1}. Delete them first.",
+          name,
+          branchTitle(problem.child.id, problem.child),
+        )
+      : l10n.t(
+          "{0} can't be deleted because it is the default branch. Set another branch as default first.",
+          name,
+        );
+  await window.showWarningMessage(message);
 }

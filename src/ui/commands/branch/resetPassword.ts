@@ -38,7 +38,6 @@ export const resetPassword: Command = async (context, argument, run) => {
     ),
     button: l10n.t('Reset Password'),
     progress: l10n.t('Resetting the password of {0}', name),
-    done: undefined,
     send: (options) => context.branchActions.resetPassword(branch, role, options),
   });
   if (result === undefined) return;
