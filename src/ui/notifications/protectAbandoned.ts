@@ -1,21 +1,14 @@
 /** If a reload interrupted the deletion of a protected branch, protects it again and shows a message. */
 import { commands, l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
-import type { Guards } from '../../model/account/guards.ts';
-import type { Session } from '../../model/account/session.ts';
-import type { BranchActions, UnprotectedBranch } from '../../model/operations/branchActions.ts';
-import type { Log } from '../log/log.ts';
+import type { UnprotectedBranch } from '../../model/operations/branchActions.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import { requireWritable } from './approval.ts';
 import { window } from '../window.ts';
+import type { WindowModel } from '../windowModel.ts';
 
-interface ProtectDependencies {
-  readonly session: Session;
-  readonly branchActions: BranchActions;
-  readonly guards: Guards;
-  readonly log: Pick<Log, 'error'>;
-}
+type ProtectDependencies = Pick<WindowModel, 'session' | 'branchActions' | 'guards' | 'log'>;
 
 export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
   deps.session.onDidChange(({ connection }) => {

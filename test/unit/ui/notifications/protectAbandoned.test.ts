@@ -6,6 +6,7 @@ import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../h
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
+const { Log } = await import('../../../../src/ui/log/log.ts');
 const { protectAbandoned } = await import('../../../../src/ui/notifications/protectAbandoned.ts');
 
 describe('protectAbandoned', () => {
@@ -42,7 +43,7 @@ describe('protectAbandoned', () => {
   async function start(): Promise<void> {
     const { session, inventory, sender, guards } = store;
     const branchActions = new BranchActions(session, inventory, sender, records);
-    protectAbandoned({ session, branchActions, guards, log: { error: () => undefined } });
+    protectAbandoned({ session, branchActions, guards, log: new Log() });
     await store.accounts.add(store.account, 'other-key');
   }
   const question = () => until('a message', async () => questions[0]);
