@@ -1,4 +1,6 @@
 /** The steps of every command that makes a change: ask, send with progress, announce the result. */
+import { l10n, ProgressLocation } from 'vscode';
+import type { CallOptions } from '../../api/client.ts';
 import type { ComputeNode } from '../../model/inventory/nodes.ts';
 import type { SendOptions } from '../../model/operations/changeSender.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
@@ -6,7 +8,6 @@ import { announce } from '../notifications/announce.ts';
 import { approve, type ApprovalRequest } from '../notifications/approval.ts';
 import { window } from '../window.ts';
 import type { CommandContext, Run } from './context.ts';
-import { withProgress } from './input/dialogs.ts';
 
 interface ApprovedAction<T> extends ApprovalRequest {
   readonly progress: string;
@@ -29,6 +30,35 @@ export async function makeChange<T extends object>(
   const announcement = typeof done === 'function' ? done(result) : done;
   if (announcement !== undefined && !isPending) announce(announcement);
   return result;
+}
+
+/** Shows progress in the view. Once the call has to wait and retry, a notification offers to cancel it. */
+async function withProgress<T>(title: string, call: (options: CallOptions) => Promise<T>): Promise<T> {
+  const cancellation = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  let reportWait: ((message: string) => void) | undefined;
+  const onRetry = ({ status }: { readonly status: number | undefined }) => {
+    reportWait ??= showWait(title, ended.promise, () => cancellation.abort());
+    reportWait(status === 423 ? l10n.t('waiting for another operation (423)') : l10n.t('retrying'));
+  };
+  try {
+    return await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
+      call({ signal: cancellation.signal, onRetry }),
+    );
+  } finally {
+    ended.resolve();
+  }
+}
+
+function showWait(title: string, ended: Promise<void>, cancel: () => void): (message: string) => void {
+  let report: (message: string) => void = () => undefined;
+  const options = { location: ProgressLocation.Notification, title, cancellable: true };
+  void window.withProgress(options, (progress, token) => {
+    report = (message) => progress.report({ message });
+    token.onCancellationRequested(cancel);
+    return ended;
+  });
+  return (message) => report(message);
 }
 
 /** Undefined if the service doesn't report the number of connections. */
