@@ -4,16 +4,13 @@ import { isCancelled } from '../../api/errors.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './localService/localService.ts';
-import { setUpPostgres } from './localService/localService.ts';
 import { deleteAgentBranches } from './agents/agents.ts';
 import { copyConfiguration } from './agents/copyConfiguration.ts';
 import { copyInstructions } from './agents/copyInstructions.ts';
 import { markAccount, markProject } from './account/mark.ts';
-import { chooseOrganization } from './account/organization.ts';
 import * as apiKey from './apiKey/apiKey.ts';
 import { rotate } from './apiKey/rotateKey.ts';
 import * as branch from './branch/branch.ts';
-import { deleteBranch } from './branch/branch.ts';
 import { create as createBranch } from './branch/createBranch.ts';
 import { changeExpiry } from './branch/expiry.ts';
 import * as schema from './branch/schema.ts';
@@ -41,7 +38,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.switch': account.switchAccount,
   'hostedPostgres.account.disconnect': account.disconnect,
   'hostedPostgres.account.remove': account.remove,
-  'hostedPostgres.account.organization': chooseOrganization,
+  'hostedPostgres.account.organization': account.chooseOrganization,
   'hostedPostgres.account.mark': markAccount,
   'hostedPostgres.project.mark': markProject,
   'hostedPostgres.agents.copyConfiguration': copyConfiguration,
@@ -57,7 +54,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.branch.setDefault': branch.setDefault,
   'hostedPostgres.branch.reset': branch.reset,
   'hostedPostgres.branch.changeExpiry': changeExpiry,
-  'hostedPostgres.branch.delete': deleteBranch,
+  'hostedPostgres.branch.delete': branch.deleteBranch,
   'hostedPostgres.compute.create': createCompute,
   'hostedPostgres.compute.edit': edit,
   'hostedPostgres.compute.delete': compute.deleteCompute,
@@ -76,7 +73,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.input.host': inputs.inputHost,
   'hostedPostgres.input.service': inputs.inputService,
   'hostedPostgres.input.url': inputs.inputUrl,
-  'hostedPostgres.localService.setUpPostgres': setUpPostgres,
+  'hostedPostgres.localService.setUpPostgres': localService.setUpPostgres,
   'hostedPostgres.localService.start': localService.start,
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),

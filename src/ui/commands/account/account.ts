@@ -1,13 +1,15 @@
-/** The account commands: connect, switch, disconnect, remove. A key is stored only after the service has accepted it. */
+/** The account commands: connect, switch, choose the organization, disconnect, remove. A key is stored only after the service has accepted it. */
 import { l10n, ThemeIcon } from 'vscode';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';
 import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
+import { requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
-import { askForAccount } from './accountQuestions.ts';
+import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
 import { start } from '../localService/localService.ts';
 
 /** @param argument `newKey` to replace the key of the current account */
@@ -54,6 +56,24 @@ export const switchAccount: Command = async (context, _argument, run) => {
   if (account.local === true) return await start(context, undefined, run);
   await context.accounts.choose(account);
   announce(l10n.t('Connected to {0}', accountLabel(account)));
+};
+
+/** Choose Organization…: the organization whose projects the account shows. Needed for some keys of the public service. */
+export const chooseOrganization: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't choose the organization");
+  const connection = requireConnection(context);
+  const client = await connection.client();
+  const organizations = await client.findOrganizations({ signal: connection.signal });
+  const question =
+    organizations === undefined || organizations.length === 0
+      ? organizationIdQuestion()
+      : organizationQuestion(organizations);
+  const chosen = await singleStep(l10n.t('Choose Organization'), question);
+  if (chosen === undefined) return;
+  await context.accounts.setOrganization(connection.account, chosen);
+  await context.session.reread();
+  const name = organizations?.find(({ id }) => id === chosen)?.name ?? chosen;
+  announce(l10n.t('Showing the projects of {0}', sanitize(name)));
 };
 
 export const disconnect: Command = async (context, _argument, run) => {

@@ -2,14 +2,14 @@
 import { env, l10n, ThemeIcon, Uri } from 'vscode';
 import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/baseUrl.ts';
 import { isCancelled } from '../../../api/errors.ts';
-import { isSendableKey } from '../../../api/records/ids.ts';
+import { isId, isSendableKey } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { explainError } from '../../text/errorMessage.ts';
 import type { CommandContext } from '../context.ts';
 import { askInSteps, type Ask, type Question } from '../input/multiStepInput.ts';
 import { enterText, pickOne, type Choice, type TextOptions } from '../input/quickInput.ts';
-import { organizationQuestion } from './organization.ts';
 
 /** An account, and a key that its service has accepted. */
 interface AcceptedAccount {
@@ -135,6 +135,20 @@ async function checkKey(
     return explainError(error).message;
   }
 }
+
+export function organizationQuestion(organizations: readonly Organization[]): Question<string> {
+  const placeholder = l10n.t('Select the organization whose projects to show');
+  const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, value: id }));
+  return pickOne({ placeholder, items });
+}
+
+/** Asked if the service doesn't list organizations. */
+export const organizationIdQuestion = (): Question<string> =>
+  enterText({
+    prompt: l10n.t('Id of the organization, from the settings of your service'),
+    placeholder: 'org-…',
+    problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),
+  });
 
 type AddressItem = Choice<BaseUrl | 'localService'>;
 
