@@ -3,12 +3,7 @@ import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, InventoryEvent, ProjectNode } from '../../model/inventory/nodes.ts';
-import type { Guards } from '../../model/account/guards.ts';
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
-import type { Session } from '../../model/account/session.ts';
-import type { LocalService } from '../localService/localService.ts';
-import type { Log } from '../log/log.ts';
-import type { Config } from '../state/config.ts';
 import { markedLabel } from '../text/accountLabel.ts';
 import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
@@ -16,17 +11,15 @@ import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './t
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, findNode, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { setViewDescription, setViewMessage } from '../window.ts';
+import type { WindowModel } from '../windowModel.ts';
 
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-interface ComputesTreeDependencies {
-  readonly session: Pick<Session, 'connection'>;
-  readonly inventory: Inventory;
-  readonly log: Pick<Log, 'error'>;
-  readonly localService: Pick<LocalService, 'postgresProblem' | 'onDidChangePostgres'>;
-  readonly guards: Pick<Guards, 'accountMark' | 'cachedMark'>;
-  readonly config: Pick<Config, 'onDidChangeMarks'>;
+interface ComputesTreeDependencies extends Pick<WindowModel, 'session' | 'inventory' | 'log'> {
+  readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
+  readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
+  readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
 }
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
