@@ -63,7 +63,7 @@ async function askForCreation(
   }
   const given = (node ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
   return await askInSteps(l10n.t('Create Branch'), async (ask) => {
-    const projectId = given ?? (await askForProject(context, ask, 4));
+    const projectId = given ?? (await askForProject(context, ask, { following: 4 }));
     const name = await ask(newNameQuestion(context, projectId, node?.branchId), {
       following: node === undefined ? 3 : 2,
     });

@@ -18,11 +18,15 @@ import {
 } from '../../../api/records/sizes.ts';
 import { autosuspendText, duration } from '../../text/timeText.ts';
 import { delayItem } from '../input/delayItem.ts';
-import type { Ask, Question } from '../input/multiStepInput.ts';
+import type { Ask, Following, Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
-/** @param current the size of the compute, marked and focused. @param following the number of questions after the size */
-export async function askSize(ask: Ask, current: SizeRange | undefined, following = 0): Promise<SizeRange> {
+/** @param current the size of the compute, marked and focused */
+export async function askSize(
+  ask: Ask,
+  current: SizeRange | undefined,
+  { following = 0 }: Following = {},
+): Promise<SizeRange> {
   const fixed = await ask(fixedSizeQuestion(current), { following });
   if (fixed !== 'range') return { min: fixed, max: fixed };
   const min = await ask(minimumQuestion(current), { following: following + 1 });

@@ -47,12 +47,12 @@ async function askForCreation(
   const branch = asBranchNode(argument);
   const given = (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
   return await askInSteps(l10n.t('Create Compute'), async (ask) => {
-    const projectId = given ?? (await askForProject(context, ask, 4));
+    const projectId = given ?? (await askForProject(context, ask, { following: 4 }));
     const current = currentBranch(context, projectId);
     const branchId =
       branch?.branchId ?? (await ask(branchQuestion(context, { projectId, current }), { following: 3 }));
     const type = await ask(typeQuestion(context, projectId, branchId), { following: 2 });
-    const { min, max } = await askSize(ask, undefined, 1);
+    const { min, max } = await askSize(ask, undefined, { following: 1 });
     const autosuspend = await ask(autosuspendQuestion(undefined));
     const creation = {
       branch_id: branchId,

@@ -129,7 +129,7 @@ async function askForBranch(
 ): Promise<Pick<BranchNode, 'projectId' | 'branchId'> | undefined> {
   const given = asProjectNode(argument)?.projectId ?? (await onlyProject(context));
   return await askInSteps(title, async (ask) => {
-    const projectId = given ?? (await askForProject(context, ask, 1));
+    const projectId = given ?? (await askForProject(context, ask, { following: 1 }));
     const branchId = await ask(async (position) => {
       const list = await requireBranches(context, projectId);
       const question = branchQuestion(context, {

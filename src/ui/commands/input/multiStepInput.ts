@@ -19,9 +19,12 @@ export interface StepPosition {
 /** Asks when it is called. Until then, nothing is loaded for it. */
 export type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
 
-interface StepOptions<T> {
+export interface Following {
   /** The number of questions that follow, as far as it is known; by default 0. */
   readonly following?: number;
+}
+
+interface StepOptions<T> extends Following {
   /** An answer that is used instead of asking, until the user goes back to this question. */
   readonly assumed?: T | undefined;
 }

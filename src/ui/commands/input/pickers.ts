@@ -16,7 +16,7 @@ import { branchLabel } from '../../text/branchText.ts';
 import { computeRow, statusIcon } from '../../text/computeText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
-import { askInSteps, type Ask, type Question } from './multiStepInput.ts';
+import { askInSteps, type Ask, type Following, type Question } from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 
 /** @throws {Error} with a message for the user */
@@ -55,8 +55,8 @@ export function projectQuestion(context: CommandContext): Question<string> {
 }
 
 /** Uses the current project without asking. The user can go back to choose another one. */
-export const askForProject = (context: CommandContext, ask: Ask, following = 0): Promise<string> =>
-  ask(projectQuestion(context), { following, assumed: currentProject(context) });
+export const askForProject = (context: CommandContext, ask: Ask, options: Following = {}): Promise<string> =>
+  ask(projectQuestion(context), { ...options, assumed: currentProject(context) });
 
 /** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
@@ -103,11 +103,9 @@ interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | '
   readonly computesView: Pick<ComputesView, 'view'>;
 }
 
-interface ComputeQuestion {
+interface ComputeQuestion extends Following {
   readonly placeholder: string;
   readonly canPick?: CanPick | undefined;
-  /** The number of questions that follow. */
-  readonly following?: number;
 }
 
 /** Asks for a compute of any project. In a large account, the user may have to pick the project first. */
