@@ -16,7 +16,7 @@ import { maxConnections } from '../../api/records/sizes.ts';
 import type { Usage } from '../../model/inventory/usage.ts';
 import { settingsOn } from '../../model/settings/pgSettings.ts';
 import { formatDate, autosuspendText, usageText } from './timeText.ts';
-import { markdownTable, type Row } from './markdown.ts';
+import { markdownTable } from './markdown.ts';
 
 const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: string]>> = {
   pending: ['sync~spin', 'charts.yellow'],
@@ -71,16 +71,10 @@ export function computeRow(compute: Compute): { readonly label: string; readonly
 }
 
 /** @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one */
-export const computeTable = (
-  compute: Compute,
-  branchName?: string,
-  branchUsage: Usage = {},
-): MarkdownString => markdownTable(labelOf(compute), computeRows(compute, branchName, branchUsage));
-
-function computeRows(compute: Compute, branchName: string | undefined, branchUsage: Usage): Row[] {
+export function computeTable(compute: Compute, branchName?: string, branchUsage: Usage = {}): MarkdownString {
   const size = sizeOf(compute);
   const settings = Object.entries(settingsOn(compute));
-  return [
+  return markdownTable(labelOf(compute), [
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
     [l10n.t('State'), statusText(compute)],
@@ -94,5 +88,5 @@ function computeRows(compute: Compute, branchName: string | undefined, branchUsa
     [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
     [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
     [l10n.t('Branch used this period'), usageText(branchUsage)],
-  ];
+  ]);
 }
