@@ -2,20 +2,16 @@
 import { l10n } from 'vscode';
 import type { ResetPassword } from '../../../api/client.ts';
 import { isFinal } from '../../../model/operations/pendingChange.ts';
-import type { Role } from '../../../api/records/records.ts';
 import { canLogIn } from '../../../model/connection/connectionDefaults.ts';
-import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { pickBranch } from '../input/branchPicker.ts';
+import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { loadIfOffered, showOnce } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { enterText, pickOne } from '../input/quickInput.ts';
-
-type Branch = Pick<BranchNode, 'projectId' | 'branchId'>;
 
 export const resetPassword: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't reset the password");
@@ -45,31 +41,20 @@ export const resetPassword: Command = async (context, argument, run) => {
   await showPassword(name, result);
 };
 
+/** Chosen from the list, or entered if the service doesn't offer it, at all or to this key. */
 async function askForRole(
-  context: CommandContext,
-  title: string,
-  branch: Branch,
-): Promise<string | undefined> {
-  const roles = await loadRoles(context, title, branch);
-  if (roles === undefined) {
-    const prompt = l10n.t('Role whose password to reset');
-    return await singleStep(title, enterText({ prompt }));
-  }
-  const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), value: name }));
-  const placeholder = l10n.t('Select a role');
-  return await singleStep(title, pickOne({ placeholder, items }));
-}
-
-/** @returns undefined if the service doesn't offer the list, at all or to this key */
-async function loadRoles(
   { session }: CommandContext,
   title: string,
-  { projectId, branchId }: Branch,
-): Promise<readonly Role[] | undefined> {
+  { projectId, branchId }: PickedBranch,
+): Promise<string | undefined> {
   const { connection } = session;
-  return await loadIfOffered(title, async () =>
+  const roles = await loadIfOffered(title, async () =>
     (await connection?.client())?.listRoles(projectId, branchId, { signal: connection?.signal }),
   );
+  if (roles === undefined)
+    return await singleStep(title, enterText({ prompt: l10n.t('Role whose password to reset') }));
+  const items = roles.filter(canLogIn).map(({ name }) => ({ label: sanitize(name), value: name }));
+  return await singleStep(title, pickOne({ placeholder: l10n.t('Select a role'), items }));
 }
 
 async function showPassword(role: string, { password, operations }: ResetPassword): Promise<void> {
