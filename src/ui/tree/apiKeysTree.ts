@@ -9,7 +9,7 @@ import { setViewMessage } from '../window.ts';
 import { isRejected } from '../../api/errors.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
 import { formatDate, ago } from '../text/timeText.ts';
-import { markdownTable, type Row } from '../text/markdown.ts';
+import { markdownTable } from '../text/markdown.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import { unreadableRecordItem } from './treeItems.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
@@ -134,16 +134,15 @@ export function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip
       "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
     );
   const key = node.kind === 'apiKey' ? list.key(node.keyId) : undefined;
-  return key && markdownTable(key.name, rows(key, list.isInUse(key.id)));
+  if (key === undefined) return undefined;
+  return markdownTable(key.name, [
+    [l10n.t('Id'), key.id],
+    [l10n.t('Created'), key.created_at && formatDate(key.created_at)],
+    [l10n.t('Last used'), key.last_used_at ? formatDate(key.last_used_at) : l10n.t('never')],
+    [l10n.t('From'), key.last_used_from_addr],
+    [l10n.t('In use'), list.isInUse(key.id) ? l10n.t('by this window') : undefined],
+  ]);
 }
-
-const rows = (key: ApiKey, isInUse: boolean): Row[] => [
-  [l10n.t('Id'), key.id],
-  [l10n.t('Created'), key.created_at && formatDate(key.created_at)],
-  [l10n.t('Last used'), key.last_used_at ? formatDate(key.last_used_at) : l10n.t('never')],
-  [l10n.t('From'), key.last_used_from_addr],
-  [l10n.t('In use'), isInUse ? l10n.t('by this window') : undefined],
-];
 
 /** @param isPersonal false for an organization's key, and for a key of unknown kind */
 function hiddenItem(isPersonal: boolean): TreeItem {

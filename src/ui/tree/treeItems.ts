@@ -10,7 +10,7 @@ import {
   type MarkdownString,
   type FileDecorationProvider,
 } from 'vscode';
-import type { Branch, Compute, Project } from '../../api/records/records.ts';
+import type { Branch, Compute } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
 import { isPrimary, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
@@ -20,7 +20,7 @@ import { branchRow, branchTable } from '../text/branchText.ts';
 import { computeTable, computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { formatDate, usageText } from '../text/timeText.ts';
 import { explainError } from '../text/errorMessage.ts';
-import { markdownTable, type Row } from '../text/markdown.ts';
+import { markdownTable } from '../text/markdown.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../model/account/guards.ts';
@@ -163,7 +163,14 @@ function warning(label: string, contextValue: string): TreeItem {
 export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
-    return project && markdownTable(project.name, projectRows(project));
+    if (project === undefined) return undefined;
+    return markdownTable(project.name, [
+      [l10n.t('Id'), project.id],
+      [l10n.t('Region'), project.region_id],
+      ['Postgres', project.pg_version],
+      [l10n.t('Used this period'), usageText(usageOf(project))],
+      [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
+    ]);
   }
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
@@ -175,14 +182,6 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
   const branch = inventory.branches.get(node.projectId, node.branchId);
   return compute && computeTable(compute, nameOf(branch), branch && usageOf(branch));
 }
-
-const projectRows = (project: Project): Row[] => [
-  [l10n.t('Id'), project.id],
-  [l10n.t('Region'), project.region_id],
-  ['Postgres', project.pg_version],
-  [l10n.t('Used this period'), usageText(usageOf(project))],
-  [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
-];
 
 /** The scheme for the URI of a marked row, which contains the mark. There is no such file. */
 const SCHEME = 'hosted-postgres-mark';

@@ -67,21 +67,7 @@ async function questionFor(
     effect === 'none' ? undefined : await countConnections(context, { projectId, computeId });
   const detail = effectText(effect, { connections, toBranch: branch }) ?? poolerText(compute, change);
   const size = sizeText({ ...compute, ...change });
-  return { ...buttonFor(effect, nameOrId(compute.name, computeId), { branch, size }), detail };
-}
-
-/** A change drops pooled connections only on the local service, which starts or stops PgBouncer if it is installed. */
-function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string | undefined {
-  const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
-  if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
-  return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
-}
-
-function buttonFor(
-  effect: EditEffect,
-  name: string,
-  { branch, size }: { readonly branch: string; readonly size: string },
-) {
+  const name = nameOrId(compute.name, computeId);
   const texts: Record<EditEffect, { readonly question: string; readonly button: string }> = {
     disable: { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') },
     move: { question: l10n.t('Move {0} to {1}?', name, branch), button: l10n.t('Move') },
@@ -91,7 +77,14 @@ function buttonFor(
     },
     none: { question: l10n.t('Change {0}?', name), button: l10n.t('Change') },
   };
-  return texts[effect];
+  return { ...texts[effect], detail };
+}
+
+/** A change drops pooled connections only on the local service, which starts or stops PgBouncer if it is installed. */
+function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string | undefined {
+  const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
+  if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
+  return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
 }
 
 async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {
