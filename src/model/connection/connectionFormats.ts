@@ -1,6 +1,7 @@
 /** A connection as text for programs, libraries and configuration files. Each format has its own escaping rules. */
 import {
   connectionString,
+  definedFields,
   encode,
   isLocalCompute,
   securityOf,
@@ -10,114 +11,77 @@ import {
 } from './connectionStrings.ts';
 import { setVariable } from './dotEnv.ts';
 
-export const CONNECTION_FORMATS = [
-  'url',
-  'psql',
-  'libpq',
-  'jdbc',
-  'dotnet',
-  'go',
-  'python',
-  'serverless',
-  'env',
-  'docker',
-] as const;
-export type ConnectionFormat = (typeof CONNECTION_FORMATS)[number];
-
 /** `host` is the direct or the pooled host, as the user chose. */
 export interface FormatParts extends ConnectionStringParts {
   /** For the format that contains both. `pooled` is undefined without a pooler. */
   readonly hosts: { readonly direct: string; readonly pooled: string | undefined };
 }
 
+const FORMATS = {
+  url: connectionString,
+  psql: (parts: FormatParts) => `psql "${connectionString(parts)}"`,
+  libpq: libpqKeywords,
+  jdbc: jdbcUrl,
+  dotnet: dotnetString,
+  // Many versions of pgx don't know channel_binding.
+  go: (parts: FormatParts) =>
+    `sql.Open("pgx", ${JSON.stringify(connectionString({ ...parts, channelBinding: false }))})`,
+  python: pythonCall,
+  serverless: serverlessCall,
+  env: envLines,
+  docker: (parts: FormatParts) => dockerOptions(parts),
+};
+export type ConnectionFormat = keyof typeof FORMATS;
+
+export const CONNECTION_FORMATS = Object.keys(FORMATS).filter(
+  (format): format is ConnectionFormat => format in FORMATS,
+);
+
 /** A secret if `parts` has a password. */
-export function formatConnection(format: ConnectionFormat, parts: FormatParts): string {
-  switch (format) {
-    case 'url':
-      return connectionString(parts);
-    case 'psql':
-      return `psql "${connectionString(parts)}"`;
-    case 'libpq':
-      return libpqKeywords(parts);
-    case 'jdbc':
-      return jdbcUrl(parts);
-    case 'dotnet':
-      return dotnetString(parts);
-    case 'go':
-      // Many versions of pgx don't know channel_binding.
-      return `sql.Open("pgx", ${JSON.stringify(connectionString({ ...parts, channelBinding: false }))})`;
-    case 'python':
-      return pythonCall(parts);
-    case 'serverless':
-      return serverlessCall(parts);
-    case 'env':
-      return envLines(parts);
-    case 'docker':
-      return dockerOptions(parts);
-    default:
-      return format satisfies never;
-  }
-}
-
-/** The fields of a connection under the names that a program uses, without those that have no value. */
-function fieldsOf(
-  parts: ConnectionStringParts,
-  names: Readonly<Record<'host' | 'port' | 'database' | 'role' | 'password', string>>,
-): (readonly [name: string, value: string])[] {
-  const { name, port } = splitHost(parts.host);
-  const fields: [string, string][] = [
-    [names.host, name],
-    [names.port, String(port)],
-    [names.database, parts.database],
-    [names.role, parts.role],
-  ];
-  if (parts.password !== undefined) fields.push([names.password, parts.password]);
-  return fields;
-}
-
-const LIBPQ_NAMES = { host: 'host', port: 'port', database: 'dbname', role: 'user', password: 'password' };
+export const formatConnection = (format: ConnectionFormat, parts: FormatParts): string =>
+  FORMATS[format](parts);
 
 /** The keywords of libpq with their values, unescaped. */
-export const libpqFields = (parts: ConnectionStringParts): readonly (readonly [string, string])[] => [
-  ...fieldsOf(parts, LIBPQ_NAMES),
-  ...securityOf(parts),
-];
+export function libpqFields(parts: ConnectionStringParts): readonly (readonly [string, string])[] {
+  const { name: host, port } = splitHost(parts.host);
+  const { role: user, database: dbname, password } = parts;
+  return [...definedFields({ host, port: String(port), dbname, user, password }), ...securityOf(parts)];
+}
 
-const libpqKeywords = (parts: ConnectionStringParts): string =>
-  libpqFields(parts)
+function libpqKeywords(parts: ConnectionStringParts): string {
+  return libpqFields(parts)
     .map(([name, value]) => `${name}=${libpqValue(value)}`)
     .join(' ');
+}
 
 const libpqValue = (value: string): string =>
   /^[\w.:-]+$/.test(value) ? value : `'${value.replace(/[\\']/g, '\\$&')}'`;
 
 function jdbcUrl(parts: ConnectionStringParts): string {
-  const query = new URLSearchParams({ user: parts.role.toWellFormed() });
-  if (parts.password !== undefined) query.set('password', parts.password.toWellFormed());
-  const sslMode = sslModeOf(parts);
-  if (sslMode !== undefined) query.set('sslmode', sslMode);
-  if (parts.channelBinding === true) query.set('channelBinding', 'require');
-  return `jdbc:postgresql://${parts.host}/${encode(parts.database)}?${query.toString()}`;
+  const fields = definedFields({
+    user: parts.role.toWellFormed(),
+    password: parts.password?.toWellFormed(),
+    sslmode: sslModeOf(parts),
+    channelBinding: parts.channelBinding === true ? 'require' : undefined,
+  });
+  return `jdbc:postgresql://${parts.host}/${encode(parts.database)}?${new URLSearchParams(fields).toString()}`;
 }
-
-const DOTNET_NAMES = {
-  host: 'Host',
-  port: 'Port',
-  database: 'Database',
-  role: 'Username',
-  password: 'Password',
-};
 
 const DOTNET_SSL_MODES = { require: 'Require', 'verify-ca': 'VerifyCA', 'verify-full': 'VerifyFull' };
 
 function dotnetString(parts: ConnectionStringParts): string {
+  const { name, port } = splitHost(parts.host);
   const sslMode = sslModeOf(parts);
-  return [
-    ...fieldsOf(parts, DOTNET_NAMES),
-    ...(sslMode === undefined ? [] : [['SSL Mode', DOTNET_SSL_MODES[sslMode]] as const]),
-    ...(parts.channelBinding === true ? [['Channel Binding', 'Require'] as const] : []),
-  ]
-    .map(([name, value]) => `${name}=${dotnetValue(value)}`)
+  return definedFields({
+    Host: name,
+    Port: String(port),
+    Database: parts.database,
+    Username: parts.role,
+    Password: parts.password,
+    'SSL Mode': sslMode && DOTNET_SSL_MODES[sslMode],
+    'Channel Binding': parts.channelBinding === true ? 'Require' : undefined,
+  })
+    .map(([field, value]) => `${field}=${dotnetValue(value)}`)
     .join(';');
 }
 
@@ -147,8 +111,9 @@ neonConfig.wsProxy = (host, port) => \`\${host}:\${port}/v2\`;
 neonConfig.useSecureWebSocket = false;
 `;
 
-const serverlessCall = (parts: ConnectionStringParts): string =>
-  `${isLocalCompute(parts) ? LOCAL_SERVERLESS : ''}neon(${JSON.stringify(connectionString(parts))})`;
+function serverlessCall(parts: ConnectionStringParts): string {
+  return `${isLocalCompute(parts) ? LOCAL_SERVERLESS : ''}neon(${JSON.stringify(connectionString(parts))})`;
+}
 
 /** The names that Prisma, Drizzle and the service's command line use. */
 function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string {

@@ -44,13 +44,17 @@ export const sslModeOf = ({
   sslMode ?? (isLocalCompute({ host }) ? undefined : 'require');
 
 /** The keywords of libpq for TLS. */
-export function securityOf(parts: ConnectionStringParts): readonly (readonly [string, string])[] {
-  const sslMode = sslModeOf(parts);
-  return [
-    ...(sslMode === undefined ? [] : [['sslmode', sslMode] as const]),
-    ...(parts.channelBinding === true ? [['channel_binding', 'require'] as const] : []),
-  ];
-}
+export const securityOf = (parts: ConnectionStringParts): [name: string, value: string][] =>
+  definedFields({
+    sslmode: sslModeOf(parts),
+    channel_binding: parts.channelBinding === true ? 'require' : undefined,
+  });
+
+/** The fields that have a value. */
+export const definedFields = (
+  fields: Readonly<Record<string, string | undefined>>,
+): [name: string, value: string][] =>
+  Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 
 /** The query that makes clients require TLS; empty for a host of this machine. */
 export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
