@@ -9,7 +9,7 @@ import { replaceFile } from '../../src/base/replaceFile.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { accountId } from '../../src/model/account/accounts.ts';
 import { BranchActions } from '../../src/model/operations/branchActions.ts';
-import { BranchMapWriter } from '../../src/model/workBranch/branchMap.ts';
+import { branchMapWriter } from '../../src/model/workBranch/branchMap.ts';
 import { findPrimary, findTarget } from '../../src/model/workBranch/findTarget.ts';
 import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
 import { branchCalls } from '../helpers/branchCalls.ts';
@@ -73,7 +73,7 @@ function createInModel(
   const { folder } = createRepository();
   const file = path.join(folder, '.env');
   writeFileSync(file, `DATABASE_URL=${parentUrl}\n`);
-  const map = new BranchMapWriter(
+  const map = branchMapWriter(
     gitRunner(() => 'git'),
     folder,
   );

@@ -3,7 +3,11 @@ import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { getVariable, setVariable } from '../../src/model/connection/dotEnv.ts';
-import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
+import {
+  branchMapWriter,
+  type BranchMapWriter,
+  type BranchRef,
+} from '../../src/model/workBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/model/workBranch/knownHosts.ts';
 import type { Target } from '../../src/model/workBranch/findTarget.ts';
 import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
@@ -98,7 +102,7 @@ export class WorkFolderFixture {
   }
 
   get map(): BranchMapWriter {
-    return new BranchMapWriter(runGit, this.repository.folder);
+    return branchMapWriter(runGit, this.repository.folder);
   }
 
   checkOut(branch: string): void {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
-import { BranchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
+import { branchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
 import { replaceHost } from '../../src/model/workBranch/databaseUrl.ts';
 import type { Target } from '../../src/model/workBranch/findTarget.ts';
@@ -35,7 +35,7 @@ export class GitWorld {
   /** When the step's last git command ended; undefined if windows may have another reason to change a file. */
   #gitEndedAt: number | undefined;
   readonly #repository = createRepository();
-  readonly #map = new BranchMapWriter(runGit, this.#repository.folder);
+  readonly #map = branchMapWriter(runGit, this.#repository.folder);
   /** The URL of the project's default branch. */
   firstUrl = '';
   #count = 0;

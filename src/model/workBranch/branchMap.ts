@@ -71,47 +71,34 @@ export const EMPTY_MAP: BranchMap = {
   created: [],
 };
 
-/** Writes the map. Each method @throws {Error} with git's message if git rejects it */
-export class BranchMapWriter {
-  readonly #runGit: RunGit;
-  readonly #folder: string;
-
-  constructor(runGit: RunGit, folder: string) {
-    this.#runGit = runGit;
-    this.#folder = folder;
-  }
-
-  async setFollowed(isFollowed: boolean): Promise<void> {
-    await this.#config(KEYS.follow, String(isFollowed));
-  }
-
-  async setParent(ref: BranchRef): Promise<void> {
-    await this.#config(KEYS.parent, format(ref));
-  }
-
-  async setBranch(gitBranch: string, ref: BranchRef | 'none'): Promise<void> {
-    await this.#config(branchKey(gitBranch), ref === 'none' ? ref : format(ref));
-  }
-
-  async addCreated(created: CreatedBranch): Promise<void> {
-    await this.#config('--add', KEYS.created, `${format(created)} ${created.gitBranch}`);
-  }
-
-  /** Removes a created branch that was deleted. */
-  async removeCreated(created: CreatedBranch): Promise<void> {
-    const value = `${format(created)} ${created.gitBranch}`.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
-    await this.#config('--unset-all', KEYS.created, `^${value}$`);
-  }
-
-  async #config(...args: readonly string[]): Promise<void> {
-    const { code, stderr } = await this.#runGit(this.#folder, 'config', '--local', ...args);
+/** Writes the map. Each function @throws {Error} with git's message if git rejects it */
+export function branchMapWriter(runGit: RunGit, folder: string) {
+  const config = async (...args: readonly string[]): Promise<void> => {
+    const { code, stderr } = await runGit(folder, 'config', '--local', ...args);
     if (code !== 0) throw new Error(stderr.trim() || 'git failed');
-  }
+  };
+  return {
+    setFollowed: (isFollowed: boolean) => config(KEYS.follow, String(isFollowed)),
+    setParent: (ref: BranchRef) => config(KEYS.parent, format(ref)),
+    setBranch: (gitBranch: string, ref: BranchRef | 'none') =>
+      config(branchKey(gitBranch), ref === 'none' ? ref : format(ref)),
+    addCreated: (created: CreatedBranch) => config('--add', KEYS.created, formatCreated(created)),
+    /** Removes a created branch that was deleted. */
+    removeCreated: (created: CreatedBranch) =>
+      config(
+        '--unset-all',
+        KEYS.created,
+        `^${formatCreated(created).replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}$`,
+      ),
+  };
 }
+export type BranchMapWriter = ReturnType<typeof branchMapWriter>;
 
 /** Separated by spaces. The account is encoded, because its name may contain spaces. */
 const format = ({ account, projectId, branchId }: BranchRef): string =>
   [encodeURI(account.toWellFormed()), projectId, branchId].join(' ');
+
+const formatCreated = (created: CreatedBranch): string => `${format(created)} ${created.gitBranch}`;
 
 /** @returns the reference, if it is valid, and the text after it */
 function parseRef(value: string): [ref: BranchRef | undefined, rest: string | undefined] {

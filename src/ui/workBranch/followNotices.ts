@@ -2,7 +2,7 @@
 import { commands, debug, l10n, tasks, window as vscodeWindow } from 'vscode';
 import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
-import { BranchMapWriter, type BranchRef } from '../../model/workBranch/branchMap.ts';
+import { branchMapWriter, type BranchRef } from '../../model/workBranch/branchMap.ts';
 import type { AskReason } from '../../model/workBranch/decide.ts';
 import type { WorkFolder } from '../../model/workBranch/workFolder.ts';
 import { undoChanges, type FileChange } from '../envFile/fileChange.ts';
@@ -49,7 +49,7 @@ export async function askForBranch(
   else if (chosen === use) await run('choose', { ...parent?.ref, kind: 'branch' });
   else if (chosen === none)
     await withRetry(log, l10n.t("Couldn't choose the database branch"), async () => {
-      await new BranchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');
+      await branchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');
       await work.refresh();
     });
 }

@@ -2,9 +2,10 @@
 import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import {
-  BranchMapWriter,
+  branchMapWriter,
   readBranchMap,
   type BranchMap,
+  type BranchMapWriter,
   type BranchRef,
 } from '../../../model/workBranch/branchMap.ts';
 import { findRepository, readGitState, type Repository } from '../../../model/workBranch/gitState.ts';
@@ -37,11 +38,10 @@ export async function pickGitFolder(
   const { gitBranch: named } = fieldsOf(argument);
   const gitBranch = typeof named === 'string' ? named : (await readGitState(repository, runGit)).branch;
   if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
-  const map = await readBranchMap(runGit, folder.uri.fsPath);
-  return { folder, repository, gitBranch, map, writer: branchMapWriter(folder) };
+  const { fsPath } = folder.uri;
+  const map = await readBranchMap(runGit, fsPath);
+  return { folder, repository, gitBranch, map, writer: branchMapWriter(runGit, fsPath) };
 }
-
-export const branchMapWriter = ({ uri }: WorkspaceFolder) => new BranchMapWriter(runGit, uri.fsPath);
 
 /** @param argument see `pickGitFolder`. @returns undefined if the user canceled */
 export const pickWorkFolder = async (

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
-import { readBranchMap, type BranchRef } from '../../../model/workBranch/branchMap.ts';
+import { branchMapWriter, readBranchMap, type BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../model/workBranch/databaseUrl.ts';
 import { readGitBranches } from '../../../model/workBranch/gitState.ts';
 import { findUnused, type Cleanup, type UnusedBranch } from '../../../model/workBranch/unusedBranches.ts';
@@ -20,7 +20,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { requireConnection } from '../input/pickers.ts';
 import { pickMany, type Choice } from '../input/quickInput.ts';
-import { branchMapWriter, pickWorkFolder, requireRepository } from './gitFolder.ts';
+import { pickWorkFolder, requireRepository } from './gitFolder.ts';
 
 export const tidyUp: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't tidy up the branches");
@@ -29,7 +29,7 @@ export const tidyUp: Command = async (context, argument, run) => {
   const title = l10n.t('Tidy Up Branches');
   const folder = await pickWorkFolder(context, title, argument);
   if (folder === undefined) return;
-  const writer = branchMapWriter(folder);
+  const writer = branchMapWriter(runGit, folder.uri.fsPath);
   const { unused, gone } = await loadCleanup(context, folder);
   for (const created of gone) await writer.removeCreated(created);
   if (unused.length === 0)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import {
-  BranchMapWriter,
+  branchMapWriter,
+  type BranchMapWriter,
   EMPTY_MAP,
   isInMap,
   readBranchMap,
@@ -22,7 +23,7 @@ describe('The map of git branches to database branches', () => {
 
   beforeEach(() => {
     repository = createRepository();
-    writer = new BranchMapWriter(runGit, repository.folder);
+    writer = branchMapWriter(runGit, repository.folder);
   });
 
   it('is empty at first, and outside of repositories', async () => {
@@ -31,9 +32,9 @@ describe('The map of git branches to database branches', () => {
   });
 
   it('throws what git says if it cannot be written', async () => {
-    const outside = new BranchMapWriter(runGit, temporaryFolder());
+    const outside = branchMapWriter(runGit, temporaryFolder());
     await assert.rejects(outside.setFollowed(true), /git/);
-    const silent = new BranchMapWriter(async () => ({ code: 1, stdout: '', stderr: '' }), '');
+    const silent = branchMapWriter(async () => ({ code: 1, stdout: '', stderr: '' }), '');
     await assert.rejects(silent.setFollowed(true), { message: 'git failed' });
   });
 
@@ -62,7 +63,7 @@ describe('The map of git branches to database branches', () => {
   it('is shared by all worktrees', async () => {
     const folder = path.join(repository.folder, '..', 'linked');
     repository.git('worktree', 'add', '--quiet', '-b', 'linked', folder);
-    await new BranchMapWriter(runGit, folder).setBranch('linked', ref('br-one'));
+    await branchMapWriter(runGit, folder).setBranch('linked', ref('br-one'));
     assert.deepEqual(await mapped(), [['linked', ref('br-one')]]);
   });
 
@@ -91,7 +92,7 @@ describe('The map of git branches to database branches', () => {
   });
 
   it("throws git's message if it can't be written", async () => {
-    const outside = new BranchMapWriter(runGit, temporaryFolder());
+    const outside = branchMapWriter(runGit, temporaryFolder());
     await assert.rejects(outside.setFollowed(true), /git/);
   });
 

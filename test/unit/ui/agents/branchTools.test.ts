@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/tools/toolTable.ts';
-import { BranchMapWriter } from '../../../../src/model/workBranch/branchMap.ts';
+import { branchMapWriter } from '../../../../src/model/workBranch/branchMap.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
@@ -99,7 +99,7 @@ describe('Tools for branches', () => {
     branches.push({ id: 'br-staging', name: 'staging', parent_id: 'br-main' });
     const repository = createRepository(path.join(folder, 'repository'));
     ({ folder } = repository);
-    const map = new BranchMapWriter(
+    const map = branchMapWriter(
       gitRunner(() => 'git'),
       folder,
     );
