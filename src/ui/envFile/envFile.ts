@@ -1,6 +1,6 @@
 /** Writes a connection string to an env file that git should ignore, and offers to undo it. */
 import path from 'node:path';
-import { l10n, Uri, workspace, type WorkspaceFolder } from 'vscode';
+import { l10n, Uri, type WorkspaceFolder } from 'vscode';
 import { appendLine, setVariable } from '../../model/connection/dotEnv.ts';
 import { gitIgnored, type Ignored } from '../../model/workBranch/gitIgnored.ts';
 import type { Log } from '../log/log.ts';
@@ -58,7 +58,7 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
 }
 
 /** The file to write. */
-export interface EnvFile {
+interface EnvFile {
   /** The target, if the path is a link. */
   readonly uri: Uri;
   readonly isLink: boolean;
@@ -70,14 +70,13 @@ export interface EnvFile {
 }
 
 /** @throws {Error} for example for a link out of the workspace */
-export async function envFileOf(file: Uri): Promise<EnvFile> {
+async function envFileOf(file: Uri): Promise<EnvFile> {
   const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
   if (file.scheme !== 'file')
     return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
-  const folders = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const { path, isLink } = await realFile(file.fsPath, folders);
+  const { path, isLink } = await realFile(file.fsPath);
   // Git doesn't read rules from a link.
-  const hasRules = await realFile(ignoreFile.fsPath, folders).then(
+  const hasRules = await realFile(ignoreFile.fsPath).then(
     (rules) => !rules.isLink,
     () => false,
   );

@@ -1,7 +1,6 @@
 /** Reads and replaces the value of a variable without questions, for a file that follows git. */
 import { readFile } from 'node:fs/promises';
-import { Uri, workspace } from 'vscode';
-import { ignoreMissing } from '../../base/files.ts';
+import { Uri } from 'vscode';
 import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
 import type { EnvValue } from '../../model/workBranch/workFolder.ts';
 import type { EnvVariable } from './envFile.ts';
@@ -10,7 +9,7 @@ import { realFile } from './realFile.ts';
 
 /** A file that can't be read, or that is a link out of the workspace, has no value. */
 export async function readEnv({ uri, name }: EnvVariable): Promise<EnvValue> {
-  const path = await pathOf(uri).catch(() => undefined);
+  const { path } = await realFile(uri.fsPath).catch(() => ({ path: undefined }));
   const value = path === undefined ? undefined : await readValue(path, name);
   const isUnsaved = path !== undefined && unsaved([uri, Uri.file(path)]).length > 0;
   const file = value === undefined || value === '' ? 'none' : isUnsaved ? 'unsaved' : 'writable';
@@ -29,19 +28,7 @@ export async function replaceEnv(
   before: string,
   after: string,
 ): Promise<FileChange | undefined> {
-  const isSame = (text: string) => getVariable(text, name) === before;
-  const path = await pathOf(uri);
-  const text = await readFile(path, 'utf8').catch(ignoreMissing);
-  if (text === undefined || !isSame(text)) return undefined;
-  return await changeFile(Uri.file(path), (current) =>
-    isSame(current) ? setVariable(current, name, after) : { start: 0, end: 0, text: '' },
-  );
+  const { path } = await realFile(uri.fsPath);
+  if ((await readValue(path, name)) !== before) return undefined;
+  return await changeFile(Uri.file(path), (text) => setVariable(text, name, after));
 }
-
-const pathOf = async (uri: Uri): Promise<string> =>
-  (
-    await realFile(
-      uri.fsPath,
-      (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
-    )
-  ).path;

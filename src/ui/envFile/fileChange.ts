@@ -22,8 +22,10 @@ export async function changeFile(
   mode?: number,
 ): Promise<FileChange> {
   requireTrust();
-  const before = await readText(uri);
-  const after = Buffer.from(changed(uri, before, change));
+  const before = await readBytes(uri);
+  const text = before === undefined ? '' : decodeText(before);
+  if (text === undefined) throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
+  const after = Buffer.from(changeText(text, change));
   await write(uri, after, mode);
   return { uri, before, after };
 }
@@ -31,7 +33,7 @@ export async function changeFile(
 /** @throws {Error} if a file has changed since; then nothing is undone */
 export async function undoChanges(changes: readonly FileChange[]): Promise<void> {
   for (const { uri, after } of changes) {
-    const current = await readText(uri);
+    const current = await readBytes(uri);
     if (current === undefined || !Buffer.from(current).equals(after) || unsaved([uri]).length > 0)
       throw new Error(l10n.t('{0} was changed in the meantime.', displayPath(uri)));
   }
@@ -49,13 +51,7 @@ export const unsaved = (uris: readonly Uri[]) => {
 
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
-function changed(uri: Uri, before: Uint8Array | undefined, change: (text: string) => Replacement): string {
-  const text = before === undefined ? '' : decodeText(before);
-  if (text === undefined) throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
-  return changeText(text, change);
-}
-
-async function readText(uri: Uri): Promise<Uint8Array | undefined> {
+async function readBytes(uri: Uri): Promise<Uint8Array | undefined> {
   try {
     return await workspace.fs.readFile(uri);
   } catch (error) {

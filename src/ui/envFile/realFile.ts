@@ -1,10 +1,12 @@
 /** Resolves links in a path of the workspace. They may lead to a tracked file or out of the workspace. */
 import path from 'node:path';
-import { l10n } from 'vscode';
+import { l10n, workspace } from 'vscode';
 import { resolveFile, type ResolvedFile } from '../../base/files.ts';
 
-/** @param folders of the workspace. @throws {Error} for a broken link, a link out of the workspace, and anything but a file */
-export async function realFile(file: string, folders: readonly string[]): Promise<ResolvedFile> {
+const workspacePaths = () => (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+
+/** @throws {Error} for a broken link, a link out of the workspace, and anything but a file */
+export async function realFile(file: string, folders = workspacePaths()): Promise<ResolvedFile> {
   const resolved = await resolveFile(file, folders);
   const name = path.basename(file);
   switch (resolved.problem) {
