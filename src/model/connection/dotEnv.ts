@@ -16,12 +16,9 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Keeps a byte order mark. @param change called without it */
 export function changeText(file: string, change: (text: string) => Replacement): string {
-  const mark = file.startsWith('\ufeff') ? '\ufeff' : '';
-  const text = file.slice(mark.length);
-  const { start, end, text: inserted } = change(text);
-  return `${mark}${text.slice(0, start)}${inserted}${text.slice(end)}`;
+  const { start, end, text } = change(file);
+  return `${file.slice(0, start)}${text}${file.slice(end)}`;
 }
 
 /**
@@ -61,9 +58,12 @@ const UNQUOTED = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
 const lengthOfValue = (text: string): number =>
   (QUOTED.exec(text) ?? PARTS.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
 
-/** The range of the last assigned value. Text inside the quotes of another value isn't an assignment. */
+/**
+ * The range of the last assigned value. Text inside the quotes of another value isn't an assignment. A byte order mark may
+ * come before the first one.
+ */
 function lastValue(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
-  const assignment = /^[ \t]*(?:export[ \t]+)?([\w.]+)[ \t]*=[ \t]*/gm;
+  const assignment = /^\ufeff?[ \t]*(?:export[ \t]+)?([\w.]+)[ \t]*=[ \t]*/gm;
   let last: Pick<Replacement, 'start' | 'end'> | undefined;
   for (let match = assignment.exec(file); match !== null; match = assignment.exec(file)) {
     const start = assignment.lastIndex;

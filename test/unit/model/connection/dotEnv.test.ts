@@ -20,6 +20,7 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['an assignment with Windows line ends', 'DATABASE_URL=old\r\nB=2\r\n', `DATABASE_URL=${url}\r\nB=2\r\n`],
   ['an empty assignment', 'DATABASE_URL=\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
   ['an assignment at the end of the file', 'DATABASE_URL=', `DATABASE_URL=${url}`],
+  ['one after a byte order mark', '\ufeffDATABASE_URL=old\n', `\ufeffDATABASE_URL=${url}\n`],
   ['an exported one', 'export DATABASE_URL=old\n', `export DATABASE_URL=${url}\n`],
   ['one with spaces', '  DATABASE_URL = old\n', `  DATABASE_URL = ${url}\n`],
   ['a quoted one', 'DATABASE_URL="old # one"\n', `DATABASE_URL=${url}\n`],
@@ -104,6 +105,7 @@ describe('getVariable', () => {
     [`export DATABASE_URL="a'b\\$c" # d\r\nA=1`, "a'b$c"],
     [`DATABASE_URL='a"b'`, 'a"b'],
     ['DATABASE_URL=', ''],
+    ['\ufeffDATABASE_URL=a\n', 'a'],
     ['# DATABASE_URL=a\n', undefined],
   ];
   for (const [text, value] of values)
