@@ -7,6 +7,7 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
+import { changeText } from '../../../model/connection/dotEnv.ts';
 import {
   findService,
   isServiceName,
@@ -80,11 +81,9 @@ export async function saveService(name: string, compute: Compute, login: Login):
     if ((await window.ask(question, detail, l10n.t('Replace'))) === undefined) return false;
   }
   // The file may have changed during the question.
-  const text = await readText(file);
-  const change = setService(text, name, lines);
-  const bytes = Buffer.from(text.slice(0, change.start) + change.text + text.slice(change.end), 'latin1');
+  const changed = changeText(await readText(file), (text) => setService(text, name, lines));
   await mkdir(path.dirname(file), { recursive: true });
-  await replaceFile(file, bytes, { mode: 0o600 });
+  await replaceFile(file, Buffer.from(changed, 'latin1'), { mode: 0o600 });
   return true;
 }
 
