@@ -27,7 +27,7 @@ import { ComputesTree } from './ui/tree/computesTree.ts';
 import type { TreeNode } from './ui/tree/nodes.ts';
 import { createWindowModel, type WindowModel } from './ui/windowModel.ts';
 import { renewUsedBranches } from './ui/workBranch/renewal.ts';
-import { WorkBranchItem } from './ui/workBranch/statusItem.ts';
+import { showBranchItem } from './ui/workBranch/statusItem.ts';
 import { WorkFolders } from './ui/workBranch/workFolders.ts';
 
 /** Created at activation. */
@@ -109,7 +109,7 @@ function registerListeners(
   });
   const subscriptions = [
     showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
-    new WorkBranchItem(deps),
+    showBranchItem(deps),
     renewUsedBranches(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),

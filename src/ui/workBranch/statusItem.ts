@@ -1,6 +1,6 @@
 /** The status bar item with the branch that the folder's env file points to. It needs no connection. */
 import path from 'node:path';
-import { l10n, type MarkdownString, type WorkspaceFolder } from 'vscode';
+import { l10n, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { isPrimary, labelOf } from '../../model/inventory/computeStatus.ts';
@@ -26,8 +26,8 @@ import {
   pauseText,
   unusedText,
 } from '../text/workBranchText.ts';
-import { window, type StatusBarItem } from '../window.ts';
-import type { WorkFolders } from './workFolders.ts';
+import { window, type StatusBarText } from '../window.ts';
+import type { ShownFolder, WorkFolders } from './workFolders.ts';
 
 interface StatusItemDependencies {
   readonly agentBranches: AgentBranches;
@@ -43,123 +43,102 @@ const PRIORITY = 9_000;
 /** Milliseconds until an expired branch is looked for. A timer can't be set for a month. */
 const [MIN_DELAY, MAX_DELAY] = [1000, 60 * 60 * 1000];
 
-export class WorkBranchItem implements Disposable {
-  readonly #deps: StatusItemDependencies;
-  readonly #disposables = new DisposableStore();
-  #created: StatusBarItem | undefined;
-  #timer: Disposable | undefined;
-  /** What `#unusedCount` was computed for. */
-  #countedState: WorkFolderState | undefined;
-  #unusedCount = 0;
-
-  constructor(deps: StatusItemDependencies) {
-    this.#deps = deps;
-    this.#disposables.add(deps.workFolders.onDidChange(() => this.#update()));
-    this.#disposables.add(deps.agentBranches.onDidChange(() => this.#update()));
-    this.#update();
-  }
-
-  dispose(): void {
-    this.#timer?.dispose();
-    this.#disposables.dispose();
-  }
-
-  /** Created when there is a branch to show. */
-  get #item(): StatusBarItem {
-    if (this.#created !== undefined) return this.#created;
-    const name = l10n.t('Database Branch');
-    const command = 'hostedPostgres.workBranch.show';
-    const item = window.createStatusBarItem('hostedPostgres.workBranch', name, PRIORITY, command);
-    return (this.#created = this.#disposables.add(item));
-  }
-
-  #update(): void {
-    this.#timer?.dispose();
-    const { shown } = this.#deps.workFolders;
+export function showBranchItem(deps: StatusItemDependencies): Disposable {
+  const { workFolders, agentBranches, session } = deps;
+  const disposables = new DisposableStore();
+  const command = 'hostedPostgres.workBranch.show';
+  const name = l10n.t('Database Branch');
+  const item = disposables.add(
+    window.createStatusBarItem('hostedPostgres.workBranch', name, PRIORITY, command),
+  );
+  let timer: Disposable | undefined;
+  let counted: WorkFolderState | undefined;
+  let unusedCount = 0;
+  const count = async ({ folder, work: { state } }: ShownFolder) => {
+    if (state === counted) return;
+    counted = state;
+    const unused = await countUnusedIn(folder, state).catch(() => 0);
+    if (state !== counted || unused === unusedCount) return;
+    unusedCount = unused;
+    update();
+  };
+  const update = () => {
+    timer?.dispose();
+    const { shown } = workFolders;
     setFollowsGit(shown?.work.state.map.isFollowed === true);
-    if (shown === undefined) return this.#showAgents();
-    const { folder, work } = shown;
-    const { state } = work;
-    if (state !== this.#countedState) void this.#countUnused(folder, state);
-    const name = state.current === undefined ? l10n.t('unknown database') : knownBranchName(state.current);
-    const warnings = this.#warnings(state);
-    const reason = decisionText(state.decision, sanitize(state.git.branch ?? ''));
-    const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
-    const isWarning = warnings.length > 0 || state.decision.kind === 'stopped';
-    this.#item.show({
-      // High-contrast themes have no color for warnings.
-      icon: isWarning ? 'warning' : 'database',
-      text: labelWithState(name, state),
-      spoken: { label: [l10n.t('Database branch {0}', name), ...notes].join('. ') },
-      tooltip: markdown`${this.#table(name, folder, state)}\n\n${markdownList([...notes, ...unusedText(this.#unusedCount)])}`,
-      isWarning,
-    });
-  }
+    const agents = agentBranches.of(session.connection);
+    if (shown !== undefined) {
+      void count(shown);
+      item.show(branchText(deps, shown, { agents, unusedCount }));
+    } else if (agents.length > 0) {
+      const firstEnd = Math.min(...agents.map(({ expiresAt }) => Date.parse(expiresAt)));
+      const delay = Math.max(MIN_DELAY, Math.min(firstEnd - Date.now(), MAX_DELAY));
+      timer = systemClock.after(delay, update);
+      item.show(agentsText(agents));
+    } else item.hide();
+  };
+  disposables.add(workFolders.onDidChange(update));
+  disposables.add(agentBranches.onDidChange(update));
+  disposables.add({ dispose: () => timer?.dispose() });
+  update();
+  return disposables;
+}
 
-  /** Without a database branch in an env file, the menu is still needed for the branches of agents. */
-  #showAgents(): void {
-    const branches = this.#agentBranches;
-    if (branches.length === 0) return this.#created?.hide();
-    const firstEnd = Math.min(...branches.map(({ expiresAt }) => Date.parse(expiresAt)));
-    const delay = Math.max(MIN_DELAY, Math.min(firstEnd - Date.now(), MAX_DELAY));
-    this.#timer = systemClock.after(delay, () => this.#update());
-    const label = l10n.t('Agent branches: {0}', branches.length);
-    this.#item.show({
-      icon: 'database',
-      text: label,
-      spoken: { label },
-      tooltip: markdownList(branches.map((each) => `${agentBranchName(each)} ${agentBranchText(each)}`)),
-    });
-  }
+/** Runs git only if a branch was created. */
+async function countUnusedIn({ uri }: WorkspaceFolder, { map, current }: WorkFolderState): Promise<number> {
+  if (map.created.length === 0) return 0;
+  const gitBranches = await readGitBranches(runGit, uri.fsPath);
+  return countUnused({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
+}
 
-  get #agentBranches(): readonly AgentBranch[] {
-    return this.#deps.agentBranches.of(this.#deps.session.connection);
-  }
+/** Without a database branch in an env file, the menu is still needed for the branches of agents. */
+function agentsText(agents: readonly AgentBranch[]): StatusBarText {
+  const label = l10n.t('Agent branches: {0}', agents.length);
+  const lines = agents.map((each) => `${agentBranchName(each)} ${agentBranchText(each)}`);
+  return { icon: 'database', text: label, spoken: { label }, tooltip: markdownList(lines) };
+}
 
-  /** For the tooltip. Runs git only if a branch was created. */
-  async #countUnused({ uri }: WorkspaceFolder, state: WorkFolderState): Promise<void> {
-    this.#countedState = state;
-    const { map, current } = state;
-    const inFiles = current === undefined ? [] : [current];
-    const count = async () =>
-      countUnused({ map, inFiles, gitBranches: await readGitBranches(runGit, uri.fsPath) });
-    const unused = map.created.length === 0 ? 0 : await count().catch(() => 0);
-    if (state !== this.#countedState || unused === this.#unusedCount) return;
-    this.#unusedCount = unused;
-    this.#update();
-  }
-
-  #warnings({ current, sharedWith }: WorkFolderState): readonly string[] {
-    if (current === undefined) return [];
-    const { marks } = this.#deps.config;
-    const mark = marks[current.projectId] ?? marks[current.account];
-    return branchWarnings(current, {
-      mark,
-      isExpired: isExpired(current, systemClock.now()),
-      sharedWith: sharedWith && path.basename(sharedWith),
-    });
-  }
-
-  #table(
-    name: string,
-    folder: WorkspaceFolder,
-    { current, host, git, map }: WorkFolderState,
-  ): MarkdownString {
-    const { file, variable } = this.#deps.config.env(folder.uri);
-    const computes = current && this.#deps.inventory.computesOf(current.projectId)?.branches();
-    const compute = current && computes?.get(current.branchId)?.find(isPrimary);
-    return markdownTable(name, [
-      [l10n.t('Project'), current?.projectName],
-      [l10n.t('Id'), current?.branchId],
-      [l10n.t('Compute'), compute && `${labelOf(compute)} (${statusText(compute)})`],
-      [l10n.t('Host'), host],
-      [l10n.t('Expires'), current?.expiresAt && formatDate(current.expiresAt)],
-      [l10n.t('File'), `${folder.name}/${file} (${variable})`],
-      [l10n.t('Git branch'), git.branch],
-      [l10n.t('Follows the Git branch'), map.isFollowed ? l10n.t('yes') : undefined],
-      [l10n.t('Agent branches'), this.#agentBranches.map(agentBranchName).join(', ')],
-    ]);
-  }
+function branchText(
+  deps: StatusItemDependencies,
+  { folder, work: { state } }: ShownFolder,
+  { agents, unusedCount }: { readonly agents: readonly AgentBranch[]; readonly unusedCount: number },
+): StatusBarText {
+  const { current, decision, git, map, host, sharedWith } = state;
+  const { marks } = deps.config;
+  const name = current === undefined ? l10n.t('unknown database') : knownBranchName(current);
+  const warnings =
+    current === undefined
+      ? []
+      : branchWarnings(current, {
+          mark: marks[current.projectId] ?? marks[current.account],
+          isExpired: isExpired(current, systemClock.now()),
+          sharedWith: sharedWith && path.basename(sharedWith),
+        });
+  const reason = decisionText(decision, sanitize(git.branch ?? ''));
+  const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
+  const isWarning = warnings.length > 0 || decision.kind === 'stopped';
+  const { file, variable } = deps.config.env(folder.uri);
+  const computes = current && deps.inventory.computesOf(current.projectId)?.branches();
+  const compute = current && computes?.get(current.branchId)?.find(isPrimary);
+  const table = markdownTable(name, [
+    [l10n.t('Project'), current?.projectName],
+    [l10n.t('Id'), current?.branchId],
+    [l10n.t('Compute'), compute && `${labelOf(compute)} (${statusText(compute)})`],
+    [l10n.t('Host'), host],
+    [l10n.t('Expires'), current?.expiresAt && formatDate(current.expiresAt)],
+    [l10n.t('File'), `${folder.name}/${file} (${variable})`],
+    [l10n.t('Git branch'), git.branch],
+    [l10n.t('Follows the Git branch'), map.isFollowed ? l10n.t('yes') : undefined],
+    [l10n.t('Agent branches'), agents.map(agentBranchName).join(', ')],
+  ]);
+  return {
+    // High-contrast themes have no color for warnings.
+    icon: isWarning ? 'warning' : 'database',
+    text: labelWithState(name, state),
+    spoken: { label: [l10n.t('Database branch {0}', name), ...notes].join('. ') },
+    tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedText(unusedCount)])}`,
+    isWarning,
+  };
 }
 
 /** The label shows if the file doesn't match the checked-out branch. */

@@ -26,6 +26,11 @@ export interface WorkFoldersDependencies {
   readonly log: Log;
 }
 
+export interface ShownFolder {
+  readonly folder: WorkspaceFolder;
+  readonly work: WorkFolder;
+}
+
 /** Milliseconds. Lists change often while they are loading. */
 const INVENTORY_DELAY = 300;
 
@@ -34,7 +39,7 @@ export class WorkFolders implements Disposable {
   readonly notices: SwitchNotices;
   readonly #disposables = new DisposableStore();
   readonly #changed = new Emitter<void>();
-  readonly #folders = new Map<string, { readonly folder: WorkspaceFolder; readonly work: WorkFolder }>();
+  #folders: ReadonlyMap<string, ShownFolder> = new Map();
   #timer: Disposable | undefined;
 
   /** Fires when the state of a folder changed, or another folder is shown. */
@@ -60,9 +65,8 @@ export class WorkFolders implements Disposable {
   }
 
   /** The active editor's folder if it has something to show, or else the first folder that does. */
-  get shown(): { readonly folder: WorkspaceFolder; readonly work: WorkFolder } | undefined {
-    const isShown = ({ work }: { readonly work: WorkFolder }) =>
-      work.state.current !== undefined || work.state.map.isFollowed;
+  get shown(): ShownFolder | undefined {
+    const isShown = ({ work }: ShownFolder) => work.state.current !== undefined || work.state.map.isFollowed;
     const editor = vscodeWindow.activeTextEditor?.document.uri;
     const active = editor && workspace.getWorkspaceFolder(editor)?.uri.toString();
     const first = active === undefined ? undefined : this.#folders.get(active);
@@ -91,17 +95,15 @@ export class WorkFolders implements Disposable {
 
   /** Only folders on disk can have a git repository. */
   #setFolders(): void {
+    const before = this.#folders;
     const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
-    const ids = new Set(folders.map(({ uri }) => uri.toString()));
-    for (const [id, { work }] of this.#folders) {
-      if (ids.has(id)) continue;
-      work.dispose();
-      this.#folders.delete(id);
-    }
-    for (const folder of folders) {
-      const id = folder.uri.toString();
-      if (!this.#folders.has(id)) this.#folders.set(id, { folder, work: this.#create(folder) });
-    }
+    this.#folders = new Map(
+      folders.map((folder) => {
+        const id = folder.uri.toString();
+        return [id, before.get(id) ?? { folder, work: this.#create(folder) }];
+      }),
+    );
+    for (const [id, { work }] of before) if (!this.#folders.has(id)) work.dispose();
     this.refresh();
   }
 
