@@ -15,7 +15,7 @@ import { HostProvider } from './ui/editor/hostProvider.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
 import { announceStarts, showOperations } from './ui/notifications/statusBar.ts';
-import { SchemaDocuments } from './ui/schema/schemaDocuments.ts';
+import { followSchemas, schemaText } from './ui/schema/schemaDocuments.ts';
 import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { hideNotOffered } from './ui/state/contextKey.ts';
 import { lastAccount, rememberAccount } from './ui/state/lastAccount.ts';
@@ -71,7 +71,7 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
 
 function createViews(
   model: WindowModel,
-  { computesView, apiKeysView, filesChanged, schemasChanged }: ActiveViews,
+  { computesView, apiKeysView, filesChanged }: ActiveViews,
   disposables: DisposableStore,
 ) {
   let hostProvider: HostProvider | undefined;
@@ -80,7 +80,7 @@ function createViews(
     apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
     workFolders: disposables.add(new WorkFolders(model)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
-    schemaDocuments: disposables.add(new SchemaDocuments(model.schemas, schemasChanged)),
+    schemaText: (uri: Uri) => schemaText(model.schemas, uri),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
     languageModelTool: async (name: string) =>
@@ -91,7 +91,7 @@ function createViews(
 function registerListeners(
   context: ExtensionContext,
   deps: WindowModel & Views,
-  { computesView: view, accountChanged }: ActiveViews,
+  { computesView: view, accountChanged, schemasChanged }: ActiveViews,
   disposables: DisposableStore,
 ): void {
   const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
@@ -109,6 +109,7 @@ function registerListeners(
   });
   const subscriptions = [
     showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
+    followSchemas(deps.schemas, schemasChanged),
     showBranchItem(deps),
     renewUsedBranches(deps),
     announceStarts(inventory, tracker),

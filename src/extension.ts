@@ -53,7 +53,7 @@ export function activate(context: ExtensionContext): void {
   const accountChanged = disposables.add(new EventEmitter<void>());
   const schemas = {
     onDidChange: schemasChanged.event,
-    provideTextDocumentContent: async (uri: Uri) => (await app()).schemaDocuments.text(uri),
+    provideTextDocumentContent: async (uri: Uri) => (await app()).schemaText(uri),
   };
   disposables.add(workspace.registerTextDocumentContentProvider(SCHEMA_SCHEME, schemas));
   const { contributes }: Manifest = context.extension.packageJSON;
