@@ -89,23 +89,15 @@ export class HostProvider implements Disposable {
   ): Promise<Hover | undefined> {
     const mention = hostAtPosition(document.lineAt(position.line).text, position.character);
     if (mention === undefined) return undefined;
-    const cached = this.#index.find(mention);
-    if (cached !== undefined) return await this.#hoverFor(cached, mention, position, token);
-    if (!mayBeCompute(mention, this.#deps.session.connection?.account)) return undefined;
-    await Promise.race([this.#prefetch.start(), canceled(token)]);
-    const found = token.isCancellationRequested ? undefined : this.#index.find(mention);
-    return found && (await this.#hoverFor(found, mention, position, token));
-  }
-
-  async #hoverFor(
-    found: HostMatch,
-    mention: HostAtPosition,
-    { line }: Position,
-    token: CancellationToken,
-  ): Promise<Hover> {
+    let found = this.#index.find(mention);
+    if (found === undefined && mayBeCompute(mention, this.#deps.session.connection?.account)) {
+      await Promise.race([this.#prefetch.start(), canceled(token)]);
+      found = token.isCancellationRequested ? undefined : this.#index.find(mention);
+    }
+    if (found === undefined) return undefined;
     const names = this.#deps.inventory.branches.ensureLoaded(found.compute.project_id);
     await Promise.race([names, canceled(token)]);
-    return hostHover(found, mention, line, this.#branchName(found.compute));
+    return hostHover(found, mention, position.line, this.#branchName(found.compute));
   }
 
   #branchName({ project_id: projectId, branch_id: branchId }: Compute): string | undefined {
