@@ -34,36 +34,30 @@ export interface Cleanup {
 
 export function findUnused(facts: CleanupFacts): Cleanup {
   const { map, account, lists, isMarked } = facts;
-  const used = usedBranches(facts);
+  const withoutUse = new Set(createdWithoutUse(facts));
   const unused: UnusedBranch[] = [];
   const gone: CreatedBranch[] = [];
   for (const created of map.created) {
     const list = created.account === account ? lists.get(created.projectId) : undefined;
     if (list === undefined) continue;
     const branch = list.branches.get(created.branchId);
-    const isUsed = used.some((ref) => isSameBranch(created, ref));
     if (branch === undefined) gone.push(created);
-    else if (!isUsed && !isKept(list, branch) && !isMarked(created)) unused.push({ created, branch });
+    else if (withoutUse.has(created) && !isKept(list, branch) && !isMarked(created))
+      unused.push({ created, branch });
   }
   return { unused, gone };
 }
 
 /** How many database branches have lost their git branch, as far as it is known without a request. */
-export function countUnused(facts: LocalFacts): number {
-  const used = usedBranches(facts);
-  const unused = facts.map.created.filter((created) => !used.some((ref) => isSameBranch(created, ref)));
-  return new Set(unused.map(({ branchId }) => branchId)).size;
-}
+export const countUnused = (facts: LocalFacts): number =>
+  new Set(createdWithoutUse(facts).map(({ branchId }) => branchId)).size;
 
 const isKept = (list: BranchList, branch: Branch): boolean =>
   branch.protected === true || deletionProblem(list, branch) !== undefined;
 
-function usedBranches({ map, gitBranches, inFiles }: LocalFacts): readonly (BranchRef | 'none')[] {
-  const mapped = [...map.branches].filter(([gitBranch]) => gitBranches.has(gitBranch));
-  return [
-    ...mapped.map(([, ref]) => ref),
-    ...map.created.filter(({ gitBranch }) => gitBranches.has(gitBranch)),
-    ...(map.parent === undefined ? [] : [map.parent]),
-    ...inFiles,
-  ];
+function createdWithoutUse({ map, gitBranches, inFiles }: LocalFacts): readonly CreatedBranch[] {
+  const mapped = [...map.branches].flatMap(([gitBranch, ref]) => (gitBranches.has(gitBranch) ? [ref] : []));
+  const created = map.created.filter(({ gitBranch }) => gitBranches.has(gitBranch));
+  const used = [...mapped, ...created, map.parent, ...inFiles];
+  return map.created.filter((each) => !used.some((ref) => isSameBranch(each, ref)));
 }
