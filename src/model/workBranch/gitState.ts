@@ -2,7 +2,7 @@
  * Reads from git's files what is checked out. So a checkout in a terminal or by an agent is noticed as fast as one in the
  * editor, and VS Code's Git extension needn't be active.
  */
-import { lstat, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunGit } from '../../base/runGit.ts';
 
@@ -70,8 +70,8 @@ export const STATE_FILES: readonly string[] = ['HEAD', ...OPERATION_MARKERS.map(
 
 export async function readGitState({ worktree, gitDir }: Repository, runGit: RunGit): Promise<GitState> {
   const branch = await headBranch(worktree, gitDir, runGit);
-  const present = await Promise.all(OPERATION_MARKERS.map(([file]) => exists(path.join(gitDir, file))));
-  const operation = OPERATION_MARKERS.find((_, index) => present[index] === true)?.[1];
+  const names = await readdir(gitDir).catch((): string[] => []);
+  const operation = OPERATION_MARKERS.find(([file]) => names.includes(file))?.[1];
   return { branch, pause: operation ?? (branch === undefined ? 'detached' : undefined) };
 }
 
@@ -116,11 +116,5 @@ export async function isDefaultBranch(
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');
   return branch === stdout.trim();
 }
-
-const exists = (file: string): Promise<boolean> =>
-  lstat(file).then(
-    () => true,
-    () => false,
-  );
 
 const readText = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);
