@@ -87,23 +87,21 @@ async function chooseBranch(
 ): Promise<Choice | undefined> {
   const { gitBranch, map } = git;
   const branches = [...list.branches.values()];
-  const named = (name: string) => branches.find((branch) => branch.name === name);
+  const named = (name: unknown) => branches.find((branch) => branch.name === name);
   const belongsToOther = (branch: Branch) =>
     [...map.branches].some(([other, mapped]) => other !== gitBranch && isSameBranch(refOf(branch), mapped));
   const neon = await findNeonFile(git.folder.uri.fsPath);
   const linked = neon?.projectId === projectId ? neon.branchOf(gitBranch) : undefined;
-  const mapped =
-    branches.find((branch) => isSameBranch(refOf(branch), map.branches.get(gitBranch))) ??
-    branches.find((branch) => branch.name === linked);
-  const name = databaseBranchName(gitBranch);
   const distinct = distinctBranchName(gitBranch);
-  const sameName = named(name);
-  if (mapped === undefined && sameName === undefined) return { name };
-  const isTaken = mapped === undefined && sameName !== undefined && belongsToOther(sameName);
-  const existing = mapped ?? (isTaken ? named(distinct) : sameName);
-  if (existing === undefined) return { name: distinct };
-  const free = [name, distinct, `${distinct}-2`].find((each) => named(each) === undefined);
-  return await askForExisting(title, gitBranch, existing, free);
+  const names = [databaseBranchName(gitBranch), distinct, `${distinct}-2`];
+  const free = names.find((name) => named(name) === undefined);
+  const existing =
+    branches.find((branch) => isSameBranch(refOf(branch), map.branches.get(gitBranch))) ??
+    named(linked) ??
+    names.map(named).find((branch) => branch !== undefined && !belongsToOther(branch));
+  return existing === undefined
+    ? { name: free ?? distinct }
+    : await askForExisting(title, gitBranch, existing, free);
 }
 
 async function askForExisting(
