@@ -16,7 +16,7 @@ import { gitIgnored } from './gitIgnored.ts';
 import { findRepository, isDefaultBranch, readGitState, STATE_FILES, type Repository } from './gitState.ts';
 import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
-import { branchesInOtherWorktrees, isLinked, type OtherFiles } from './worktrees.ts';
+import { branchesInOtherWorktrees, type OtherFiles } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 
 /** The variable in the env file. */
@@ -203,7 +203,7 @@ export class WorkFolder implements Disposable {
     const { runGit, knownHosts, isTrusted, account } = this.#deps;
     const { value, file, path } = await this.#deps.readEnv();
     const host = parseDatabaseUrl(value ?? '')?.host;
-    const current = host === undefined ? undefined : knownHosts.get(host);
+    const current = knownHosts.get(host ?? '');
     const readsGit = this.#isActive || !knownHosts.isEmpty;
     const repository = readsGit ? await findRepository(this.folder) : undefined;
     if (repository === undefined) return { ...NO_STATE, host, current, value, path };
@@ -219,6 +219,8 @@ export class WorkFolder implements Disposable {
     const isRight = isSameBranch(target, current);
     const isSwitch = file === 'writable' && target !== undefined && !isRight;
     const sharedWith = isRight ? undefined : others.find(([, other]) => isSameBranch(other, current))?.[0];
+    // A submodule is a separate repository.
+    const isLinked = repository.gitDir !== repository.commonDir;
     const lacksOwn = file === 'none' ? 'missing' : sharedWith === undefined ? undefined : 'shared';
     return {
       repository,
@@ -233,7 +235,7 @@ export class WorkFolder implements Disposable {
       host,
       current,
       sharedWith,
-      lacksOwn: isLinked(repository) && others.length > 0 ? lacksOwn : undefined,
+      lacksOwn: isLinked && others.length > 0 ? lacksOwn : undefined,
       isTrusted: isTrusted(),
       isUndone: this.#undone !== undefined,
       account: account(),

@@ -11,9 +11,6 @@ export async function worktreeOf(folder: string): Promise<string> {
   return (await findRepository(real))?.worktree ?? real;
 }
 
-/** Whether this is an additional worktree of its repository. A submodule is a separate repository. */
-export const isLinked = ({ gitDir, commonDir }: Repository): boolean => gitDir !== commonDir;
-
 /** The folders of the other worktrees. They may have been deleted. */
 export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
@@ -44,8 +41,7 @@ export async function branchesInOtherWorktrees(
   const folders = (await otherWorktrees(repository)).map((worktree) => path.join(worktree, inside));
   const values = await Promise.all(folders.map(readOther));
   return folders.flatMap((other, index) => {
-    const url = parseDatabaseUrl(values[index] ?? '');
-    const known = url && knownHosts.get(url.host);
+    const known = knownHosts.get(parseDatabaseUrl(values[index] ?? '')?.host ?? '');
     return known === undefined ? [] : [[other, known] as const];
   });
 }

@@ -50,8 +50,7 @@ async function findUrl(
 ): Promise<string | undefined> {
   const { ref, compute, variable } = target;
   const { value = '' } = await readEnv(variable);
-  const host = parseDatabaseUrl(value)?.host;
-  const current = host === undefined ? undefined : context.knownHosts.get(host);
+  const current = context.knownHosts.get(parseDatabaseUrl(value)?.host ?? '');
   if (current?.account === ref.account && current.projectId === ref.projectId) {
     const found = await findTarget(context, ref, value);
     if (found.state === 'live') return found.value;
