@@ -50,7 +50,6 @@ export class WorkFolderFixture {
     find: ({ branchId }: BranchRef) => known(branchId),
   };
   findTarget = async (target: BranchRef): Promise<Target> => ({
-    state: 'live',
     value: url(target.branchId.slice(3), 'new'),
   });
   readonly #file: string;

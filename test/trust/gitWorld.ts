@@ -244,9 +244,9 @@ export class GitWorld {
   }
 
   async #findTarget({ branchId }: BranchRef, before: string): Promise<Target> {
-    if (!this.isServiceUp) return { state: 'offline' };
+    if (!this.isServiceUp) return { problem: 'offline' };
     const { password } = new URL(await this.databases.url(branchId));
-    return { state: 'live', value: replaceHost(before, this.databases.hostOf(branchId), password) };
+    return { value: replaceHost(before, this.databases.hostOf(branchId), password) };
   }
 }
 

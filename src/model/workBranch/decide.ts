@@ -2,9 +2,8 @@
 import { isInMap, isSameBranch, type BranchMap, type BranchRef } from './branchMap.ts';
 import type { GitState, Pause } from './gitState.ts';
 
-/** The state of the database branch that the file should point to. */
-export type TargetState =
-  'unchecked' | 'live' | 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';
+/** Why the file can't point to a database branch. */
+export type TargetProblem = 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';
 
 export interface Facts {
   readonly isTrusted: boolean;
@@ -22,7 +21,8 @@ export interface Facts {
   readonly isUndone: boolean;
   /** The id of the connected account; undefined without a connection. */
   readonly account: string | undefined;
-  readonly target: TargetState;
+  /** Why the mapped branch can't be used, as far as it is known without a request. */
+  readonly problem: TargetProblem | undefined;
   /**
    * Why the folder of a linked worktree should get a database branch, as other worktrees have one: its file has no value, or
    * the same branch as another one's, which isn't mapped to this git branch.
@@ -32,13 +32,7 @@ export interface Facts {
 
 /** Why the file isn't changed although another branch is checked out. */
 export type StopReason =
-  | 'untrusted'
-  | 'noValue'
-  | 'foreignValue'
-  | 'unsaved'
-  | 'tracked'
-  | 'otherAccount'
-  | Exclude<TargetState, 'unchecked' | 'live'>;
+  'untrusted' | 'noValue' | 'foreignValue' | 'unsaved' | 'tracked' | 'otherAccount' | TargetProblem;
 
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 
@@ -51,9 +45,8 @@ export type Decision =
   /** The git branch has no database branch yet. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'stopped'; readonly reason: StopReason }
-  /** Find out whether the branch can be used, then decide again. */
-  | { readonly kind: 'check'; readonly target: BranchRef }
-  | { readonly kind: 'write'; readonly target: BranchRef };
+  /** Point the file to the branch, if it can be used. */
+  | { readonly kind: 'switch'; readonly target: BranchRef };
 
 /** Why the user is asked for the database branch of a git branch. `missing`, `shared`: only in a linked worktree. */
 export type AskReason = 'unmapped' | 'missing' | 'shared';
@@ -86,15 +79,12 @@ export function decide(facts: Facts): Decision {
 }
 
 function decideSwitch(facts: Facts, target: BranchRef): Decision {
-  if (isSameBranch(target, facts.current))
-    return facts.target === 'deleted' || facts.target === 'expired'
-      ? { kind: 'stopped', reason: facts.target }
-      : { kind: 'nothing' };
+  const { current, problem } = facts;
+  if (isSameBranch(target, current))
+    return problem === undefined ? { kind: 'nothing' } : { kind: 'stopped', reason: problem };
   if (facts.isUndone) return { kind: 'keep', reason: 'undone' };
-  const obstacle = obstacleTo(facts, target);
-  if (obstacle !== undefined) return { kind: 'stopped', reason: obstacle };
-  if (facts.target === 'unchecked') return { kind: 'check', target };
-  return facts.target === 'live' ? { kind: 'write', target } : { kind: 'stopped', reason: facts.target };
+  const reason = obstacleTo(facts, target) ?? problem;
+  return reason === undefined ? { kind: 'switch', target } : { kind: 'stopped', reason };
 }
 
 function obstacleTo({ file, current, map, account }: Facts, target: BranchRef): StopReason | undefined {

@@ -8,12 +8,13 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl, replaceHost } from './databaseUrl.ts';
-import type { TargetState } from './decide.ts';
+import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
 
-/** @param value for the env file, a secret */
 export type Target =
-  { readonly state: 'live'; readonly value: string } | { readonly state: Exclude<TargetState, 'live'> };
+  /** For the env file, a secret. */
+  | { readonly value: string; readonly problem?: undefined }
+  | { readonly problem: TargetProblem; readonly value?: undefined };
 
 interface TargetDependencies {
   readonly session: Session;
@@ -30,25 +31,25 @@ export async function findTarget(
   const { inventory, session, knownHosts } = deps;
   const { connection } = session;
   if (connection === undefined || accountId(connection.account) !== target.account)
-    return { state: 'offline' };
+    return { problem: 'offline' };
   try {
     const compute = await findPrimary(inventory, target);
     if (compute === undefined)
-      return { state: (await isDeleted(inventory, target)) ? 'deleted' : 'noCompute' };
+      return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noCompute' };
     const login = parseDatabaseUrl(before);
-    if (login === undefined) return { state: 'noPassword' };
+    if (login === undefined) return { problem: 'noPassword' };
     const pooled = knownHosts.get(login.host)?.isPooled === true ? pooledHost(compute) : undefined;
     const host = pooled ?? compute.host;
     const client = await connection.client();
     const ids = { computeId: compute.id, branchId: compute.branch_id };
     const query = { ...login, ...ids, pooled: pooled !== undefined, host };
     const credentials = await client.findCredentials(target.projectId, query, { signal: connection.signal });
-    if (credentials === undefined) return { state: 'noPassword' };
+    if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
-    return { state: 'live', value: replaceHost(before, host, encode(credentials.password)) };
+    return { value: replaceHost(before, host, encode(credentials.password)) };
   } catch (error) {
-    if (!isPermanentRejection(error)) return { state: 'offline' };
-    return { state: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };
+    if (!isPermanentRejection(error)) return { problem: 'offline' };
+    return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };
   }
 }
 

@@ -10,7 +10,14 @@ import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl } from './databaseUrl.ts';
-import { decide, questionOf, type AskReason, type Decision, type Facts, type TargetState } from './decide.ts';
+import {
+  decide,
+  questionOf,
+  type AskReason,
+  type Decision,
+  type Facts,
+  type TargetProblem,
+} from './decide.ts';
 import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
 import { findRepository, isDefaultBranch, readGitState, STATE_FILES, type Repository } from './gitState.ts';
@@ -71,7 +78,7 @@ const NO_STATE: WorkFolderState = {
   isTrusted: false,
   isUndone: false,
   account: undefined,
-  target: 'unchecked',
+  problem: undefined,
   decision: { kind: 'nothing' },
 };
 
@@ -81,7 +88,7 @@ type FolderFacts = Omit<WorkFolderState, 'decision'>;
 /** A branch to switch to, looked up while the env file had this value. */
 interface Lookup {
   readonly target: BranchRef;
-  readonly value: string;
+  readonly before: string;
   readonly found: Target;
 }
 
@@ -174,20 +181,14 @@ export class WorkFolder implements Disposable {
     if (this.#isDisposed) return;
     this.#watch(path, state);
     let decision = decide(state);
-    if (decision.kind === 'check' && value !== undefined) {
+    if (decision.kind === 'switch' && value !== undefined) {
       const { target } = decision;
-      if (lookup?.value !== value || !isSameBranch(lookup.target, target)) {
-        this.#update(state);
-        // The look-up takes time, so everything is read again before the file is changed.
-        return await this.#step({ target, value, found: await this.#deps.findTarget(target, value) });
-      }
-      decision = decide({ ...state, target: lookup.found.state });
-    }
-    if (decision.kind === 'write' && lookup?.found.state === 'live') {
       this.#update(state);
-      this.#runAgain = true;
-      const isWritten = await this.#deps.switchEnv(decision.target, lookup.value, lookup.found.value);
-      return isWritten ? await this.updateNeonFile(decision.target) : undefined;
+      // The look-up takes time, so everything is read again before the file is changed.
+      if (lookup?.before !== value || !isSameBranch(lookup.target, target))
+        return await this.#step({ target, before: value, found: await this.#deps.findTarget(target, value) });
+      if (lookup.found.value !== undefined) return await this.#switch(target, value, lookup.found.value);
+      decision = { kind: 'stopped', reason: lookup.found.problem };
     }
     this.#update({ ...state, decision });
     // Without a connection there is no retry: connecting causes a refresh.
@@ -197,6 +198,11 @@ export class WorkFolder implements Disposable {
     const gitBranch = state.git.branch ?? '';
     if (question !== undefined && !this.#asked.has(gitBranch) && this.#deps.ask(gitBranch, question))
       this.#asked.add(gitBranch);
+  }
+
+  async #switch(target: BranchRef, before: string, after: string): Promise<void> {
+    this.#runAgain = true;
+    if (await this.#deps.switchEnv(target, before, after)) await this.updateNeonFile(target);
   }
 
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
@@ -239,15 +245,14 @@ export class WorkFolder implements Disposable {
       isTrusted: isTrusted(),
       isUndone: this.#undone !== undefined,
       account: account(),
-      target: this.#knownState(target),
+      problem: this.#knownProblem(target),
     };
   }
 
-  /** The state of the target, as far as it is known without a request. */
-  #knownState(target: BranchRef | undefined): TargetState {
+  #knownProblem(target: BranchRef | undefined): TargetProblem | undefined {
     const knownBranch = target && this.#deps.knownHosts.find(target);
     if (knownBranch?.isDeleted === true) return 'deleted';
-    return isExpired(knownBranch, this.#deps.clock.now()) ? 'expired' : 'unchecked';
+    return isExpired(knownBranch, this.#deps.clock.now()) ? 'expired' : undefined;
   }
 
   #update(change: Partial<WorkFolderState>): void {

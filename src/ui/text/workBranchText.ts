@@ -72,8 +72,7 @@ export function decisionText(decision: Decision, gitBranch: string): string | un
     case 'stopped':
       return stopText(decision.reason);
     case 'nothing':
-    case 'check':
-    case 'write':
+    case 'switch':
       return undefined;
     default:
       return decision satisfies never;

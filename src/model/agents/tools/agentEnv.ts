@@ -41,10 +41,7 @@ export async function prepareEnv(
 
 /** After a reset, the passwords are those of the parent. @returns a note for the agent if the env file couldn't be updated */
 export const rewriteAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
-  updateAgentEnv(call, ref, async (before) => {
-    const target = await findTarget(call.deps, ref, before);
-    return target.state === 'live' ? target.value : before;
-  });
+  updateAgentEnv(call, ref, async (before) => (await findTarget(call.deps, ref, before)).value ?? before);
 
 /** After a deletion, so that nobody uses the dead URL. @returns a note for the agent if the env file couldn't be updated */
 export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>

@@ -53,7 +53,7 @@ async function findUrl(
   const current = context.knownHosts.get(parseDatabaseUrl(value)?.host ?? '');
   if (current?.account === ref.account && current.projectId === ref.projectId) {
     const found = await findTarget(context, ref, value);
-    if (found.state === 'live') return found.value;
+    if (found.value !== undefined) return found.value;
   }
   const request = { title, compute, scope: variable.uri, allowsPooled: true, takesFirst: true };
   const login = await knownLogin(context, request);

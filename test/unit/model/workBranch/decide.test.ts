@@ -25,16 +25,15 @@ const facts: Facts = {
   current: other,
   isUndone: false,
   account: 'local',
-  target: 'unchecked',
+  problem: undefined,
   lacksOwn: undefined,
 };
 const on = (branch: string | undefined): Partial<Facts> => ({ git: { branch, pause: undefined } });
 const stopped = (reason: string) => ({ kind: 'stopped', reason });
 
 const cases: readonly (readonly [situation: string, change: Partial<Facts>, decision: object])[] = [
-  ['a mapped branch', {}, { kind: 'check', target: feature }],
-  ['a mapped branch that can be used', { target: 'live' }, { kind: 'write', target: feature }],
-  ['a value of the chosen parent', { current: root, target: 'live' }, { kind: 'write', target: feature }],
+  ['a mapped branch', {}, { kind: 'switch', target: feature }],
+  ['a value of the chosen parent', { current: root }, { kind: 'switch', target: feature }],
   ['a file that is right', { current: feature }, { kind: 'nothing' }],
   ['a right file that git tracks', { current: feature, file: 'tracked' }, { kind: 'nothing' }],
   ['a right file without a connection', { current: feature, account: undefined }, { kind: 'nothing' }],
@@ -78,13 +77,13 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
   ['a file that git tracks', { file: 'tracked' }, stopped('tracked')],
   ['another account', { account: 'https://x' }, stopped('otherAccount')],
   ['no connection', { account: undefined }, stopped('offline')],
-  ['a service that is not reachable', { target: 'offline' }, stopped('offline')],
-  ['a deleted branch', { target: 'deleted' }, stopped('deleted')],
-  ['a deleted branch in the file', { target: 'deleted', current: feature }, stopped('deleted')],
-  ['an expired branch', { target: 'expired' }, stopped('expired')],
-  ['an expired branch in the file', { target: 'expired', current: feature }, stopped('expired')],
-  ['a branch without a compute', { target: 'noCompute' }, stopped('noCompute')],
-  ['a service without passwords', { target: 'noPassword' }, stopped('noPassword')],
+  ['a service that is not reachable', { problem: 'offline' }, stopped('offline')],
+  ['a deleted branch', { problem: 'deleted' }, stopped('deleted')],
+  ['a deleted branch in the file', { problem: 'deleted', current: feature }, stopped('deleted')],
+  ['an expired branch', { problem: 'expired' }, stopped('expired')],
+  ['an expired branch in the file', { problem: 'expired', current: feature }, stopped('expired')],
+  ['a branch without a compute', { problem: 'noCompute' }, stopped('noCompute')],
+  ['a service without passwords', { problem: 'noPassword' }, stopped('noPassword')],
 ];
 
 describe('decide', () => {

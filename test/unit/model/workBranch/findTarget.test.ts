@@ -42,7 +42,7 @@ describe('findTarget', () => {
 
   it('returns the URL of the primary with the rest of the old one, and remembers its host', async () => {
     const value = 'postgres://me:n%40w@ep-dev.example.test/my%20shop?schema=app';
-    assert.deepEqual(await find(), { state: 'live', value });
+    assert.deepEqual(await find(), { value });
     assert.equal(knownHosts.get('ep-dev.example.test')?.branchName, 'dev');
   });
 
@@ -51,21 +51,18 @@ describe('findTarget', () => {
     await knownHosts.remember(model.inventory, accountId(model.account), [main]);
     credentials = { uri: 'postgresql://me:x@ep-dev-pooler.example.test/my%20shop' };
     const found = await find('postgres://me:old@ep-main-pooler.example.test/my%20shop');
-    assert.equal(
-      found.state === 'live' && found.value,
-      'postgres://me:x@ep-dev-pooler.example.test/my%20shop',
-    );
+    assert.equal(found.value, 'postgres://me:x@ep-dev-pooler.example.test/my%20shop');
   });
 
   it('loads the lists again for a newer branch', async () => {
     const all = endpoints;
     endpoints = { endpoints: [] };
-    assert.equal((await find()).state, 'noCompute');
+    assert.equal((await find()).problem, 'noCompute');
     endpoints = all;
-    assert.equal((await find()).state, 'live');
+    assert.equal((await find()).problem, undefined);
   });
 
-  const states: readonly (readonly [what: string, change: () => void, state: string])[] = [
+  const problems: readonly (readonly [what: string, change: () => void, problem: string])[] = [
     ['a branch that is gone', () => (branches = { branches: [{ id: 'br-main', name: 'main' }] }), 'deleted'],
     ['a service without passwords', () => (credentials = 405), 'noPassword'],
     ['a role that the branch does not have', () => (credentials = 404), 'noPassword'],
@@ -73,21 +70,21 @@ describe('findTarget', () => {
     ['a project that is gone', () => (endpoints = 404), 'deleted'],
     ['a closed connection', () => model.session.connection?.close(), 'offline'],
   ];
-  for (const [what, change, state] of states)
-    it(`reports ${what} as ${state}`, async () => {
+  for (const [what, change, problem] of problems)
+    it(`reports ${what} as ${problem}`, async () => {
       change();
-      if (state === 'deleted') endpoints = endpoints === 404 ? 404 : { endpoints: [] };
-      assert.deepEqual(await find(), { state });
+      if (problem === 'deleted') endpoints = endpoints === 404 ? 404 : { endpoints: [] };
+      assert.deepEqual(await find(), { problem });
     });
 
   it('asks for no password if the old value is no URL', async () => {
-    assert.deepEqual(await find('shop'), { state: 'noPassword' });
+    assert.deepEqual(await find('shop'), { problem: 'noPassword' });
     assert.ok(!service.requests.some((call) => call.endsWith('/connection_uri')));
   });
 
   it('sends nothing to another account', async () => {
     const { length } = service.requests;
-    assert.deepEqual(await find(before, 'local'), { state: 'offline' });
+    assert.deepEqual(await find(before, 'local'), { problem: 'offline' });
     assert.equal(service.requests.length, length);
   });
 });

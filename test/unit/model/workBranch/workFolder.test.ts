@@ -119,7 +119,7 @@ describe('WorkFolder', () => {
   it('tries again after a failure', async () => {
     await follow();
     const { findTarget } = fixture;
-    fixture.findTarget = async () => ({ state: 'offline' });
+    fixture.findTarget = async () => ({ problem: 'offline' });
     fixture.checkOut('two');
     await until('the decision', async () => fixture.decision.kind === 'stopped');
     assert.equal(fixture.value, url('one'));
@@ -134,7 +134,7 @@ describe('WorkFolder', () => {
     const clock = new FakeClock();
     fixture = new WorkFolderFixture(fixture.repository, clock);
     const { findTarget } = fixture;
-    fixture.findTarget = async () => ({ state: 'offline' });
+    fixture.findTarget = async () => ({ problem: 'offline' });
     fixture.checkOut('two');
     await fixture.folder.refresh();
     assert.deepEqual(clock.waits, [10_000]);
