@@ -28,26 +28,19 @@ export const inputHost: Command = async (context, argument, run) => {
 /** Returns a connection string without a password. */
 export const inputUrl: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't find the connection string");
-  const title = l10n.t('Connection String');
-  const args = readArguments(argument);
-  const compute = await findOrPick(context, title, args);
-  if (compute === undefined) return undefined;
-  const login = await findLogin(context, title, compute, args);
-  return login && connectionString({ ...login, host: hostOf(compute, login.pooled) });
+  const found = await findConnection(context, l10n.t('Connection String'), readArguments(argument));
+  return found && connectionString({ ...found.login, host: hostOf(found.compute, found.login.pooled) });
 };
 
 /** Returns the name of a service, and adds the service to pg_service.conf if it is missing. */
 export const inputService: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't add the service");
-  const title = l10n.t('Add to pg_service.conf');
   const args = readArguments(argument);
-  const compute = await findOrPick(context, title, args);
-  if (compute === undefined) return undefined;
-  const login = await findLogin(context, title, compute, args);
-  if (login === undefined) return undefined;
-  const name = args.service ?? defaultServiceName(context, compute);
+  const found = await findConnection(context, l10n.t('Add to pg_service.conf'), args);
+  if (found === undefined) return undefined;
+  const name = args.service ?? defaultServiceName(context, found.compute);
   if (!isServiceName(name)) throw new Error(l10n.t('{0} is not a name for a service.', sanitize(name)));
-  return (await saveService(name, compute, login)) ? name : undefined;
+  return (await saveService(name, found.compute, found.login)) ? name : undefined;
 };
 
 /** The `args` of the input. Unknown ones are ignored. */
@@ -155,17 +148,24 @@ function findByIdOrName<Item extends { readonly id: string; readonly name?: stri
   return found;
 }
 
-async function findLogin(
+/** @returns undefined if the user canceled */
+async function findConnection(
   context: CommandContext,
   title: string,
-  compute: Compute,
   args: InputArguments,
-): Promise<Login | undefined> {
+): Promise<{ readonly compute: Compute; readonly login: Login } | undefined> {
+  const compute = await findOrPick(context, title, args);
+  if (compute === undefined) return undefined;
   const pooled = isPooled(compute, args);
   const { role, database } = args;
-  if (role !== undefined && database !== undefined) return { role, database, pooled };
+  if (role !== undefined && database !== undefined) return { compute, login: { role, database, pooled } };
   const takesFirst = args.compute !== undefined;
   const request = { title, compute, scope: undefined, allowsPooled: false, takesFirst };
   const known = await knownLogin(context, request);
-  return known && { role: role ?? known.role, database: database ?? known.database, pooled };
+  return (
+    known && {
+      compute,
+      login: { role: role ?? known.role, database: database ?? known.database, pooled },
+    }
+  );
 }
