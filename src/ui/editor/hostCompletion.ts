@@ -29,7 +29,7 @@ export interface ItemContext {
   readonly branchName: (compute: Compute) => string | undefined;
 }
 
-class HostItem extends CompletionItem {
+export class HostItem extends CompletionItem {
   readonly details: () => MarkdownString;
 
   constructor(label: CompletionItem['label'], details: () => MarkdownString) {
@@ -67,12 +67,6 @@ function insertHost(item: CompletionItem, host: string, place: PortPlace): void 
     const { line, start, end } = place;
     item.additionalTextEdits = [TextEdit.replace(new Range(line, start, line, end), port)];
   }
-}
-
-/** VS Code calls this for the focused item only. */
-export function addDocumentation(item: CompletionItem): CompletionItem {
-  if (item instanceof HostItem) item.documentation = item.details();
-  return item;
 }
 
 /** Shown while some computes aren't loaded. Lets the user pick a project and one of its computes, and inserts the host. */

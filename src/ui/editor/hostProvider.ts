@@ -31,7 +31,7 @@ import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
 import { computeTable } from '../text/computeText.ts';
 import { markdown, withCommandLinks } from '../text/markdown.ts';
-import { addDocumentation, hostItems, loadItem } from './hostCompletion.ts';
+import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
 
 export interface EditorDependencies {
   readonly session: Session;
@@ -77,8 +77,10 @@ export class HostProvider implements Disposable {
     return { items, isIncomplete: hasMore || isPartial };
   }
 
+  /** VS Code calls this for the focused item only. */
   resolve(item: CompletionItem): CompletionItem {
-    return addDocumentation(item);
+    if (item instanceof HostItem) item.documentation = item.details();
+    return item;
   }
 
   /** Loads the computes of the first projects if the text names a compute that isn't loaded. */
