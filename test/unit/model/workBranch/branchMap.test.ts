@@ -91,11 +91,6 @@ describe('The map of git branches to database branches', () => {
     assert.deepEqual(await read(), EMPTY_MAP);
   });
 
-  it("throws git's message if it can't be written", async () => {
-    const outside = branchMapWriter(runGit, temporaryFolder());
-    await assert.rejects(outside.setFollowed(true), /git/);
-  });
-
   it('contains its branches and the parent', async () => {
     await writer.setBranch('one', ref('br-one'));
     await writer.setParent(ref('br-root'));
