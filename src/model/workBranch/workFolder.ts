@@ -256,8 +256,9 @@ export class WorkFolder implements Disposable {
   }
 
   #update(change: Partial<WorkFolderState>): void {
-    this.#state = { ...this.#state, ...change };
-    this.#changed.fire();
+    const before = this.#state;
+    this.#state = { ...before, ...change };
+    if (!isEqual(comparable(before), comparable(this.#state))) this.#changed.fire();
   }
 
   /** Watches files only while there is something to show or follow. */
@@ -285,3 +286,6 @@ export class WorkFolder implements Disposable {
     this.#timer = this.#deps.clock.after(SETTLE, () => void this.refresh());
   }
 }
+
+/** For `isEqual`, which doesn't support Maps. */
+const comparable = (state: WorkFolderState) => ({ ...state, branches: [...state.map.branches] });
