@@ -69,11 +69,16 @@ export class KnownHosts {
     const own = read(this.#memory).filter(([, known]) => known.account === account);
     const wanted = new Set([...own.map(([host]) => host), ...hosts.map(hostKey)]);
     if (wanted.size === 0) return;
-    const isWanted = (host: string) => wanted.has(host);
-    const entries = [...inventory.allComputes()].flatMap((each) =>
-      entriesOf(inventory, account, each, isWanted),
+    const found = new Map<string, KnownBranch>();
+    // Only some computes: each change of the lists may be of thousands.
+    const candidates = wanted.union(
+      new Set([...wanted].map((host) => host.replace(/^([^.:]+)-pooler\b/, '$1'))),
     );
-    const found = new Map(entries);
+    const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
+      candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));
+    for (const compute of [...inventory.allComputes()].filter(isCandidate))
+      for (const [host, known] of entriesOf(inventory, account, compute))
+        if (wanted.has(host)) found.set(host, known);
     const others = own.filter(([host]) => !found.has(host));
     await this.#set([...others.map(([host, known]) => [host, updated(inventory, known)] as const), ...found]);
   }
@@ -87,17 +92,7 @@ export class KnownHosts {
   }
 }
 
-function entriesOf(
-  inventory: KnownInventory,
-  account: string,
-  compute: Compute,
-  isWanted: (host: string) => boolean = () => true,
-): (readonly [host: string, known: KnownBranch])[] {
-  const pooled = pooledHost(compute);
-  const direct = hostKey(compute.host);
-  const hosts = [direct, ...(pooled === undefined ? [] : [hostKey(pooled)])].filter(isWanted);
-  // Lists may have thousands of computes, so most are skipped early.
-  if (hosts.length === 0) return [];
+function entriesOf(inventory: KnownInventory, account: string, compute: Compute): [string, KnownBranch][] {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = inventory.branches.get(projectId, branchId);
   const known = {
@@ -110,7 +105,13 @@ function entriesOf(
     ...(branch?.expires_at ? { expiresAt: branch.expires_at } : {}),
     isDeleted: false,
   };
-  return hosts.map((host) => [host, { ...known, isPooled: host !== direct }]);
+  const pooled = pooledHost(compute);
+  return [
+    [hostKey(compute.host), { ...known, isPooled: false }],
+    ...(pooled === undefined
+      ? []
+      : [[hostKey(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
+  ];
 }
 
 /** The data of a branch whose compute was deleted, perhaps with the branch. */
