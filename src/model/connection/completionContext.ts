@@ -43,13 +43,8 @@ function kindAfter(lead: string, after: string): CompletionContext['kind'] | und
 }
 
 /** @returns the name of the variable whose value starts after the text */
-export function variableBefore(lead: string): string | undefined {
-  for (const pattern of VARIABLES) {
-    const name = pattern.exec(lead)?.[1];
-    if (name !== undefined) return name;
-  }
-  return undefined;
-}
+export const variableBefore = (lead: string): string | undefined =>
+  VARIABLES.map((pattern) => pattern.exec(lead)?.[1]).find((name) => name !== undefined);
 
 /** `postgresql://`, the login, and any hosts before this one. */
 export const URI_AUTHORITY = /\bpostgres(?:ql)?(?:\+\w+)?:\/\/(?:[^\s"'`<>/]*@)?(?:[\w.-]+(?::\d*)?,)*$/i;
