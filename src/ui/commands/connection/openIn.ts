@@ -26,26 +26,18 @@ interface SqlClient {
   readonly label: string;
   /** Returns false if the user declined. */
   readonly open: (connection: ClientConnection) => Promise<boolean>;
-  /** The announcement after the client was opened. */
-  readonly done: (label: string, role: string) => string;
+  /** Whether the user has to paste the connection string. */
+  readonly pastes?: boolean;
 }
 
-const asksForPassword = (label: string, role: string): string =>
-  l10n.t('Added the connection to {0}. Enter the password of {1} there.', label, role);
-
 const SQL_CLIENTS: readonly SqlClient[] = [
-  {
-    id: 'ms-ossdata.vscode-pgsql',
-    label: 'PostgreSQL (Microsoft)',
-    open: openInPgsql,
-    done: asksForPassword,
-  },
-  { id: 'mtxr.sqltools', label: 'SQLTools', open: openInSqlTools, done: asksForPassword },
+  { id: 'ms-ossdata.vscode-pgsql', label: 'PostgreSQL (Microsoft)', open: openInPgsql },
+  { id: 'mtxr.sqltools', label: 'SQLTools', open: openInSqlTools },
   {
     id: 'cweijan.vscode-postgresql-client2',
     label: 'Database Client',
     open: openInDatabaseClient,
-    done: (label) => l10n.t('Copied the connection string without the password. Paste it in {0}.', label),
+    pastes: true,
   },
 ];
 
@@ -78,11 +70,15 @@ async function pickClient(title: string, clients: readonly SqlClient[]): Promise
 async function offerPassword(
   context: CommandContext,
   request: LoginRequest,
-  { label, done }: SqlClient,
+  { label, pastes }: SqlClient,
   login: Login,
 ): Promise<void> {
   const copy = l10n.t('Copy Password');
-  if ((await window.showInformationMessage(done(label, sanitize(login.role)), copy)) !== copy) return;
+  const message =
+    pastes === true
+      ? l10n.t('Copied the connection string without the password. Paste it in {0}.', label)
+      : l10n.t('Added the connection to {0}. Enter the password of {1} there.', label, sanitize(login.role));
+  if ((await window.showInformationMessage(message, copy)) !== copy) return;
   await withRetry(context.log, l10n.t("Couldn't copy the password"), () =>
     copyPassword(context, request, login),
   );
