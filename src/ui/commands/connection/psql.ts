@@ -47,9 +47,7 @@ export const openPsql: Command = async (context, argument, run) => {
   terminal.show();
 };
 
-interface FoundLogin extends Partial<Credentials> {
-  readonly login: Login;
-}
+type FoundLogin = Partial<Credentials> & { readonly login: Login };
 
 /** Sends only one request if the proposed role and database exist on the branch. @returns undefined if the user canceled */
 async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
