@@ -23,7 +23,7 @@ import { gitIgnored } from './gitIgnored.ts';
 import { findRepository, isDefaultBranch, readGitState, STATE_FILES, type Repository } from './gitState.ts';
 import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
-import { branchesInOtherWorktrees, type OtherFiles } from './worktrees.ts';
+import { branchesInOtherWorktrees } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 
 /** The variable in the env file. */
@@ -35,7 +35,7 @@ export interface EnvValue {
   readonly value: string | undefined;
 }
 
-export interface WorkFolderDependencies extends OtherFiles {
+export interface WorkFolderDependencies {
   readonly runGit: RunGit;
   readonly clock: Clock;
   readonly knownHosts: KnownHosts;
@@ -43,6 +43,8 @@ export interface WorkFolderDependencies extends OtherFiles {
   /** The id of the connected account. */
   readonly account: () => string | undefined;
   readonly readEnv: () => Promise<EnvValue>;
+  /** The value in another folder's env file, a secret. */
+  readonly readOther: (folder: string) => Promise<string | undefined>;
   /** Replaces the value by the target's, unless it has changed since, and announces that. @returns whether it was replaced */
   readonly switchEnv: (target: BranchRef, before: string, after: string) => Promise<boolean>;
   /** The new value for the env file. Keeps the role, database and parameters of the old one. Never rejects. */
@@ -206,7 +208,7 @@ export class WorkFolder implements Disposable {
   }
 
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
-    const { runGit, knownHosts, isTrusted, account } = this.#deps;
+    const { runGit, knownHosts, readOther, isTrusted, account } = this.#deps;
     const { value, file, path } = await this.#deps.readEnv();
     const host = parseDatabaseUrl(value ?? '')?.host;
     const current = knownHosts.get(host ?? '');
@@ -216,7 +218,7 @@ export class WorkFolder implements Disposable {
     const [git, map, others] = await Promise.all([
       readGitState(repository, runGit),
       readBranchMap(runGit, this.folder),
-      branchesInOtherWorktrees(this.folder, repository, this.#deps),
+      branchesInOtherWorktrees(this.folder, repository, knownHosts, readOther),
     ]);
     const { branch } = git;
     if (branch !== this.#undone) this.#undone = undefined;

@@ -25,17 +25,12 @@ export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository
   return [...main, ...linked].filter((other) => path.isAbsolute(other) && other !== worktree);
 }
 
-export interface OtherFiles {
-  readonly knownHosts: Pick<KnownHosts, 'get'>;
-  /** The value in another folder's env file, a secret. */
-  readonly readOther: (folder: string) => Promise<string | undefined>;
-}
-
 /** The folders in other worktrees that correspond to this one, with the known branches of their env files. */
 export async function branchesInOtherWorktrees(
   folder: string,
   repository: Repository,
-  { knownHosts, readOther }: OtherFiles,
+  knownHosts: KnownHosts,
+  readOther: (folder: string) => Promise<string | undefined>,
 ): Promise<(readonly [folder: string, branch: KnownBranch])[]> {
   const inside = path.relative(repository.worktree, folder);
   const folders = (await otherWorktrees(repository)).map((worktree) => path.join(worktree, inside));
