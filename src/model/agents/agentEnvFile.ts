@@ -26,6 +26,7 @@ interface AgentEnvRequest {
 export interface AgentEnvFile {
   /** With links resolved. */
   readonly path: string;
+  readonly variable: string;
   /** The variable's value, a secret; empty if it has none. */
   readonly value: string;
   /** Checks everything again first. @param url a secret. @throws {Error} for the agent */
@@ -34,29 +35,21 @@ export interface AgentEnvFile {
 
 /** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
+  const { variable } = request;
   const { path: file, value } = await check(request);
-  return {
-    path: file,
-    value,
-    write: async (url) => {
-      const { path: current, text } = await check(request);
-      const change = (before: string) => setVariable(before, request.variable, url);
-      await replaceFile(current, changeText(text, change), { mode: 0o600 });
-    },
+  const write = async (url: string) => {
+    const { path: current, text } = await check(request);
+    const after = changeText(text, (before) => setVariable(before, variable, url));
+    await replaceFile(current, after, { mode: 0o600 });
   };
+  return { path: file, variable, value, write };
 }
 
 /** Names of files that programs read variables from, so that no other file gets a line at its end. */
 const ENV_FILE = /^(?:\.env(?:rc|[.-][\w.-]+)?|[\w.-]+\.env|\.dev\.vars)$/i;
 const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
 
-interface CheckedFile {
-  readonly path: string;
-  readonly text: string;
-  readonly value: string;
-}
-
-async function check(request: AgentEnvRequest): Promise<CheckedFile> {
+async function check(request: AgentEnvRequest) {
   const { file, variable, runGit } = request;
   if (!ENV_FILE.test(path.basename(file)))
     throw new Error(`${file} isn't the name of an env file, such as .env.`);
@@ -82,16 +75,13 @@ async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {
   if (root === path.parse(root).root || root === (await realpath(os.homedir()).catch(ignoreMissing)))
     throw new Error(`The agent runs in ${root}, which isn't the folder of a project.`);
   const resolved = await resolveFile(path.resolve(root, file), [root]).catch(ignoreMissing);
-  switch (resolved?.problem) {
-    case 'brokenLink':
-      throw new Error(`${file} is a link to a file that doesn't exist.`);
-    case 'outside':
-      throw new Error(`${file} isn't in the folder of the agent, ${root}.`);
-    case 'noFile':
-      throw new Error(`${file} isn't a file.`);
-    default:
-  }
   if (resolved === undefined) throw new Error(`The folder of ${file} doesn't exist.`);
+  const problems = {
+    brokenLink: "is a link to a file that doesn't exist",
+    outside: `isn't in the folder of the agent, ${root}`,
+    noFile: "isn't a file",
+  };
+  if (resolved.problem !== undefined) throw new Error(`${file} ${problems[resolved.problem]}.`);
   return resolved.path;
 }
 

@@ -1,26 +1,17 @@
 /** The env files of agents. */
 import path from 'node:path';
+import type { AgentBranch } from '../agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { isSameBranch, type BranchRef } from '../../workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../workBranch/databaseUrl.ts';
 import { findTarget } from '../../workBranch/findTarget.ts';
 import type { ToolCall } from './toolCall.ts';
 
-export interface NamedEnv {
-  /** The path of a file. */
-  readonly envFile?: string | undefined;
-  readonly envVariable?: string | undefined;
-}
-
-export interface PreparedEnv extends AgentEnvFile {
-  readonly variable: string;
-}
-
 /** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
 export async function prepareEnv(
   { deps, account, connection, folder }: ToolCall<unknown>,
-  { envFile, envVariable: variable = 'DATABASE_URL' }: NamedEnv,
-): Promise<PreparedEnv | undefined> {
+  { envFile, envVariable: variable = 'DATABASE_URL' }: Pick<AgentBranch, 'envFile' | 'envVariable'>,
+): Promise<AgentEnvFile | undefined> {
   if (envFile === undefined) return undefined;
   deps.requireTrust();
   if (folder === undefined) throw new Error("The agent's folder isn't known, so no env file is written.");
@@ -35,8 +26,7 @@ export async function prepareEnv(
     const known = knownHosts.get(host);
     return known !== undefined && agentBranches.wasMade(known);
   };
-  const prepared = await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
-  return { ...prepared, variable };
+  return await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
 }
 
 /** After a reset, the passwords are those of the parent. @returns a note for the agent if the env file couldn't be updated */

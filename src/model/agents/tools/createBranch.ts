@@ -6,12 +6,11 @@ import { findBranchLogin, findRole } from '../branchLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { branchTitle } from '../../inventory/branchStatus.ts';
-import type { BranchRef } from '../../workBranch/branchMap.ts';
 import { databaseBranchName } from '../../workBranch/branchName.ts';
 import { findPrimary } from '../../workBranch/findTarget.ts';
 import { expiryAfter } from '../../workBranch/lifetime.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
-import { prepareEnv, type PreparedEnv } from './agentEnv.ts';
+import { prepareEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './gate.ts';
@@ -89,20 +88,16 @@ export const createBranch = defineTool({
         await findBranchLogin(deps.inventory, { ...request, branchId: branch.id }),
       );
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
-      if (env !== undefined) await writeUrl(call, ref, env, url);
+      await env?.write(url);
+      const made = deps.agentBranches.find(ref);
+      if (env !== undefined && made !== undefined)
+        await deps.agentBranches.add({ ...made, envFile: env.path, envVariable: env.variable });
       return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
     } catch (error) {
       return { ...output, note: deps.explain(error) };
     }
   },
 });
-
-async function writeUrl({ deps }: Call, ref: BranchRef, env: PreparedEnv, url: string): Promise<void> {
-  await env.write(url);
-  const made = deps.agentBranches.find(ref);
-  if (made !== undefined)
-    await deps.agentBranches.add({ ...made, envFile: env.path, envVariable: env.variable });
-}
 
 /** So an agent whose call timed out gets the branch by calling again. @throws {Error} if it isn't the agent's */
 function ownBranchNamed(call: Call, list: BranchList, projectId: string): Branch | undefined {

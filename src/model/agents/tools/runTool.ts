@@ -1,9 +1,10 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { accountId } from '../../account/accounts.ts';
 import type { AgentCall } from '../agentBranches.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { worktreeOf } from '../../workBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { describeCall } from './describeCall.ts';
 import type { Caller, ToolDependencies } from './toolCall.ts';
 import { findTool } from './toolTable.ts';
 
@@ -57,4 +58,28 @@ async function run(deps: ToolDependencies, name: string, input: unknown, caller:
   const clean = (field: string, value: unknown) =>
     typeof value === 'string' && !secretFields.includes(field) ? deps.log.clean(value) : value;
   return JSON.parse(JSON.stringify(output, clean));
+}
+
+/** A call as text for the log and for the menu of agents. @param output undefined if the call has failed */
+export function describeCall(
+  inventory: Pick<Inventory, 'compute'>,
+  input: unknown,
+  output: unknown,
+): Pick<AgentCall, 'text' | 'branchId'> {
+  const { projectId, branchId, computeId, name, sql } = { ...fieldsOf(input), ...fieldsOf(output) };
+  const compute =
+    typeof projectId === 'string' && typeof computeId === 'string'
+      ? inventory.compute(projectId, computeId)
+      : undefined;
+  const [subject] = [sql, name, computeId, branchId].filter((value) => typeof value === 'string');
+  return {
+    text: sanitize(subject === sql ? withoutValues(subject ?? '') : (subject ?? ''), 120),
+    branchId: typeof branchId === 'string' ? branchId : compute?.branch_id,
+  };
+}
+
+/** Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing after the first is shown. */
+function withoutValues(sql: string): string {
+  const start = sql.search(/'|\$\w*\$/);
+  return start === -1 ? sql : `${sql.slice(0, start)}…`;
 }

@@ -1,6 +1,6 @@
 /**
  * A tool for agents is one object: its words and hints for the model, the schemas of its input and output, and its function.
- * A model reads every word with each request, so the words are few. `toolTable.ts` has them all.
+ * A model reads every word with each request, so the words are few.
  */
 import * as z from 'zod/mini';
 import { isBranchId, isId } from '../../../api/records/ids.ts';

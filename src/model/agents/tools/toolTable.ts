@@ -1,33 +1,12 @@
 /** All tools for agents, and how MCP's `tools/list` and package.json, which `npm run l10n` writes, describe them. */
 import * as z from 'zod/mini';
-import { compareSchema, deleteBranch, listBranches, resetBranch } from './branchTools.ts';
-import {
-  getCompute,
-  listComputes,
-  resizeCompute,
-  restartCompute,
-  startCompute,
-  suspendCompute,
-} from './computeTools.ts';
-import { createBranch } from './createBranch.ts';
-import { runSql } from './sqlTool.ts';
+import { branchTools } from './branchTools.ts';
+import { computeTools } from './computeTools.ts';
+import { sqlTools } from './sqlTool.ts';
 import type { Tool } from './tool.ts';
 
 /** By their public names. */
-export const TOOLS = {
-  listComputes,
-  getCompute,
-  startCompute,
-  suspendCompute,
-  restartCompute,
-  resizeCompute,
-  listBranches,
-  createBranch,
-  compareSchema,
-  resetBranch,
-  deleteBranch,
-  runSql,
-} satisfies Record<string, Tool>;
+export const TOOLS = { ...computeTools, ...branchTools, ...sqlTools } satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof TOOLS;
 export type ToolInput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['input']>;

@@ -1,7 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { describeCall } = await import('../../../../src/model/agents/tools/describeCall.ts');
+const { describeCall } = await import('../../../../src/model/agents/tools/runTool.ts');
 
 const inventory = { compute: () => undefined };
 const textOf = (input: object, output?: object) => describeCall(inventory, input, output).text;
