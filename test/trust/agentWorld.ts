@@ -7,7 +7,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
-import { BridgeServer } from '../../src/model/agents/bridgeServer.ts';
+import { startBridge, type BridgeServer } from '../../src/model/agents/bridgeServer.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../src/model/agents/tools/toolTable.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../helpers/branchCalls.ts';
 import { connectModel, type ConnectedModel } from '../helpers/connectedModel.ts';
@@ -66,7 +66,7 @@ async function listen(model: ConnectedModel, key: string): Promise<{ server: Bri
   const log = new Log();
   log.addSecret(key);
   const deps = { ...toolDependencies(model), log };
-  const server = await BridgeServer.listen(
+  const server = await startBridge(
     {
       folder,
       call: ({ tool, input, agent, folder: of }, signal) =>

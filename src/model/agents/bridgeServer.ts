@@ -5,7 +5,6 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { BridgeRequest, lineOf, readLines, type BridgeCall, type BridgeReply } from './bridgeMessages.ts';
@@ -20,116 +19,91 @@ interface BridgeOptions {
   readonly onPresence: (isPresent: boolean) => void;
 }
 
-/** Milliseconds that a client may take for its request. */
-const MAX_WAIT = 10_000;
-const MAX_CONNECTIONS = 100;
 /** Characters. */
 const MAX_REQUEST = 1024 * 1024;
 /** Bytes. Longer paths of sockets are cut off on macOS, and rejected on Linux. */
 const MAX_SOCKET_PATH = 100;
 
-export class BridgeServer implements Disposable {
-  readonly #options: BridgeOptions;
-  readonly #socket: string;
-  /** Made for the socket alone. */
-  readonly #temporary: string | undefined;
-  readonly #token = randomBytes(32).toString('hex');
-  readonly #server: Server;
-  readonly #connections = new Set<Socket>();
-  #present = 0;
-
-  private constructor(options: BridgeOptions, { socket, temporary }: Place) {
-    this.#options = options;
-    this.#socket = socket;
-    this.#temporary = temporary;
-    this.#server = createServer((connection) => this.#accept(connection));
-    this.#server.maxConnections = MAX_CONNECTIONS;
-  }
-
-  /** @throws {Error} if there can be no socket, or no file for it */
-  static async listen(options: BridgeOptions, folders: readonly string[]): Promise<BridgeServer> {
-    const { folder } = options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await chmod(folder, 0o700);
-    await removeStaleRecords(folder);
-    const server = new BridgeServer(options, await findPlace(folder));
-    await server.#listen();
-    await server.publish(folders);
-    return server;
-  }
-
+export interface BridgeServer extends Disposable {
   /** Call this with the focus, too: agents that work outside of all workspaces reach the window that was used last. */
-  async publish(folders: readonly string[]): Promise<void> {
-    const record = { socket: this.#socket, token: this.#token, folders };
-    await replaceFile(recordFile(this.#options.folder, process.pid), JSON.stringify(record), { mode: 0o600 });
-  }
+  publish(folders: readonly string[]): Promise<void>;
+}
 
-  dispose(): void {
-    this.#server.close();
-    for (const connection of this.#connections) connection.destroy();
-    rmSync(recordFile(this.#options.folder, process.pid), { force: true });
-    if (this.#temporary !== undefined) rmSync(this.#temporary, { recursive: true, force: true });
-  }
+/** @throws {Error} if there can be no socket, or no file for it */
+export async function startBridge(options: BridgeOptions, folders: readonly string[]): Promise<BridgeServer> {
+  const { folder } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  await removeStaleRecords(folder);
+  const { socket, temporary } = await findPlace(folder);
+  const token = randomBytes(32).toString('hex');
+  const connections = new Set<Socket>();
+  let present = 0;
+  const countPresence = (connection: Socket) => {
+    options.onPresence((present += 1) > 0);
+    connection.once('close', () => options.onPresence((present -= 1) > 0));
+  };
+  const server = createServer((connection) => {
+    connections.add(connection);
+    connection.once('close', () => connections.delete(connection));
+    accept(connection, token, { call: options.call, countPresence });
+  });
+  await listen(server, socket);
+  const record = recordFile(folder, process.pid);
+  const publish = (open: readonly string[]) =>
+    replaceFile(record, JSON.stringify({ socket, token, folders: open }), { mode: 0o600 });
+  await publish(folders);
+  const dispose = () => {
+    server.close();
+    for (const connection of connections) connection.destroy();
+    rmSync(record, { force: true });
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  };
+  return { publish, dispose };
+}
 
-  async #listen(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // Later errors change nothing, because the promise is settled.
-    this.#server.on('error', reject);
-    this.#server.listen(this.#socket, resolve);
-    await promise;
-    // A window doesn't stay open for agents.
-    this.#server.unref();
-    if (process.platform !== 'win32') chmodSync(this.#socket, 0o600);
-  }
+async function listen(server: Server, socket: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Later errors change nothing, because the promise is settled.
+  server.on('error', reject).listen(socket, resolve);
+  await promise;
+  // A window doesn't stay open for agents.
+  server.unref();
+  if (process.platform !== 'win32') chmodSync(socket, 0o600);
+}
 
-  #accept(connection: Socket): void {
-    const controller = new AbortController();
-    const deadline = systemClock.after(MAX_WAIT, () => connection.destroy());
-    this.#connections.add(connection);
-    connection.on('error', () => connection.destroy());
-    connection.once('close', () => {
-      deadline.dispose();
-      this.#connections.delete(connection);
-      controller.abort();
-    });
-    let hasAsked = false;
-    const handle = (line: string) => {
-      const request = hasAsked ? undefined : this.#parse(line);
-      hasAsked = true;
-      deadline.dispose();
-      if (request === undefined) connection.destroy();
-      else if (request.call === undefined) this.#countPresence(connection);
-      else void this.#answer(connection, request.call, controller.signal);
-    };
-    readLines(connection, handle, MAX_REQUEST);
-    connection.write(lineOf({}));
-  }
-
-  /** Returns undefined for what isn't a request, or has another token. */
-  #parse(line: string): BridgeRequest | undefined {
-    try {
-      const request = BridgeRequest.parse(JSON.parse(line));
-      return timingSafeEqual(digest(request.token), digest(this.#token)) ? request : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  async #answer(connection: Socket, call: BridgeCall, signal: AbortSignal): Promise<void> {
-    const reply = await this.#options.call(call, signal).then(
+/** Serves the one request of a connection, which ends at once without the token. */
+function accept(
+  connection: Socket,
+  token: string,
+  handlers: Pick<BridgeOptions, 'call'> & { readonly countPresence: (connection: Socket) => void },
+): void {
+  const controller = new AbortController();
+  connection.on('error', () => connection.destroy());
+  connection.once('close', () => controller.abort());
+  let hasAsked = false;
+  const handle = (line: string) => {
+    const request = hasAsked ? undefined : parseRequest(line, token);
+    hasAsked = true;
+    if (request === undefined) return void connection.destroy();
+    if (request.call === undefined) return handlers.countPresence(connection);
+    const reply = handlers.call(request.call, controller.signal).then(
       (result): BridgeReply => ({ result }),
       (error: unknown): BridgeReply => ({ error: error instanceof Error ? error.message : String(error) }),
     );
-    connection.end(lineOf(reply));
-  }
+    void reply.then((sent) => connection.end(lineOf(sent)));
+  };
+  readLines(connection, handle, MAX_REQUEST);
+  connection.write(lineOf({}));
+}
 
-  #countPresence(connection: Socket): void {
-    const change = (by: number) => {
-      this.#present += by;
-      this.#options.onPresence(this.#present > 0);
-    };
-    change(1);
-    connection.once('close', () => change(-1));
+/** Returns undefined for what isn't a request, or has another token. */
+function parseRequest(line: string, token: string): BridgeRequest | undefined {
+  try {
+    const request = BridgeRequest.parse(JSON.parse(line));
+    return timingSafeEqual(digest(request.token), digest(token)) ? request : undefined;
+  } catch {
+    return undefined;
   }
 }
 

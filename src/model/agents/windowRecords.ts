@@ -21,23 +21,19 @@ interface FoundWindow extends WindowRecord {
   readonly usedAt: number;
 }
 
-/** Skips files that can't be read. */
 async function readWindows(folder: string): Promise<FoundWindow[]> {
-  const names = await readdir(folder).catch(() => []);
-  const found = await Promise.all(
-    names
-      .filter((name) => /^\d+\.json$/.test(name))
-      .map(async (name) => {
-        try {
-          const file = path.join(folder, name);
-          const record = WindowRecord.parse(JSON.parse(await readFile(file, 'utf8')));
-          return [{ ...record, pid: Number.parseInt(name, 10), usedAt: (await stat(file)).mtimeMs }];
-        } catch {
-          return [];
-        }
-      }),
-  );
-  return found.flat();
+  const found: FoundWindow[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^\d+\.json$/.test(name)) continue;
+    const file = path.join(folder, name);
+    try {
+      const record = WindowRecord.parse(JSON.parse(await readFile(file, 'utf8')));
+      found.push({ ...record, pid: Number.parseInt(name, 10), usedAt: (await stat(file)).mtimeMs });
+    } catch {
+      // Its window has just ended, or a later version has written it.
+    }
+  }
+  return found;
 }
 
 /**

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { BridgeCall } from '../../model/agents/bridgeMessages.ts';
-import { BridgeServer } from '../../model/agents/bridgeServer.ts';
+import { startBridge } from '../../model/agents/bridgeServer.ts';
 import { launchCommand, writeLauncher, type Launch } from '../../model/agents/launcher.ts';
 import { setMcpInUse } from '../state/contextKey.ts';
 import { rememberAgents } from '../state/usesAgents.ts';
@@ -68,13 +68,11 @@ export class AgentBridge implements Disposable {
   }
 
   async #listen(): Promise<Launch> {
-    const options = {
-      folder: this.#folder,
-      call: this.#call,
-      onPresence: setMcpInUse,
-    };
+    const folder = this.#folder;
     const folders = () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const server = this.#disposables.add(await BridgeServer.listen(options, folders()));
+    const server = this.#disposables.add(
+      await startBridge({ folder, call: this.#call, onPresence: setMcpInUse }, folders()),
+    );
     const publish = () =>
       void server.publish(folders()).catch((error: unknown) => this.#deps.log.error('Agents', error));
     this.#disposables.add(vscode.workspace.onDidChangeWorkspaceFolders(publish));
@@ -83,7 +81,6 @@ export class AgentBridge implements Disposable {
         if (focused) publish();
       }),
     );
-    const { folder } = options;
     const launcher = await writeLauncher({ folder, program: process.execPath, script: this.#script });
     const launch = launchCommand(launcher);
     registerWithCursor(launch);

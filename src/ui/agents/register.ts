@@ -1,12 +1,11 @@
 /** What agents in the editor are offered, with the data of the sidebar. package.json describes the tools to the model. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
+import type { AgentBridge } from './bridge.ts';
 
 interface AgentApp {
   readonly languageModelTool: (name: string) => Promise<vscode.LanguageModelTool<unknown>>;
-  readonly agentBridge: () => Promise<{
-    resolve(server: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition>;
-  }>;
+  readonly agentBridge: () => Promise<Pick<AgentBridge, 'resolve'>>;
 }
 
 interface Manifest {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
-import { BridgeServer } from '../../../../src/model/agents/bridgeServer.ts';
+import { startBridge } from '../../../../src/model/agents/bridgeServer.ts';
 import { lineOf, readLines, type BridgeCall } from '../../../../src/model/agents/bridgeMessages.ts';
 import { recordFile, removeStaleRecords, windowsFor } from '../../../../src/model/agents/windowRecords.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
@@ -41,7 +41,7 @@ describe('The bridge', () => {
       },
       onPresence: (isPresent: boolean) => void presence.push(isPresent),
     };
-    const server = await BridgeServer.listen(options, folders);
+    const server = await startBridge(options, folders);
     atEndOfTest(() => server.dispose());
     return server;
   };
