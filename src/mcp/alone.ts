@@ -9,7 +9,7 @@ import { Emitter } from '../base/event.ts';
 import { redact } from '../base/redact.ts';
 import { gitRunner } from '../base/runGit.ts';
 import { sanitize } from '../base/sanitize.ts';
-import { Accounts, type SecretStore } from '../model/account/accounts.ts';
+import type { Account } from '../model/account/accounts.ts';
 import { Guards } from '../model/account/guards.ts';
 import { Session } from '../model/account/session.ts';
 import { AgentBranches } from '../model/agents/agentBranches.ts';
@@ -17,7 +17,6 @@ import type { BridgeCall } from '../model/agents/bridgeMessages.ts';
 import { runTool } from '../model/agents/tools/runTool.ts';
 import type { AgentChange, ToolDependencies } from '../model/agents/tools/toolCall.ts';
 import { Inventory } from '../model/inventory/inventory.ts';
-import type { Memory } from '../model/memory.ts';
 import { BranchActions } from '../model/operations/branchActions.ts';
 import { ChangeSender } from '../model/operations/changeSender.ts';
 import { ComputeActions } from '../model/operations/computeActions.ts';
@@ -28,12 +27,7 @@ import { KnownHosts } from '../model/workBranch/knownHosts.ts';
 import { fileMemory } from './fileMemory.ts';
 import { findService, type FoundService } from './findService.ts';
 
-interface Connected {
-  readonly deps: ToolDependencies;
-  readonly ended: AbortSignal;
-}
-
-let connecting: Promise<Connected | undefined> | undefined;
+let connecting: ReturnType<typeof connectTo> | undefined;
 
 /** @returns undefined if no service runs. @throws {Error} with a sentence for the model */
 export async function callAlone(
@@ -48,12 +42,11 @@ export async function callAlone(
   return connected && (await runTool(connected.deps, tool, input, caller));
 }
 
-async function connectTo(folder: string | undefined): Promise<Connected | undefined> {
+async function connectTo(folder: string | undefined) {
   const found = await findService(folder);
-  if (found === undefined) return undefined;
   // The program may end when the agent closes its input.
-  found.lease.unref();
-  return { deps: await createModel(found), ended: found.lease.ended };
+  found?.lease.unref();
+  return found && { deps: await createModel(found), ended: found.lease.ended };
 }
 
 async function createModel({ dataDir, lease }: FoundService): Promise<ToolDependencies> {
@@ -64,12 +57,19 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
       ...init,
       signal: AbortSignal.any([ended, ...(init?.signal ? [init.signal] : [])]),
     });
-  const accounts = new Accounts(secretMap());
-  await accounts.add({ baseUrl, name: '', local: true }, key);
+  const account: Account = { baseUrl, name: '', local: true };
+  // The key of the lease is stored nowhere.
+  const accounts = {
+    list: async () => ({ accounts: [account], current: account }),
+    key: async () => key,
+    onDidChange: never,
+  };
   const session = new Session(accounts, async () => new Client({ baseUrl, key, fetch }));
   const inventory = new Inventory(session, () => undefined);
   const budget = new RequestBudget({ isUnlimited: () => true });
-  const tracker = new OperationTracker({ session, inventory, memory: memoryMap(), onError: ignore, budget });
+  // What is pending is forgotten at the end.
+  const forgotten = { get: ignore, update: async () => undefined };
+  const tracker = new OperationTracker({ session, inventory, memory: forgotten, onError: ignore, budget });
   const sender = new ChangeSender(session, inventory, tracker);
   const unprotected = { all: () => [], set: async () => undefined, delete: ignore };
   const memory = fileMemory(path.join(dataDir, 'agents.json'));
@@ -95,6 +95,8 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
 }
 
 const ignore = (): void => undefined;
+/** An event that is never fired. */
+const never = new Emitter<void>().event;
 
 function explain(error: unknown): string {
   const text = sanitize(error instanceof Error ? error.message : String(error));
@@ -106,25 +108,4 @@ async function approve(change: AgentChange): Promise<void> {
   throw new Error(
     'This needs the approval of the user, who can only be asked in a window of VS Code, and none is open. Nothing was changed.',
   );
-}
-
-function memoryMap(): Memory {
-  const entries = new Map<string, unknown>();
-  return {
-    get: (entry) => entries.get(entry),
-    update: async (entry, value) => void entries.set(entry, value),
-  };
-}
-
-/** The key of the lease is stored nowhere. */
-function secretMap(): SecretStore {
-  const entries = new Map<string, string>();
-  const store = async (entry: string, value: string) => void entries.set(entry, value);
-  return {
-    get: async (entry) => entries.get(entry),
-    store,
-    storeDurably: store,
-    delete: async (entry) => void entries.delete(entry),
-    onDidChange: new Emitter<string>().event,
-  };
 }

@@ -10,10 +10,11 @@ const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = 
 /** Milliseconds. A window that hangs accepts connections, but doesn't greet. */
 const MAX_WAIT = 3000;
 
-type Result = Readonly<Record<string, unknown>>;
-
 /** @returns the answer of a window, or else of the local service @throws {Error} with a sentence for the model */
-export async function callTool(call: Omit<BridgeCall, 'folder'>, signal: AbortSignal): Promise<Result> {
+export async function callTool(
+  call: Omit<BridgeCall, 'folder'>,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
   const workingFolder = currentFolder();
   const request = { ...call, folder: workingFolder };
   for (const found of await windowsFor(folder, { pid: Number(windowId), workingFolder })) {

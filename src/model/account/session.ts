@@ -11,8 +11,11 @@ type SessionState =
   | { readonly kind: 'connected'; readonly connection: AccountConnection }
   | { readonly kind: 'failed'; readonly connection?: undefined; readonly error: unknown };
 
+/** Without a window, there is one account, which isn't stored. */
+type SessionAccounts = Pick<Accounts, 'list' | 'key' | 'onDidChange'>;
+
 export class Session implements Disposable {
-  readonly #accounts: Accounts;
+  readonly #accounts: SessionAccounts;
   readonly #open: OpenClient;
   readonly #changed = new Emitter<SessionState>();
   readonly #disposables = new DisposableStore();
@@ -22,7 +25,7 @@ export class Session implements Disposable {
 
   readonly onDidChange = this.#changed.event;
 
-  constructor(accounts: Accounts, open: OpenClient) {
+  constructor(accounts: SessionAccounts, open: OpenClient) {
     this.#accounts = accounts;
     this.#open = open;
     this.#disposables.add(this.#changed);

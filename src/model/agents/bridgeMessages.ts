@@ -1,33 +1,29 @@
 /**
  * The protocol between the MCP server (`src/mcp`) and a window: lines of JSON over a socket. Each connection has one greeting of
- * the window, one request and one reply. So closing it cancels the call, and replies can't be mixed up.
+ * the window, one request and one reply: `result`, or `error` with a sentence for the model. So closing it cancels the call,
+ * and replies can't be mixed up.
  */
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
 
-const text = z.string();
-
 const BridgeCall = z.strictObject({
-  tool: text,
+  tool: z.string(),
   /** Checked by the tool's schema. */
   input: z.unknown(),
   /** As the MCP client calls itself. */
-  agent: text,
+  agent: z.string(),
   /** The folder that the MCP program was started in, unless it is gone. */
-  folder: z.optional(text),
+  folder: z.optional(z.string()),
 });
 export type BridgeCall = z.infer<typeof BridgeCall>;
 
 export const BridgeRequest = z.strictObject({
   /** Of the window's record. */
-  token: text,
+  token: z.string(),
   /** Without one, the connection says that VS Code has started the MCP program for this window, while it lasts. */
   call: z.optional(BridgeCall),
 });
 export type BridgeRequest = z.infer<typeof BridgeRequest>;
-
-/** @property error a sentence for the model */
-export type BridgeReply = { readonly result: object } | { readonly error: string };
 
 /** Calls back for each line. A line that is longer than `limit`, in characters, ends the connection. */
 export function readLines(socket: Socket, onLine: (line: string) => void, limit = Infinity): void {

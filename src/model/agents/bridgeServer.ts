@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Disposable } from '../../base/disposable.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
-import { BridgeRequest, lineOf, readLines, type BridgeCall, type BridgeReply } from './bridgeMessages.ts';
+import { BridgeRequest, lineOf, readLines, type BridgeCall } from './bridgeMessages.ts';
 import { recordFile, removeStaleRecords } from './windowRecords.ts';
 
 interface BridgeOptions {
@@ -88,8 +88,8 @@ function accept(
     if (request === undefined) return void connection.destroy();
     if (request.call === undefined) return handlers.countPresence(connection);
     const reply = handlers.call(request.call, controller.signal).then(
-      (result): BridgeReply => ({ result }),
-      (error: unknown): BridgeReply => ({ error: error instanceof Error ? error.message : String(error) }),
+      (result) => ({ result }),
+      (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
     );
     void reply.then((sent) => connection.end(lineOf(sent)));
   };

@@ -2,12 +2,12 @@
  * A script that starts the MCP program, for the configuration of agents: its path stays the same, while that of the
  * extension has its version.
  */
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../base/replaceFile.ts';
 
 interface LauncherOptions {
-  /** For the script, and for the records of windows. */
+  /** For the script, and for the records of windows. It exists. */
   readonly folder: string;
   /** Node, or VS Code, which can run as Node. */
   readonly program: string;
@@ -28,11 +28,7 @@ export async function writeLauncher(options: LauncherOptions): Promise<string> {
   const isWindows = process.platform === 'win32';
   const file = path.join(options.folder, isWindows ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp');
   const text = isWindows ? windowsScript(options) : shellScript(options);
-  if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
-    await mkdir(options.folder, { recursive: true, mode: 0o700 });
-    await replaceFile(file, text, { mode: 0o700 });
-    await chmod(file, 0o700);
-  }
+  if ((await readFile(file, 'utf8').catch(() => '')) !== text) await replaceFile(file, text, { mode: 0o700 });
   return file;
 }
 

@@ -260,7 +260,7 @@ export class WorkFolder implements Disposable {
   #update(change: Partial<WorkFolderState>): void {
     const before = this.#state;
     this.#state = { ...before, ...change };
-    if (!isEqual(comparable(before), comparable(this.#state))) this.#changed.fire();
+    if (!isDeepStrictEqual(before, this.#state)) this.#changed.fire();
   }
 
   /** Watches files only while there is something to show or follow. */
@@ -288,6 +288,3 @@ export class WorkFolder implements Disposable {
     this.#timer = this.#deps.clock.after(SETTLE, () => void this.refresh());
   }
 }
-
-/** For `isEqual`, which doesn't support Maps. */
-const comparable = (state: WorkFolderState) => ({ ...state, branches: [...state.map.branches] });
