@@ -84,7 +84,7 @@ function createViews(
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
     languageModelTool: async (name: string) =>
-      (await import('./ui/agents/languageModelTools.ts')).languageModelTool(model, name),
+      (await import('./ui/agents/runInWindow.ts')).languageModelTool(model, name),
   };
 }
 

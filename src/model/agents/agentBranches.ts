@@ -145,8 +145,7 @@ export class AgentBranches {
 
 const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
 
-const areTexts = (...values: readonly unknown[]): boolean =>
-  values.every((value) => typeof value === 'string');
+const isText = (value: unknown): boolean => typeof value === 'string';
 
 function isRef(value: unknown): value is BranchRef {
   const { account, projectId, branchId } = fieldsOf(value);
@@ -155,10 +154,10 @@ function isRef(value: unknown): value is BranchRef {
 
 function isAgentBranch(ref: BranchRef): ref is AgentBranch {
   const { name, agent, createdAt, expiresAt } = fieldsOf(ref);
-  return areTexts(name, agent, createdAt, expiresAt);
+  return [name, agent, createdAt, expiresAt].every(isText);
 }
 
 function isCall(value: unknown): value is AgentCall {
   const { time, agent, tool, text } = fieldsOf(value);
-  return areTexts(time, agent, tool, text);
+  return [time, agent, tool, text].every(isText);
 }

@@ -1,4 +1,5 @@
 /** Runs the tools with what only a window has: the user, who can be asked, and VS Code's trust and git. */
+import * as vscode from 'vscode';
 import { runTool } from '../../model/agents/tools/runTool.ts';
 import type { Caller, ToolDependencies } from '../../model/agents/tools/toolCall.ts';
 import { runGit } from '../envFile/git.ts';
@@ -28,3 +29,23 @@ export const runInWindow = (
     input,
     caller,
   );
+
+/** A tool for VS Code's chat. @param name as in package.json, such as `hostedPostgres_listComputes` */
+export const languageModelTool = (
+  deps: WindowDependencies,
+  name: string,
+): vscode.LanguageModelTool<unknown> => ({
+  async invoke({ input }, token) {
+    const controller = new AbortController();
+    const listener = token.onCancellationRequested(() => controller.abort());
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+    const caller = { agent: 'VS Code', folder, signal: controller.signal };
+    try {
+      const output = await runInWindow(deps, name.replace('hostedPostgres_', ''), input, caller);
+      const text = new vscode.LanguageModelTextPart(JSON.stringify(output));
+      return new vscode.LanguageModelToolResult([text]);
+    } finally {
+      listener.dispose();
+    }
+  },
+});

@@ -146,7 +146,7 @@ export const branchTools = {
   }),
 };
 
-/** Asks the user unless the branch is the agent's own. Not even the user can approve a change of what others depend on. */
+/** Asks the user unless the branch is the agent's own. A protected branch or a parent isn't changed even with approval. */
 async function changeApproved(
   call: ToolCall<unknown>,
   { isOwn, branch, list, title: name, ...ref }: GatedBranch,

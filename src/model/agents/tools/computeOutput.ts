@@ -5,19 +5,17 @@ import { maxConnections } from '../../../api/records/sizes.ts';
 import { isPrimary, sizeOf, computeStatus } from '../../inventory/computeStatus.ts';
 import { pooledHost } from '../../connection/connectionStrings.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 
 const MAX_SETTINGS = 50;
 
 const line = (text: string | null | undefined): string | undefined =>
   typeof text === 'string' && text !== '' ? sanitize(text) : undefined;
 
-export const projectOutput = (inventory: Inventory, id: string) => ({
-  projectId: id,
-  name: line(inventory.project(id)?.name),
-  region: line(inventory.project(id)?.region_id),
-  postgresVersion: inventory.project(id)?.pg_version ?? undefined,
-});
+export function projectOutput(inventory: Inventory, id: string) {
+  const { name, region_id: region, pg_version: version } = inventory.project(id) ?? {};
+  return { projectId: id, name: line(name), region: line(region), postgresVersion: version ?? undefined };
+}
 
 /** The fields of a compute in a list. Sizes are in compute units. */
 export function computeOutput(compute: Compute) {
@@ -55,8 +53,6 @@ export function computeDetails(inventory: Inventory, compute: Compute) {
     createdAt: line(compute.created_at),
   };
 }
-
-export const computeName = (compute: Compute): string => nameOrId(compute.name, compute.id);
 
 function stateOutput(compute: Compute): string {
   const status = computeStatus(compute);

@@ -9,7 +9,8 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { onlyChanged } from '../../operations/computeActions.ts';
-import { computeDetails, computeName, computeOutput, projectOutput } from './computeOutput.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
+import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';
 import { findGatedBranch } from './gate.ts';
 import { ADDS, defineTool, described, INTERRUPTS, projectIdSchema, READS, type ToolWords } from './tool.ts';
 import type { ComputeChange, ToolCall } from './toolCall.ts';
@@ -203,7 +204,7 @@ async function changeCompute(
   if (!isOwn) {
     const connections =
       change.kind === 'suspend' ? await deps.computeActions.openConnections(node) : undefined;
-    const name = computeName(found);
+    const name = nameOrId(found.name, found.id);
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }
   const result = await send(node, { signal, initialConnection: connection });

@@ -121,8 +121,11 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 
 /** @throws {ApiError} @throws {Error} for the agent if the user doesn't approve, or it takes too long */
 async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
-  const { deps, account, agent, worktree } = call;
-  await approveCreation(call, projectId);
+  const { deps, account, agent, connection, worktree } = call;
+  const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
+  const { length: count } = deps.agentBranches.of(connection).filter((made) => made.projectId === projectId);
+  const branches = count < MAX_UNASKED ? undefined : count;
+  await deps.approve({ kind: 'create', projectId, name: project, agent, branches }, connection, call.signal);
   const name = call.input.name?.trim() || newName(agent);
   const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
   const creation = {
@@ -141,13 +144,6 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
   if (isPending)
     throw new Error(`${name} (${branch.id}) isn't ready yet. Call createBranch with this name again later.`);
   return branch;
-}
-
-async function approveCreation({ deps, agent, connection, signal }: Call, projectId: string): Promise<void> {
-  const name = nameOrId(deps.inventory.project(projectId)?.name, projectId);
-  const { length: count } = deps.agentBranches.of(connection).filter((made) => made.projectId === projectId);
-  const branches = count < MAX_UNASKED ? undefined : count;
-  await deps.approve({ kind: 'create', projectId, name, agent, branches }, connection, signal);
 }
 
 const newName = (agent: string): string =>

@@ -37,9 +37,7 @@ export interface Tool<I extends Input = Input, O extends Output = Output> extend
   readonly run: (call: ToolCall<unknown>) => Promise<object>;
 }
 
-interface ToolDefinition<I extends Input, O extends Output> extends ToolWords {
-  readonly input: I;
-  readonly output: O;
+interface ToolDefinition<I extends Input, O extends Output> extends Omit<Tool<I, O>, 'run'> {
   /** @throws {Error} with a sentence for the model */
   readonly run: (call: ToolCall<z.infer<I>>) => Promise<z.infer<O>>;
 }

@@ -46,15 +46,15 @@ export async function showAgents(context: CommandContext): Promise<void> {
 function itemsOf(context: CommandContext): readonly Item[] {
   const branches = branchesHere(context);
   const calls = context.agentBranches.calls.toReversed();
+  const deletion = [separator(''), command(l10n.t('Delete Agent Branches…'), 'trash', 'deleteBranches')];
   return [
     ...branches.map((branch) => branchItem(context, branch, calls)),
-    separator(''),
-    ...(branches.length === 0 ? [] : [command(l10n.t('Delete Agent Branches…'), 'trash', 'deleteBranches')]),
+    ...(branches.length === 0 ? [] : deletion),
     command(l10n.t('Copy MCP Configuration for…'), 'copy', 'copyConfiguration'),
     command(l10n.t('Copy Agent Instructions'), 'copy', 'copyInstructions'),
     ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
     ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
-  ].slice(branches.length === 0 ? 1 : 0);
+  ];
 }
 
 function branchItem(context: CommandContext, branch: AgentBranch, calls: readonly AgentCall[]): Item {

@@ -7,8 +7,7 @@ import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/c
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
-const { languageModelTool } = await import('../../../../src/ui/agents/languageModelTools.ts');
+const { languageModelTool, runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
 
