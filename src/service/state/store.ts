@@ -181,15 +181,14 @@ export class AccountState {
 
   #setProject(record: ProjectRecord): void {
     const known = this.projects.get(record.id);
-    if (known !== undefined) known.record = record;
-    else {
-      const maps: Omit<ProjectState, 'record'> = {
+    if (known === undefined)
+      this.projects.set(record.id, {
+        record,
         branches: new Map(),
         computes: new Map(),
         operations: new Map(),
-      };
-      this.projects.set(record.id, { record, ...maps });
-    }
+      });
+    else known.record = record;
   }
 
   #setCompute(value: StoredCompute): void {
