@@ -49,22 +49,16 @@ interface PageLimits {
 
 export const PROJECT_PAGES: PageLimits = { default: 10, max: 400 };
 
-export interface Page<T> {
-  readonly records: readonly T[];
-  /** For the next page. Undefined only if the list is empty. */
-  readonly cursor: string | undefined;
-  readonly isLast: boolean;
-}
-
 /**
- * Returns the page for the parameters `limit` and `cursor`. A cursor is the id of the record before the page.
+ * Returns the page for the parameters `limit` and `cursor`. A cursor is the id of the record before the page. That for the
+ * next page is undefined only if the list is empty.
  * @throws {HttpError} 400
  */
 export function paginate<T extends { readonly id: string }>(
   call: ApiCall,
   records: readonly T[],
   limits: PageLimits,
-): Page<T> {
+) {
   const cursor = queryParameter(call, 'cursor');
   const limit = pageSize(call, limits);
   const start = cursor === undefined ? 0 : records.findIndex(({ id }) => id === cursor) + 1;
@@ -83,5 +77,8 @@ function pageSize(call: ApiCall, limits: PageLimits): number {
 }
 
 /** Like the public service, gives the last page a cursor too: a client recognizes it by its length. */
-export const paginationOf = ({ cursor }: Page<unknown>): { readonly pagination?: object } =>
-  cursor === undefined ? {} : { pagination: { cursor } };
+export const paginationOf = ({
+  cursor,
+}: {
+  readonly cursor: string | undefined;
+}): { readonly pagination?: object } => (cursor === undefined ? {} : { pagination: { cursor } });

@@ -35,14 +35,10 @@ export function rejectWebPages({ headers: { host = '', origin } }: IncomingMessa
     throw new HttpError(403, 'ORIGIN_NOT_ALLOWED', 'Web pages may not call this service.');
 }
 
-/** The target of a request, such as `/projects/a%2Fb?limit=10`. */
-export interface RequestTarget {
-  /** The decoded parts of the path: `projects` and `a/b`. */
-  readonly parts: readonly string[];
-  readonly query: URLSearchParams;
-}
+export type RequestTarget = ReturnType<typeof parseTarget>;
 
-export function parseTarget(target: string): RequestTarget {
+/** Splits `/projects/a%2Fb?limit=10` into its decoded parts, `projects` and `a/b`, and the query. */
+export function parseTarget(target: string) {
   const [path = ''] = target.split('?', 1);
   const parts = path.slice(1).split('/').map(decodePart);
   return { parts, query: new URLSearchParams(target.slice(path.length)) };
