@@ -12,7 +12,7 @@ import { runSql } from './runSql.ts';
 import { MAX_BYTES, SqlError } from './sqlRequest.ts';
 import { relayLogin } from './relayLogin.ts';
 
-export interface ServerlessOptions {
+interface ServerlessOptions {
   /** Of the compute's address on 127.0.0.1. */
   readonly port: number;
   /** Origins of web pages that may send requests. */
