@@ -15,7 +15,7 @@ import { ServerProcess } from '../process/serverProcess.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from './certificate.ts';
-import { freePorts, LOOPBACK, type ServerAddress } from './serverAddress.ts';
+import { freePorts, LOOPBACK } from './serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
@@ -26,19 +26,7 @@ const STOP_STEPS = [
 ] as const;
 
 export class Pooler extends ServerProcess {
-  readonly address: ServerAddress;
-  readonly #configure: (compute: ComputeSpec) => void;
-
-  private constructor(
-    [program, file]: readonly [string, string],
-    port: number,
-    configure: (compute: ComputeSpec) => void,
-    onLine: (line: string) => void,
-  ) {
-    super(program, [file], onLine, STOP_STEPS);
-    this.address = { host: LOOPBACK, port };
-    this.#configure = configure;
-  }
+  #configure: (compute: ComputeSpec) => void = () => undefined;
 
   /** Starts the pooler of a compute; resolves when it listens. @throws {EngineError} with PgBouncer's reason */
   static async start(
@@ -55,14 +43,19 @@ export class Pooler extends ServerProcess {
     const configure = (changed: ComputeSpec) =>
       writePrivateFile(file, configuration(folder, port, changed, deps.certificate));
     configure(compute);
-    let onUp = () => {};
-    const up = new Promise<true>((resolve) => (onUp = () => resolve(true)));
-    const pooler = new Pooler([program, file], port, configure, (line) => {
-      if (line.includes('process up')) onUp();
-      // Normal events are at level LOG.
-      if (PROBLEM.test(line)) log(`PgBouncer: ${line}`);
+    const pooler = new Pooler({
+      program,
+      args: [file],
+      address: { host: LOOPBACK, port },
+      onLine(line) {
+        // Normal events are at level LOG.
+        if (PROBLEM.test(line)) log(`PgBouncer: ${line}`);
+      },
+      readyLine: /process up/,
+      stopSteps: STOP_STEPS,
     });
-    if ((await Promise.race([up, pooler.ended])) === true) return pooler;
+    pooler.#configure = configure;
+    if ((await Promise.race([pooler.ready, pooler.ended])) === true) return pooler;
     const problems = pooler.lastLines.filter((line) => PROBLEM.test(line));
     const reasons = problems.map((line) => line.replace(PROBLEM, '')).join('; ');
     throw new EngineError(`PgBouncer did not start: ${reasons || 'it gave no reason'}`);

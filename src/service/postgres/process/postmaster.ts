@@ -19,8 +19,8 @@ interface PostmasterOptions {
 
 /** For a start, including crash recovery. Milliseconds. */
 const START_LIMIT = 120_000;
-/** Between two checks of a starting server. A start takes about 20 ms. Milliseconds. */
-const START_POLL = 1;
+/** Of a primary, or of a standby. */
+const READY_LINE = /database system is ready to accept (read-only )?connections$/;
 /** Cleanly first. A server that takes longer is killed and recovers at the next start. */
 export const STOP_STEPS = [
   ['SIGINT', 30_000],
@@ -29,35 +29,22 @@ export const STOP_STEPS = [
 ] as const;
 
 export class Postmaster extends ServerProcess {
-  readonly address: ServerAddress;
-
-  private constructor({ binaries, dataDir, address, args, onLine }: PostmasterOptions) {
-    super(binaries.postgres, ['-D', dataDir, ...args], onLine, STOP_STEPS);
-    this.address = address;
-  }
-
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
-  static async start(options: PostmasterOptions): Promise<Postmaster> {
-    const postmaster = new Postmaster(options);
-    await postmaster.#ready(options.dataDir);
-    return postmaster;
-  }
-
-  async #ready(dataDir: string): Promise<void> {
-    const limit = AbortSignal.timeout(START_LIMIT);
-    let end: string | undefined;
-    void this.ended.then((how) => (end = how));
-    for (;;) {
-      if (end !== undefined)
-        throw new EngineError(reasonIn(this.lastLines) ?? `Postgres ${end} while starting`);
-      const written = readPostmasterPid(dataDir);
-      if (written?.pid === this.pid && /^(ready|standby)$/.test(written?.status ?? '')) return;
-      if (limit.aborted) {
-        await this.stop();
-        throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
-      }
-      await sleep(START_POLL);
-    }
+  static async start({ binaries, dataDir, args, ...options }: PostmasterOptions): Promise<Postmaster> {
+    const postmaster = new Postmaster({
+      ...options,
+      program: binaries.postgres,
+      args: ['-D', dataDir, ...args],
+      readyLine: READY_LINE,
+      stopSteps: STOP_STEPS,
+    });
+    const late = sleep(START_LIMIT, 'late' as const, { ref: false });
+    const result = await Promise.race([postmaster.ready, postmaster.ended, late]);
+    if (result === true) return postmaster;
+    if (result !== 'late')
+      throw new EngineError(reasonIn(postmaster.lastLines) ?? `Postgres ${result} while starting`);
+    await postmaster.stop();
+    throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
   }
 }
 
@@ -66,8 +53,6 @@ interface PostmasterPid {
   readonly pid: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** `starting`, `ready`, `standby` (accepts reads), `stopping`, or empty at first. */
-  readonly status: string;
 }
 
 export const postmasterPidFile = (dataDir: string): string => path.join(dataDir, 'postmaster.pid');
@@ -82,5 +67,5 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   const lines = text.split('\n');
   // A single-user server writes its pid with a minus.
   const pid = Math.abs(Number(lines[0]));
-  return pid > 0 ? { pid, startedAt: Number(lines[2]), status: (lines[7] ?? '').trim() } : undefined;
+  return pid > 0 ? { pid, startedAt: Number(lines[2]) } : undefined;
 }

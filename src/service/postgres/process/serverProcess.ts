@@ -2,13 +2,27 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerAddress } from '../network/serverAddress.ts';
 import { inBackground, serverEnvironment } from './runProgram.ts';
 import { followLog } from './serverLog.ts';
 
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
 export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
 
+interface ServerOptions {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly address: ServerAddress;
+  readonly onLine: (line: string) => void;
+  /** The line of the log that says that the server accepts connections. */
+  readonly readyLine: RegExp;
+  readonly stopSteps: StopSteps;
+}
+
 export class ServerProcess {
+  readonly address: ServerAddress;
+  /** Resolves when the server accepts connections. */
+  readonly ready: Promise<true>;
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
   /** The last lines of its log so far. */
@@ -17,12 +31,8 @@ export class ServerProcess {
   readonly #stopSteps: StopSteps;
   #stopping = false;
 
-  constructor(
-    program: string,
-    args: readonly string[],
-    onLine: (line: string) => void,
-    stopSteps: StopSteps,
-  ) {
+  constructor({ program, args, address, onLine, readyLine, stopSteps }: ServerOptions) {
+    this.address = address;
     const child = spawn(program, args, {
       cwd: path.parse(program).root,
       ...inBackground(),
@@ -31,12 +41,13 @@ export class ServerProcess {
     });
     this.#child = child;
     this.#stopSteps = stopSteps;
-    this.lastLines = followLog(child.stderr, onLine);
+    let setReady = () => {};
+    this.ready = new Promise((resolve) => (setReady = () => resolve(true)));
+    this.lastLines = followLog(child.stderr, (line) => {
+      if (readyLine.test(line)) setReady();
+      onLine(line);
+    });
     this.ended = exitDescription(child);
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
   }
 
   get isStopping(): boolean {
