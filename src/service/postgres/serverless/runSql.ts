@@ -23,7 +23,8 @@ interface RunOptions {
 export async function runSql({ headers, body, port, signal }: RunOptions): Promise<string> {
   const request = readSqlRequest(headers, body);
   const client = createClient(request, port);
-  signal.addEventListener('abort', () => cancel(client), { once: true });
+  const onAbort = () => cancel(client);
+  signal.addEventListener('abort', onAbort);
   let received = 0;
   try {
     signal.throwIfAborted();
@@ -39,6 +40,7 @@ export async function runSql({ headers, body, port, signal }: RunOptions): Promi
   } catch (error) {
     throw received > MAX_BYTES ? tooLarge() : asSqlError(error);
   } finally {
+    signal.removeEventListener('abort', onAbort);
     void client.end();
   }
 }
