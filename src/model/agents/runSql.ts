@@ -6,6 +6,7 @@
  */
 import net from 'node:net';
 import Client from 'pg/lib/client.js';
+import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { splitHost, sslModeOf } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from './branchLogin.ts';
@@ -27,6 +28,9 @@ const WRITE_SECONDS = 60;
 /** Includes the start of a suspended compute. */
 const CONNECT_SECONDS = 30;
 const MAX_ERROR_TEXT = 2000;
+/** Milliseconds. */
+const CANCEL_INTERVAL = 200;
+const MAX_CANCELS = 20;
 
 /**
  * Calls of functions with effects that no rollback undoes, and of functions that run SQL from a text, which could call those.
@@ -46,7 +50,7 @@ export async function runSql(
   const timeoutSeconds = request.write ? WRITE_SECONDS : READ_SECONDS;
   const deadline = AbortSignal.timeout((CONNECT_SECONDS + 2 * timeoutSeconds) * 1000);
   const stop = AbortSignal.any([signal, deadline]);
-  const onAbort = () => cancel(client);
+  const onAbort = () => void cancel(client);
   stop.addEventListener('abort', onAbort);
   try {
     stop.throwIfAborted();
@@ -134,17 +138,32 @@ async function typeNames(client: Client, fields: StatementResult['fields']): Pro
   return rows.map(([name]) => name);
 }
 
-/** Cancels what Postgres runs, by a second connection, as the protocol requires, and then closes the first one. */
-function cancel({ connection: { stream }, processID, secretKey, host, port }: Client): void {
-  // Until the login has ended, nothing runs.
-  if (processID === null || secretKey === null) return void stream.destroy();
+/**
+ * Cancels what Postgres runs, and closes the connection. Postgres ignores a cancel that arrives just before the statement, so
+ * it is sent again until the statement has ended.
+ */
+async function cancel(client: Client): Promise<void> {
+  const { stream } = client.connection;
+  const closed = new Promise((resolve) => stream.once('close', resolve));
+  for (let sent = 0; sent < MAX_CANCELS && client.processID !== null && !stream.destroyed; sent += 1) {
+    await sendCancel(client);
+    await Promise.race([closed, pause(CANCEL_INTERVAL)]);
+  }
+  stream.destroy();
+}
+
+/** By a second connection, as the protocol requires. Never rejects. */
+async function sendCancel({ processID, secretKey, host, port }: Client): Promise<void> {
+  if (processID === null || secretKey === null) return;
   const packet = Buffer.alloc(16);
   [16, 80_877_102, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
-  const socket = net.connect({ host, port, timeout: 2000 }, () => socket.end(packet));
-  socket
-    .on('timeout', () => socket.destroy())
-    .on('error', () => undefined)
-    .on('close', () => stream.destroy());
+  await new Promise((resolve) => {
+    const socket = net.connect({ host, port, timeout: 2000 }, () => socket.end(packet));
+    socket
+      .on('timeout', () => socket.destroy())
+      .on('error', () => undefined)
+      .on('close', resolve);
+  });
 }
 
 /** What Postgres says about an error, or the error of the connection. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import type { BranchLogin } from '../../../../src/model/agents/branchLogin.ts';
 import { runSql } from '../../../../src/model/agents/runSql.ts';
 import type { SqlRequest } from '../../../../src/model/agents/sqlStatement.ts';
@@ -155,18 +156,19 @@ describe('SQL of agents', () => {
   /** The rows that Postgres may return. */
   let limits: number[];
   let cancels: (readonly number[])[];
+  /** As by Postgres if they arrive before the statement. */
+  let ignoredCancels: number;
   let login: BranchLogin;
   const run = (sql: string, more: Partial<SqlRequest> = {}, signal = never) =>
     runSql(login, { sql, write: false, maxRows: 10, ...more }, signal);
 
   beforeEach(async () => {
     reply = { columns: ['a', 'b'], rows: [['1', null]] };
-    [texts, limits, cancels] = [[], [], []];
+    [texts, limits, cancels, ignoredCancels] = [[], [], [], 1];
     const sockets = new Set<Socket>();
     const conversations = new Set<Conversation>();
     const onCancel = (ids: readonly number[]) => {
-      cancels.push(ids);
-      for (const each of conversations) each.endStatement();
+      if (cancels.push(ids) > ignoredCancels) for (const each of conversations) each.endStatement();
     };
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -256,7 +258,7 @@ describe('SQL of agents', () => {
     assert.equal(texts.length, 6);
   });
 
-  it('cancels the statement of its session', async () => {
+  it('cancels the statement of its session until it has ended', async () => {
     reply = undefined;
     const controller = new AbortController();
     const canceled = assert.rejects(run('select pg_sleep(9)', {}, controller.signal), {
@@ -265,8 +267,34 @@ describe('SQL of agents', () => {
     await until('the statement', async () => texts.length === 2);
     controller.abort();
     await canceled;
-    assert.deepEqual(cancels, [[PROCESS, SECRET]]);
+    assert.deepEqual(cancels.slice(0, 2), [
+      [PROCESS, SECRET],
+      [PROCESS, SECRET],
+    ]);
     await assert.rejects(run('select 1', {}, AbortSignal.abort()), { message: 'Canceled.' });
     assert.equal(texts.length, 2);
+  });
+
+  it('ends the connection if twenty cancels do not end the statement', async () => {
+    reply = undefined;
+    ignoredCancels = Infinity;
+    const controller = new AbortController();
+    let hasEnded = false;
+    const canceled = assert.rejects(run('select pg_sleep(9)', {}, controller.signal)).finally(() => {
+      hasEnded = true;
+    });
+    await until('the statement', async () => texts.length === 2);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      controller.abort();
+      while (!hasEnded) {
+        await new Promise((resolve) => setImmediate(resolve));
+        mock.timers.tick(200);
+      }
+    } finally {
+      mock.timers.reset();
+    }
+    await canceled;
+    assert.equal(cancels.length, 20);
   });
 });
