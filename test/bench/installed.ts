@@ -1,7 +1,6 @@
 /** The first query of a new user of the package, compared with doing the same manually with the Postgres of the package. */
 import { installedPackage } from '../package/installedPackage.ts';
 import { whyNotIsolated } from '../package/isolation.ts';
-import type { Tried } from '../package/tryInstalled.ts';
 import { comparison, medianRatio, ms, type Result } from './result.ts';
 
 const TRIES = 3;
@@ -12,10 +11,10 @@ const PAUSE = '5000';
 export async function measure(): Promise<readonly Result[]> {
   const why = whyNotIsolated();
   if (why !== undefined) throw new Error(`The row installed ${why}`);
-  const installed = await installedPackage('linux-x64');
+  const installed = await installedPackage();
   try {
     return (['user', 'root'] as const).map((as) => {
-      const tries = Array.from({ length: TRIES }, () => installed.try<Tried>('tryInstalled.ts', as, PAUSE));
+      const tries = Array.from({ length: TRIES }, () => installed.try(as, PAUSE));
       const pairs = { ours: tries.map(({ click }) => click), baseline: tries.map(({ manual }) => manual) };
       return comparison(pairs, {
         what: `installed, ${as}`,
