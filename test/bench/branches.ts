@@ -1,4 +1,4 @@
-/** The time to create projects and branches, also of a large parent under load, and what a hundred branches cost. */
+/** The time to create a branch of a large parent under load, and what a hundred branches cost. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export async function measure(): Promise<readonly Result[]> {
   const service = await start();
   const branches = path.join(storageOf(service), 'branches');
   const api = branchCalls(service);
-  const results = await measureSmall(api);
+  const results: Result[] = [];
   const programs = installedPostgres();
   if (programs !== undefined) results.push(await measureLarge(api, branches, path.join(programs, 'pgbench')));
   results.push(await measureMany(api, branches));
@@ -42,26 +42,6 @@ const row = (what: string, ours: string, note: string): Result => ({
   met: true,
   note,
 });
-
-/** Until the compute accepts connections. */
-async function measureSmall(api: Api): Promise<Result[]> {
-  const first = await timeOf(() => api.change('POST', '', { project: {} }));
-  const [projects, branches]: [number[], number[]] = [[], []];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    let project = '';
-    projects.push(
-      await timeOf(async () => {
-        project = (await api.change('POST', '', { project: {} })).project.id;
-      }),
-    );
-    const address = `/${project}/branches`;
-    branches.push(await timeOf(() => api.change('POST', address, { endpoints: [PRIMARY] })));
-  }
-  return [
-    row('create project', ms(median(projects)), `${ms(first)} the first time, with initdb`),
-    row('create branch', ms(median(branches)), 'of an empty parent that runs, with its compute'),
-  ];
-}
 
 /** A parent of 1 GB under pgbench, compared with `cp` of the same directory, also under pgbench. */
 async function measureLarge(api: Api, folder: string, pgbench: string): Promise<Result> {

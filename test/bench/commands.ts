@@ -1,11 +1,10 @@
-/** How long `npm start` takes to show VS Code, and `npm test` to finish. Everything is installed before. */
-import { execFile, spawn } from 'node:child_process';
+/** How long `npm start` takes to show VS Code. Everything is installed before. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { projectRoot } from '../workbench/folders.ts';
 import { startServer } from '../workbench/server.ts';
 import { until } from '../workbench/until.ts';
@@ -13,23 +12,20 @@ import { comparison, measureInTurns, median, ms, type Result } from './result.ts
 
 const STARTS = 3;
 const START_GOAL_MS = 15_000;
-const TEST_GOAL_MS = 240_000;
 
 export async function measure(): Promise<readonly Result[]> {
-  return [await starts(), await tests()];
-}
-
-async function starts(): Promise<Result> {
   // The first start of each installs what is missing, so it is not counted.
   const pairs = await measureInTurns(STARTS, 1, { ours: timeToStart, baseline: timeToServer });
-  return comparison(pairs, {
-    what: 'npm start',
-    unit: ms,
-    baseline: "VS Code's server alone",
-    goal: `≤ ${START_GOAL_MS / 1000} s`,
-    met: median(pairs.ours) <= START_GOAL_MS,
-    note: `${STARTS} starts, until the printed address replies`,
-  });
+  return [
+    comparison(pairs, {
+      what: 'npm start',
+      unit: ms,
+      baseline: "VS Code's server alone",
+      goal: `≤ ${START_GOAL_MS / 1000} s`,
+      met: median(pairs.ours) <= START_GOAL_MS,
+      note: `${STARTS} starts, until the printed address replies`,
+    }),
+  ];
 }
 
 async function timeToStart(): Promise<number> {
@@ -74,29 +70,4 @@ async function waitForPage(address: string): Promise<void> {
     return reply !== undefined && reply.status < 400;
   };
   await until('the page', page, 30_000);
-}
-
-/** Runs only once, because it takes minutes. */
-async function tests(): Promise<Result> {
-  // Not in this row's temporary folder: its path is too long for the Unix sockets that the tests create in it.
-  const env = { ...process.env, TMPDIR: path.dirname(os.tmpdir()) };
-  const startedAt = performance.now();
-  const { passed, output } = await promisify(execFile)('npm', ['test', '--silent'], {
-    cwd: projectRoot,
-    env,
-    maxBuffer: 2 ** 26,
-  }).then(
-    ({ stdout }) => ({ passed: true, output: stdout }),
-    (error: { stdout?: string }) => ({ passed: false, output: error.stdout ?? '' }),
-  );
-  const time = performance.now() - startedAt;
-  return {
-    what: 'npm test',
-    ours: `${Math.round(time / 1000)} s`,
-    baseline: `${TEST_GOAL_MS / 1000} s allowed`,
-    ratio: time / TEST_GOAL_MS,
-    goal: '≤ 1 ×',
-    met: passed && time <= TEST_GOAL_MS,
-    note: output.trimEnd().split('\n').at(-1) ?? '',
-  };
 }

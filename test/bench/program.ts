@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
@@ -6,6 +6,7 @@ export interface Program {
   readonly child: ChildProcess;
   /** The first line of its output. */
   readonly line: string;
+  readonly ended: Promise<unknown>;
   /**
    * Ends it and resolves when it has ended.
    * @param pid the process to signal, if it is not the one that was started
@@ -17,7 +18,7 @@ export interface Program {
 export async function startProgram(
   command: string,
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> = {},
 ): Promise<Program> {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = once(child, 'exit');
@@ -27,6 +28,7 @@ export async function startProgram(
   return {
     child,
     line: String(line[0]),
+    ended,
     async stop(pid = child.pid) {
       if (pid !== undefined) process.kill(pid, 'SIGINT');
       await ended;
