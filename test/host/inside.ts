@@ -1,6 +1,5 @@
 // Runs the suites of test/host/inside in the extension host of a web workbench.
 import path from 'node:path';
-import { launchBrowser } from '../workbench/chromium.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { openWorkbench } from '../workbench/open.ts';
 
@@ -8,31 +7,26 @@ const timeoutMs = 600_000;
 /** Marks the lines of the test report, because VS Code mixes its own log with the extension host's. See index.ts. */
 const reportPrefix = '[suites] ';
 
-const browser = await launchBrowser();
 const log: string[] = [];
 const finished = Promise.withResolvers<number>();
 const timer = setTimeout(() => finished.reject(new Error('The suites did not end in time')), timeoutMs);
+const opened = await openWorkbench({
+  suite: path.join(projectRoot, 'dist', 'test', 'index.js'),
+  env: { RESULTS_FILE: process.env.RESULTS_FILE ?? '' },
+  async prepare(page) {
+    await page.exposeFunction('codeAutomationExit', finished.resolve);
+    await page.exposeFunction('codeAutomationLog', (_level: string, [text]: unknown[]) => {
+      log.push(String(text));
+      if (typeof text === 'string' && text.startsWith(reportPrefix))
+        console.log(text.slice(reportPrefix.length));
+    });
+  },
+});
 try {
-  const opened = await openWorkbench(browser, {
-    suite: path.join(projectRoot, 'dist', 'test', 'index.js'),
-    env: { RESULTS_FILE: process.env.RESULTS_FILE ?? '' },
-    async prepare(page) {
-      await page.exposeFunction('codeAutomationExit', finished.resolve);
-      await page.exposeFunction('codeAutomationLog', (_level: string, [text]: unknown[]) => {
-        log.push(String(text));
-        if (typeof text === 'string' && text.startsWith(reportPrefix))
-          console.log(text.slice(reportPrefix.length));
-      });
-    },
-  });
-  try {
-    process.exitCode = await finished.promise;
-    if (process.exitCode !== 0 && !log.some((line) => line.startsWith(reportPrefix)))
-      console.log(log.join('\n'));
-  } finally {
-    await opened.close();
-  }
+  process.exitCode = await finished.promise;
+  if (process.exitCode !== 0 && !log.some((line) => line.startsWith(reportPrefix)))
+    console.log(log.join('\n'));
 } finally {
   clearTimeout(timer);
-  await browser.close();
+  await opened.close();
 }

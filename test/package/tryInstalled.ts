@@ -10,11 +10,9 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
-import { launchBrowser } from '../workbench/chromium.ts';
 import { Editor } from '../workbench/editor.ts';
 import { openWorkbench, type OpenWorkbench } from '../workbench/open.ts';
 import { processTree } from '../workbench/processes.ts';
-import { until } from '../workbench/until.ts';
 import { findOwnService } from '../host/ui/ownService.ts';
 
 export interface Tried {
@@ -33,16 +31,15 @@ export interface Tried {
 const COMPUTE = /^Compute ep-little-smoke-851426/;
 
 const [, , vsix = '', pause = '0'] = process.argv;
-const browser = await launchBrowser();
-const opened = await openWorkbench(browser, { extension: vsix });
+const opened = await openWorkbench({ extension: vsix });
 try {
-  await opened.workbench.openView('Hosted Postgres');
-  await opened.workbench.welcomeText('Computes');
+  await opened.openView('Hosted Postgres');
+  await opened.welcomeText('Computes');
   await delay(Number(pause));
   const startedAt = performance.now();
   const rows = await clickAndQuery(opened);
   const click = performance.now() - startedAt;
-  await opened.workbench.tree('Computes').waitFor(/^Compute ep-little-smoke-851426, active/);
+  await opened.computes.waitFor(/^Compute ep-little-smoke-851426, active/);
   const programs = await postgresPrograms(opened);
   const result: Tried = {
     networks: Object.keys(os.networkInterfaces()),
@@ -56,26 +53,20 @@ try {
 } finally {
   // Files are kept for `InstalledPackage.remove`: for a while after many were removed, ext4 creates files slowly, and the
   // next try would be measured with that.
-  await opened.server.stop();
-  await browser.close();
+  await opened.stop();
 }
 
-async function clickAndQuery({ workbench }: OpenWorkbench): Promise<unknown[]> {
+async function clickAndQuery(workbench: OpenWorkbench): Promise<unknown[]> {
+  const { computes } = workbench;
   await workbench.clickWelcome('Computes', 'Try it with the local service');
-  const computes = workbench.tree('Computes');
   await computes.expandProject('shop');
-  await computes.waitFor(COMPUTE);
   await computes.contextMenu(COMPUTE, 'Copy Connection String…');
-  const connectionString = await until('the connection string in the clipboard', async () => {
-    const copied = await workbench.readClipboard();
-    return copied.startsWith('postgresql://') && copied;
-  });
-  return query(connectionString);
+  return query(await workbench.waitForClipboard(/^postgresql:\/\//));
 }
 
 /** With the pg_dump of the package. */
-async function dumpSchema({ workbench }: OpenWorkbench): Promise<string | undefined> {
-  await workbench.tree('Computes').contextMenu(/^Branch \S+, main/, 'Open Schema');
+async function dumpSchema(workbench: OpenWorkbench): Promise<string | undefined> {
+  await workbench.computes.contextMenu(/^Branch \S+, main/, 'Open Schema');
   const editor = new Editor(workbench.page);
   await editor.waitForText('PostgreSQL database dump');
   return /^-- (Dumped by pg_dump version \d+)/m.exec(await editor.text())?.[1];

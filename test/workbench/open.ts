@@ -1,7 +1,8 @@
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { launchBrowser } from './chromium.ts';
 import { projectRoot } from './folders.ts';
 import { installWebWorkbench } from './install.ts';
 import { installExtension, startServer, type ServerOptions, type WorkbenchServer } from './server.ts';
@@ -22,8 +23,8 @@ export interface OpenOptions extends Pick<ServerOptions, 'asksForTrust' | 'env' 
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
-export interface OpenWorkbench {
-  readonly workbench: Workbench;
+/** A window of VS Code, with its server and browser. */
+export type OpenWorkbench = Workbench & {
   readonly server: WorkbenchServer;
   /** The open folder. */
   readonly folder: string;
@@ -31,11 +32,13 @@ export interface OpenWorkbench {
   readonly dataFolder: string;
   /** Opens a second window on the same server, with the same stored state. */
   openWindow(): Promise<Workbench>;
+  /** Ends all processes and keeps all files. */
+  stop(): Promise<void>;
   close(): Promise<void>;
-}
+};
 
-/** Opens VS Code with a new server, a new profile and a new folder, so that no earlier run can affect it. */
-export async function openWorkbench(browser: Browser, options: OpenOptions = {}): Promise<OpenWorkbench> {
+/** Opens VS Code in a new browser, with a new server, profile and folder, so that no earlier run can affect it. */
+export async function openWorkbench(options: OpenOptions = {}): Promise<OpenWorkbench> {
   const home = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-workbench-'));
   // Postgres refuses to run as root. The account that it runs as instead must be able to reach its data in here.
   await chmod(home, 0o755);
@@ -58,6 +61,10 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
     env: options.env ?? {},
     settings: { ...forTests, ...options.settings },
   });
+  const browser = await launchBrowser().catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
   const context = await browser.newContext({
     viewport: options.size ?? { width: 1280, height: 800 },
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -77,13 +84,16 @@ export async function openWorkbench(browser: Browser, options: OpenOptions = {})
     await workbench.whenRestored();
     return workbench;
   };
-  const close = async (): Promise<void> => {
-    await context.close();
+  const stop = async (): Promise<void> => {
+    await browser.close();
     await server.stop();
+  };
+  const close = async (): Promise<void> => {
+    await stop();
     await rm(home, { recursive: true, force: true });
   };
   try {
-    return { workbench: await openWindow(), server, folder, dataFolder, openWindow, close };
+    return Object.assign(await openWindow(), { server, folder, dataFolder, openWindow, stop, close });
   } catch (error) {
     await close();
     throw error;

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { startLocalService } from '../helpers/localService.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
 import { connect } from '../host/ui/connect.ts';
-import { launchBrowser } from './chromium.ts';
 import { Editor } from './editor.ts';
 import { projectRoot } from './folders.ts';
 import { openWorkbench } from './open.ts';
@@ -22,9 +21,8 @@ await mkdir(folder);
 await writeFile(path.join(folder, 'app.env'), '');
 // Operations take long enough to be seen in a picture.
 const service = await startLocalService({ postgres: false, args: ['--operation-delay', '12000'] });
-const browser = await launchBrowser();
 try {
-  const opened = await openWorkbench(browser, {
+  const opened = await openWorkbench({
     folder,
     extension: path.join(projectRoot, 'dist', 'hosted-postgres.vsix'),
     size: { width: 1100, height: 560 },
@@ -34,12 +32,11 @@ try {
     },
   });
   try {
-    await takeAll(opened.workbench);
+    await takeAll(opened);
   } finally {
     await opened.close();
   }
 } finally {
-  await browser.close();
   await service.stop();
   await rm(home, { recursive: true, force: true });
 }
@@ -48,7 +45,7 @@ async function takeAll(workbench: Workbench): Promise<void> {
   await connect(workbench, service);
   await workbench.notifications.clear();
   await setSideBarWidth(workbench);
-  const computes = workbench.tree('Computes');
+  const computes = workbench.computes;
   await computes.expandProject('shop');
   await computes.expandProject('analytics');
   await computes.waitFor(/^Compute ep-bold-thunder-385207, active/);
@@ -74,14 +71,14 @@ async function change(workbench: Workbench): Promise<void> {
   await editor.waitForText('@127.0.0.1');
   await editor.type('/app');
   for (const key of ['Escape', 'ControlOrMeta+s']) await editor.press(key);
-  await workbench.tree('Computes').contextMenu(/^Compute ep-little-smoke-851426/, 'Edit Compute…');
+  await workbench.computes.contextMenu(/^Compute ep-little-smoke-851426/, 'Edit Compute…');
   await workbench.quickInput.choose('Select what to change', 'Size…');
   await workbench.quickInput.waitFor('Select a fixed size');
 }
 
 /** A restart in progress and the tooltip of another compute. */
 async function browse(workbench: Workbench): Promise<void> {
-  const computes = workbench.tree('Computes');
+  const computes = workbench.computes;
   await workbench.quickInput.cancel('Select a fixed size');
   await computes.inlineAction(/^Compute ep-little-smoke-851426/, 'Restart Compute');
   await workbench.dialog.press('Restart');
@@ -95,7 +92,7 @@ async function gitBranch(workbench: Workbench): Promise<void> {
   const repository = createRepository(folder);
   await writeFile(path.join(folder, '.gitignore'), '.env\n');
   repository.git('switch', '--quiet', '--create', 'feature/login');
-  await workbench.runCommand('Hosted Postgres: Create Branch for This Git Branch');
+  await workbench.run('Create Branch for This Git Branch');
   await workbench.quickInput.choose("The service doesn't provide the password", 'Use a placeholder');
   await workbench.notifications.waitFor('.env points to');
   await workbench.notifications.clear();

@@ -55,9 +55,32 @@ export class Workbench {
     return new Tree(this.page, view);
   }
 
+  get computes(): Tree {
+    return this.tree('Computes');
+  }
+
+  get apiKeys(): Tree {
+    return this.tree('API Keys');
+  }
+
   /** Runs a command from the palette by its whole title with the category: "Hosted Postgres: Refresh". */
   async runCommand(title: string): Promise<void> {
     await this.quickInput.runCommand(title);
+  }
+
+  /** Runs a command of the extension from the palette. */
+  async run(title: string): Promise<void> {
+    await this.runCommand(`Hosted Postgres: ${title}`);
+  }
+
+  /** Whether the palette offers a command of the extension. If it does not, it lists similar ones. */
+  async isOffered(title: string): Promise<boolean> {
+    await this.page.keyboard.press('F1');
+    await this.quickInput.type(/./, `>Hosted Postgres: ${title}`);
+    const first = await until(`the list for ${title}`, async () => (await this.quickInput.read())?.items[0]);
+    await this.quickInput.cancel(/./);
+    await this.quickInput.closed();
+    return first === `Hosted Postgres: ${title}`;
   }
 
   /** Waits for a view's welcome text and returns it, including the labels of its buttons. */
@@ -78,6 +101,14 @@ export class Workbench {
   async viewMessage(view: string): Promise<string> {
     const message = this.#pane(view).locator('.tree-explorer-viewlet-tree-view > .message:not(.hide)');
     return (await message.allInnerTexts()).join('\n');
+  }
+
+  /** Waits for a message above the tree of computes. It is empty if there is none. */
+  async waitForMessage(expected: RegExp): Promise<void> {
+    await until(
+      async () => `${String(expected)} above the tree; shown: ${await this.viewMessage('Computes')}`,
+      async () => expected.test(await this.viewMessage('Computes')),
+    );
   }
 
   /** Returns the description next to a view's title, or an empty string. */
@@ -105,6 +136,26 @@ export class Workbench {
     await this.quickInput.type('Search files by name', name);
     await this.quickInput.choose('Search files by name', name);
     await new Editor(this.page).waitForFile(name);
+  }
+
+  /** Opens another folder in this window. */
+  async openFolder(folder: string): Promise<void> {
+    const address = new URL(this.page.url());
+    address.searchParams.set('folder', folder);
+    await this.page.goto(String(address));
+    await this.whenRestored();
+  }
+
+  /** Waits for a text in the clipboard and returns it. */
+  async waitForClipboard(expected: string | RegExp): Promise<string> {
+    let text = '';
+    return until(
+      async () => `${String(expected)} in the clipboard; it contains ${text.slice(0, 10)}…`,
+      async () => {
+        text = await this.readClipboard();
+        return (typeof expected === 'string' ? text === expected : expected.test(text)) && text;
+      },
+    );
   }
 
   async readClipboard(): Promise<string> {

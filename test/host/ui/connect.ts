@@ -53,10 +53,9 @@ export async function connect(
   { baseUrl, key }: Pick<LocalService, 'baseUrl' | 'key'>,
   project?: string,
 ): Promise<void> {
-  const { quickInput, statusBar } = workbench;
-  const computes = workbench.tree('Computes');
+  const { computes, quickInput, statusBar } = workbench;
   await workbench.openView('Hosted Postgres');
-  await workbench.runCommand('Hosted Postgres: Connect…');
+  await workbench.run('Connect…');
   await quickInput.answer('Select a service', baseUrl);
   await quickInput.answer('API key for', key);
   await statusBar.waitFor(`Connected to ${baseUrl.replace(/^https?:\/\//, '')}`);

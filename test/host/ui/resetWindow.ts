@@ -1,9 +1,10 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
+import type { OpenWorkbench } from '../../workbench/open.ts';
 import { until } from '../../workbench/until.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { ownServiceFolder, readOwnService } from './ownService.ts';
-import type { SuiteWindow } from './useWorkbench.ts';
 
 const extension = 'hosted-postgres.hosted-postgres';
 
@@ -12,7 +13,7 @@ const extension = 'hosted-postgres.hosted-postgres';
  * notifications. VS Code's own memory of completed steps stays, so the suite of the walkthrough runs first.
  * Rejects if something cannot be reset.
  */
-export async function resetWindow(ui: SuiteWindow): Promise<void> {
+export async function resetWindow(ui: OpenWorkbench): Promise<void> {
   const { page, quickInput, notifications, statusBar } = ui;
   // Prompts that the last test closed may still be visible for a moment. A prompt that it left open fails here.
   await quickInput.closed();
@@ -36,7 +37,7 @@ export async function resetWindow(ui: SuiteWindow): Promise<void> {
 }
 
 /** Discards unsaved changes. */
-export async function closeEditors(ui: SuiteWindow): Promise<void> {
+export async function closeEditors(ui: Workbench): Promise<void> {
   if (await ui.page.locator('.part.panel').isVisible()) await ui.runCommand('View: Hide Panel');
   const tabs = ui.page.locator('.editor-group-container .tab');
   if ((await tabs.count()) === 0) return;
@@ -48,7 +49,7 @@ export async function closeEditors(ui: SuiteWindow): Promise<void> {
   });
 }
 
-async function removeLocalService(ui: SuiteWindow): Promise<void> {
+async function removeLocalService(ui: OpenWorkbench): Promise<void> {
   const service = await readOwnService(ui.dataFolder).catch(() => undefined);
   if (service !== undefined && isAlive(service.pid)) {
     await ui.run('Stop Local Service');
@@ -58,7 +59,7 @@ async function removeLocalService(ui: SuiteWindow): Promise<void> {
   await rm(ownServiceFolder(ui.dataFolder), { recursive: true, force: true });
 }
 
-async function removeAccounts(ui: SuiteWindow): Promise<void> {
+async function removeAccounts(ui: OpenWorkbench): Promise<void> {
   for (;;) {
     await ui.run('Remove Account…');
     const account = await until('the accounts', async () => {
@@ -72,7 +73,7 @@ async function removeAccounts(ui: SuiteWindow): Promise<void> {
 }
 
 /** Resets the extension's views and shows the Explorer in front of them. */
-async function resetViews(ui: SuiteWindow): Promise<void> {
+async function resetViews(ui: OpenWorkbench): Promise<void> {
   // Not by a click: VS Code ignores a second click on a tab within 300 ms, and the next suite may be that fast.
   await ui.runCommand('View: Show Hosted Postgres');
   await until('the welcome text', async () => /Connect/.test(await ui.welcomeText('Computes')));

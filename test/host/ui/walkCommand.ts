@@ -1,6 +1,6 @@
 import { until } from '../../workbench/until.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { closeEditors } from './resetWindow.ts';
-import type { SuiteWindow } from './useWorkbench.ts';
 
 const MOST_QUESTIONS = 8;
 
@@ -45,7 +45,7 @@ function endOf(title: string): End {
   return /^Create (Branch|Compute|Project)/.test(title) ? 'selection' : 'any';
 }
 
-async function hasEnded(end: End, now: State, start: State, { notifications }: SuiteWindow) {
+async function hasEnded(end: End, now: State, start: State, { notifications }: Workbench) {
   if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs)) return now.tabs !== start.tabs;
   if (end === 'any' && now.announced !== start.announced) return true;
   if (end !== 'notification' && now.selected !== start.selected) return true;
@@ -58,7 +58,7 @@ async function hasEnded(end: End, now: State, start: State, { notifications }: S
 /**
  * Runs a command and takes the first answer to each of its questions until it ends. It deletes nothing.
  */
-export async function walkCommand(workbench: SuiteWindow, title: string): Promise<void> {
+export async function walkCommand(workbench: Workbench, title: string): Promise<void> {
   const { page, notifications } = workbench;
   const end = endOf(title);
   const read = () => page.evaluate<State>(STATE);
@@ -102,7 +102,7 @@ export async function walkCommand(workbench: SuiteWindow, title: string): Promis
 }
 
 /** @returns false if it was canceled because it would remove something */
-async function confirm({ dialog }: SuiteWindow): Promise<boolean> {
+async function confirm({ dialog }: Workbench): Promise<boolean> {
   const { buttons } = await dialog.read();
   const button = buttons.find((each) => !/^(Cancel|Close|Delete|Remove|Revoke|Reset)/.test(each));
   await dialog.press(button ?? 'Cancel');
