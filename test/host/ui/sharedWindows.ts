@@ -28,15 +28,6 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
   },
   fourthWindow: {
-    suites: [
-      'branches',
-      'schema',
-      'marks',
-      'keySearch',
-      'tidyUp',
-      'workBranch',
-      'followedBranch',
-      'writeEnv',
-    ],
+    suites: ['branches', 'schema', 'marks', 'keySearch', 'tidyUp', 'workBranch', 'writeEnv'],
   },
 } satisfies Record<string, SharedWindow>;
