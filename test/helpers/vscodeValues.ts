@@ -139,6 +139,15 @@ export const fakeTerminals = {
 /** Texts of the visible items, by id. As in VS Code, items with the same id are one entry. */
 export const statusBarItems = new Map<string, string>();
 
+/** Options, and buttons as texts or as objects. */
+type MessagePart = string | { readonly detail?: string; readonly title?: string };
+
+const showButtons = async (message: string, ...parts: readonly MessagePart[]) => {
+  const details = parts.map((part) => (typeof part === 'object' ? part.detail : undefined));
+  const answer = await ask(`${message} ${details.find((detail) => detail !== undefined) ?? ''}`);
+  return parts.find((part) => (typeof part === 'object' ? part.title : part) === answer);
+};
+
 const window = {
   createStatusBarItem: (id: string) => ({
     text: '',
@@ -162,14 +171,8 @@ const window = {
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
   showInformationMessage: (message: string) => ask(message),
   showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
-  showWarningMessage: async (
-    message: string,
-    ...others: readonly (string | { readonly detail?: string })[]
-  ) => {
-    const { detail = '' } = others.find((other) => typeof other === 'object') ?? {};
-    const answer = await ask(`${message} ${detail}`);
-    return others.find((other) => other === answer);
-  },
+  showErrorMessage: showButtons,
+  showWarningMessage: showButtons,
   get state() {
     return { focused: focus.has };
   },

@@ -39,12 +39,13 @@ describe('hosts in the editor', () => {
     await editor.press('Escape');
   });
 
-  it('are inserted by “Load computes…” if their project is not loaded', async () => {
+  it('are not loaded while the user types, but by “Load computes…”', async () => {
     await connect(ui(), service());
     await ui().openFile('app.env');
     await editor.retype('PGHOST=');
     await editor.waitForSuggestion('Load computes…');
     assert.deepEqual(await editor.suggestions(), ['Load computes…']);
+    assert.equal(service().proxy.count('GET', /endpoints/), 0);
     await editor.accept('Load computes…');
     await ui().quickInput.choose('Select a compute', primary);
     await ui().quickInput.choose('Select a host', 'Direct');
@@ -69,7 +70,8 @@ describe('hosts in the editor', () => {
     await editor.waitForText(`"postgresql://me:secret@${pooled}"`);
   });
 
-  it('show a hover with links to commands', async () => {
+  it('show a hover with links to commands, also of a compute whose project is not loaded', async () => {
+    await ui().reload();
     await ui().openFile('notes.txt');
     const hover = await editor.hover(primary);
     assert.match(hover, /State\s+(active|idle)/);

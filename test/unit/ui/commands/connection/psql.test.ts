@@ -1,4 +1,4 @@
-import { fakeTerminals } from '../../../../helpers/vscodeValues.ts';
+import { answers, executed, fakeTerminals } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import type { CommandContext } from '../../../../../src/ui/commands/context.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { CodedError, computeRecord } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
 
 const { openPsql } = await import('../../../../../src/ui/commands/connection/psql.ts');
 const { explainError } = await import('../../../../../src/ui/text/errorMessage.ts');
@@ -45,6 +46,21 @@ describe('Open psql', () => {
       await assert.rejects(open(), (error) => explainError(error).action === action);
       assert.equal(fakeTerminals.opened.length, 0);
     });
+
+  it('offers other clients if psql is not installed', async () => {
+    const { PATH } = process.env;
+    Object.assign(context.config, { postgresPath: undefined });
+    answers.push('Open In…');
+    process.env.PATH = '';
+    try {
+      await open();
+    } finally {
+      process.env.PATH = PATH;
+    }
+    await until('the command', async () => executed.length > 0);
+    assert.deepEqual(executed.splice(0), [['hostedPostgres.compute.openIn', row]]);
+    assert.equal(fakeTerminals.opened.length, 0);
+  });
 
   for (const status of [403, 404, 405, 412, 503])
     it(`lets psql ask for the password after a ${status}`, async () => {
