@@ -29,7 +29,7 @@ export async function measure(): Promise<readonly Result[]> {
   const api = branchCalls(service);
   const project = await api.change('POST', '', { project: {} });
   const projectId = project.project.id;
-  const model = await connectModel(service, { key: service.key, retries: RETRIES });
+  const model = await connectModel(service, { key: service.key, client: { retries: RETRIES } });
   const create = createInModel(model, projectId, api.uri(project));
   const endpoints = [{ type: 'read_write' as const }];
   let count = 0;

@@ -34,12 +34,7 @@ export async function stage(options: { readonly package: boolean }): Promise<Sta
   await chmod(folder, 0o755);
   const inProject = (name: string) => path.join(projectRoot, name);
   for (const name of LINKED) await symlink(inProject(name), path.join(folder, name));
-  for (const name of COPIED) {
-    await cp(inProject(name), path.join(folder, name), { recursive: true }).catch((error: unknown) => {
-      // A document may not exist yet.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    });
-  }
+  for (const name of COPIED) await cp(inProject(name), path.join(folder, name), { recursive: true });
   await promisify(execFile)(process.execPath, [inProject('esbuild.mjs'), '--production'], { cwd: folder });
   if (options.package) {
     const out = path.join(folder, 'dist', packageName(undefined));

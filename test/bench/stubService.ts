@@ -3,11 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
-import { Client } from '../../src/api/client.ts';
-import { Accounts } from '../../src/model/account/accounts.ts';
-import { Inventory } from '../../src/model/inventory/inventory.ts';
-import { Session } from '../../src/model/account/session.ts';
-import { SecretMap } from '../helpers/secretMap.ts';
+import { connectModel as connectStores, type ConnectedModel } from '../helpers/connectedModel.ts';
 import type { AccountSize, ComputeState } from './sampleAccount.ts';
 
 const KEY = 'bench-key';
@@ -47,15 +43,12 @@ interface Traffic {
   mostPending: number;
 }
 
-export interface Model {
-  readonly session: Session;
-  readonly inventory: Inventory;
+export interface Model extends ConnectedModel {
   readonly traffic: Traffic;
-  dispose(): void;
 }
 
 /** Connects the model. It sends no request until it is used. */
-export async function connectModel({ baseUrl }: Pick<StubService, 'baseUrl'>): Promise<Model> {
+export async function connectModel(service: Pick<StubService, 'baseUrl'>): Promise<Model> {
   const traffic: Traffic = { requests: 0, pending: 0, mostPending: 0 };
   const countingFetch: typeof globalThis.fetch = async (url, init) => {
     traffic.requests += 1;
@@ -67,21 +60,9 @@ export async function connectModel({ baseUrl }: Pick<StubService, 'baseUrl'>): P
       traffic.pending -= 1;
     }
   };
-  const accounts = new Accounts(new SecretMap());
-  await accounts.add({ baseUrl, name: '' }, KEY);
-  const session = new Session(accounts, async (account, key) => {
-    // Node keeps the signal of a request until its time limit, so it is short enough for the memory row to see it go.
-    const limits = { attempt: 800 };
-    return new Client({ baseUrl: account.baseUrl, key, fetch: countingFetch, limits });
-  });
-  const inventory = new Inventory(session, () => undefined);
-  await session.start();
-  const dispose = () => {
-    inventory.dispose();
-    session.dispose();
-    accounts.dispose();
-  };
-  return { session, inventory, traffic, dispose };
+  // Node keeps the signal of a request until its time limit, so it is short enough for the memory row to see it go.
+  const client = { fetch: countingFetch, limits: { attempt: 800 } };
+  return Object.assign(await connectStores(service, { key: KEY, client }), { traffic });
 }
 
 /** Sends the same request as the client, without any of its checks. */

@@ -83,19 +83,19 @@ export async function connectModel(
     secrets?: SecretMap;
     key?: string;
     budget?: RequestBudget;
-    /** None by default, so that the test sees each reply. */
-    retries?: number | undefined;
+    /** Of the client; by default without retries, so that the test sees each reply. */
+    client?: Partial<ConstructorParameters<typeof Client>[0]>;
   } = {},
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
-  const { budget = new RequestBudget({ clock }), retries = 0 } = options;
+  const { budget = new RequestBudget({ clock }) } = options;
   const disposables = new DisposableStore();
   atEndOfTest(() => disposables.dispose());
   const account: Account = { baseUrl, name: '' };
   const accounts = disposables.add(new Accounts(secrets));
   await accounts.add(account, options.key ?? 'key');
   const open = async ({ baseUrl: address }: Account, key: string) =>
-    new Client({ baseUrl: address, key, fetch: globalThis.fetch, retries });
+    new Client({ baseUrl: address, key, fetch: globalThis.fetch, retries: 0, ...options.client });
   const session = disposables.add(new Session(accounts, open));
   const inventory = disposables.add(new Inventory(session, () => undefined));
   const errors: unknown[] = [];
