@@ -18,13 +18,13 @@ let sharedOptions: OpenOptions | undefined;
 
 /** Loads the suites of a window in order. To mocha, they are one file. */
 export async function loadSuites({ options, suites }: SharedWindow): Promise<void> {
-  sharedOptions = options?.();
+  sharedOptions = options?.() ?? {};
   for (const name of suites) await import(`./${name}.test.ts`);
 }
 
 /**
  * Opens VS Code with the extension in a new browser before the tests of the surrounding `describe`, and closes it after
- * them. Suites whose options match the shared window use that window, as long as no test in it has failed. It is reset
+ * them. Suites of a shared window and those without options use one window, as long as no test in it has failed. It is reset
  * before each suite, which fails if that is not possible. After a failed test or `before` hook, `.vscode-test/failures`
  * contains a screenshot.
  * @returns a function that returns the open window, for use inside tests and hooks
@@ -34,8 +34,8 @@ export function useWorkbench(options: WorkbenchOptions = {}): () => OpenWorkbenc
 
   before(async function () {
     this.timeout(300_000); // The very first run installs VS Code.
-    if (isShared(options)) window = await sharedWindow(rootOf(this.test?.parent));
-    else window = await open(options);
+    const isShared = sharedOptions !== undefined || Object.keys(options).length === 0;
+    window = await (isShared ? sharedWindow(rootOf(this.test?.parent)) : open(options));
   });
 
   afterEach(async function () {
@@ -86,16 +86,6 @@ async function sharedWindow(root: Suite): Promise<OpenWorkbench> {
   });
   shared = await open(sharedOptions);
   return shared;
-}
-
-function isShared({ settings = {}, env = {}, ...rest }: WorkbenchOptions): boolean {
-  const includes = (all: Readonly<Record<string, unknown>> = {}, part: Readonly<Record<string, unknown>>) =>
-    Object.entries(part).every(([name, value]) => all[name] === value);
-  return (
-    includes({ ...sharedOptions }, { ...rest }) &&
-    includes(sharedOptions?.settings, settings) &&
-    includes(sharedOptions?.env, env)
-  );
 }
 
 function rootOf(suite: Suite | undefined): Suite {
