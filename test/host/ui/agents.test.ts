@@ -1,7 +1,6 @@
 /** The story of an agent in a git worktree, which uses nothing but MCP, next to a window of VS Code with the packaged extension. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -97,18 +96,6 @@ describe('An agent in a worktree', () => {
     assert.deepEqual((await sql('SELECT name FROM pets'))['rows'], []);
   });
 
-  it('is refused what is not its own', async () => {
-    const [main] = (await api.branches(SHOP)).filter((branch) => branch.default);
-    const onMain = { projectId: SHOP, branchId: main?.id };
-    await assert.rejects(agent.call('runSql', { ...onMain, sql: 'CREATE TABLE x ()', write: true }));
-    await assert.rejects(agent.call('deleteBranch', onMain), /default branch/);
-    const other = path.join(repository.folder, '.env');
-    await assert.rejects(
-      agent.call('createBranch', { projectId: SHOP, envFile: other }),
-      /isn't in the folder of the agent/,
-    );
-  });
-
   it('is shown with its branches and calls, from the status bar', async () => {
     const { items } = await openMenu();
     assert.match(
@@ -130,21 +117,6 @@ describe('An agent in a worktree', () => {
     await ui().statusBar.waitUntilGone('Agent branches');
   });
 
-  it('leaves nothing behind when its branch has expired', async () => {
-    const before = await names();
-    const created = await agent.call('createBranch', { projectId: SHOP, hours: 1, envFile: '.env' });
-    const expires_at = new Date(Date.now() + 2000).toISOString();
-    await api.send('PATCH', `/${SHOP}/branches/${String(created['branchId'])}`, { branch: { expires_at } });
-    await ui().statusBar.waitFor('Agent branches');
-    await agent.call('listBranches', { projectId: SHOP });
-    await until('the expiry', async () => (await names()).length === before.length);
-    await ui().statusBar.waitUntilGone('Agent branches');
-    const listed = await agent.call('listBranches', { projectId: SHOP });
-    assert.doesNotMatch(JSON.stringify(listed), /agent\//);
-    const data = path.join(service().dataDir, 'postgres/branches', String(created['branchId']));
-    await until('the removal of its data', async () => !existsSync(data));
-  });
-
   it('loses all its branches with Delete Agent Branches, after one confirmation', async () => {
     const before = await names();
     for (const name of ['one', 'two']) await agent.call('createBranch', { projectId: SHOP, name });
@@ -163,20 +135,5 @@ describe('An agent in a worktree', () => {
     const text = await ui().waitForClipboard(/^## Database\n/);
     assert.match(text, /createBranch/);
     assert.ok(text.length < 1000);
-  });
-
-  it('answers fast', async () => {
-    const times = async (tool: string, input: object, count: number) => {
-      const measured: number[] = [];
-      for (let round = 0; round < count; round += 1) {
-        const start = performance.now();
-        await agent.call(tool, input);
-        measured.push(performance.now() - start);
-      }
-      measured.sort((one, other) => one - other);
-      return `${tool}: median ${measured[Math.floor(count / 2)]?.toFixed()} ms, most ${measured.at(-1)?.toFixed()} ms`;
-    };
-    console.log(`      ${await times('listComputes', {}, 20)}`);
-    console.log(`      ${await times('createBranch', { projectId: SHOP }, 3)}`);
   });
 });
