@@ -79,10 +79,10 @@ describe('the key', () => {
       await ui().waitForMessage(message);
       await capturePage(fault);
       service().proxy.clear();
-      await ui().notifications.all();
-      await capturePage(`${fault}, notifications`);
-      await ui().notifications.clear();
     }
+    await ui().notifications.all();
+    await capturePage('notifications of failures');
+    await ui().notifications.clear();
     await ui().viewAction('Computes', 'Refresh');
     await ui().waitForMessage(/^$/);
   });
