@@ -21,16 +21,6 @@ describe('Rows of the tree', () => {
 
   before(() => connect(ui(), service(), 'shop'));
 
-  it('give their kind, name, state, type, size and id to screen readers', async () => {
-    const labels = (await ui().computes.labels()).slice(0, 4);
-    assert.deepEqual(labels, [
-      'Project shop',
-      'Branch br-aged-salad-000001, main, default',
-      'Compute primary, idle, primary, 0.25 CU, ep-little-smoke-000001',
-      'Compute reports, idle, read replica, 0.25 CU, ep-steep-forest-000002',
-    ]);
-  });
-
   it('copy, edit and delete with the keyboard only, independent of the row that the mouse selected', async () => {
     const { items } = await service().client.listComputes(shop);
     await pressBelow(/^Compute primary/, 'ControlOrMeta+c');
@@ -40,19 +30,6 @@ describe('Rows of the tree', () => {
     await pressBelow(/^Compute primary/, 'Delete');
     assert.equal((await ui().dialog.read()).message, 'Delete reports?');
     await ui().dialog.press('Cancel');
-  });
-
-  it('copy their ids', async () => {
-    assert.deepEqual(await ui().computes.contextMenuItems('Project shop'), [
-      'Create Compute…',
-      'Create Branch…',
-      'Refresh',
-      'Mark Project…',
-      'Copy Id',
-      'Delete Project…',
-    ]);
-    await ui().computes.contextMenu(/^Branch br-aged-salad-000001/, 'Copy Id');
-    await ui().waitForClipboard('br-aged-salad-000001');
   });
 
   it('announce the end of a change', async () => {

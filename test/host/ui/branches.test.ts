@@ -19,18 +19,12 @@ describe('Branches', () => {
 
   const find = async (name: string) => (await api.branches(shop)).find((branch) => branch.name === name);
   /** Creates a branch as another client does. Each test that changes a branch has one. @returns its id, once it is in the tree */
-  const newBranch = async (name: string, fields: object = {}, more: object = {}): Promise<string> => {
+  const newBranch = async (name: string, fields: object = {}): Promise<string> => {
     const branch = { name, parent_id: mainBranch, ...fields };
-    const { id } = (await api.change('POST', `/${shop}/branches`, { branch, ...more })).branch;
+    const { id } = (await api.change('POST', `/${shop}/branches`, { branch })).branch;
     await ui().computes.waitFor(new RegExp(`^Branch ${id}, ${name}`));
     return id;
   };
-
-  it('have their name and marks next to their id, the default one first', async () => {
-    const labels = (await ui().computes.labels()).filter((label) => label.startsWith('Branch'));
-    assert.deepEqual(labels, [main, `Branch ${emptyBranch}, empty, no computes`, rewriteRow]);
-    assert.match(await ui().computes.tooltip(rewriteRow), new RegExp(`Parent\\s+${mainBranch} \\(main\\)`));
-  });
 
   it('have their name before their id if the user wants it, in pickers too', async () => {
     await ui().viewAction('Computes', 'Show Names First');
@@ -43,22 +37,6 @@ describe('Branches', () => {
     await ui().quickInput.cancel('Select a branch');
     await ui().viewAction('Computes', 'Show Ids First');
     await ui().computes.waitFor(main);
-  });
-
-  it('are created with a compute from the row of their parent', async () => {
-    await ui().computes.contextMenu(main, 'Create Branch…');
-    await ui().quickInput.answer('Name of the new branch of main', 'qa');
-    await ui().quickInput.accept('Select whether the branch gets a compute');
-    await ui().quickInput.accept('Delete the branch automatically');
-    const label = await ui().computes.waitFor(/^Branch br-\S+, qa$/);
-    const created = await find('qa');
-    assert.equal(label, `Branch ${created?.id}, qa`);
-    assert.deepEqual([created?.parent_id, created?.expires_at], [mainBranch, undefined]);
-    await ui().statusBar.waitFor('Created qa');
-    const { items } = await service().client.listComputes(shop);
-    const compute = items.find(({ branch_id }) => branch_id === created?.id);
-    await ui().computes.waitFor(new RegExp(`^Compute ${compute?.id}, active, primary`));
-    await ui().computes.waitUntilSelected(new RegExp(`^Compute ${compute?.id}`));
   });
 
   it('are created without a compute and with an expiry from the palette', async () => {
@@ -152,15 +130,6 @@ describe('Branches', () => {
       const first = (await ui().computes.labels()).find((label) => label.startsWith('Branch'));
       return first === `Branch ${rewriteBranch}, rewrite, default`;
     });
-  });
-
-  it('are deleted with their computes', async () => {
-    const id = await newBranch('old feature', {}, { endpoints: [{ type: 'read_write' }] });
-    await ui().computes.contextMenu(`Branch ${id}, old feature`, 'Delete Branch…');
-    assert.match((await ui().dialog.read()).detail, /Its data and computes \(1\) are deleted/);
-    await ui().dialog.press('Delete');
-    await ui().computes.waitUntilGone(/, old feature/);
-    assert.equal(await find('old feature'), undefined);
   });
 
   it('come and go with their project', async () => {

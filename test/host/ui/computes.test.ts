@@ -20,7 +20,6 @@ describe('Computes', () => {
   before(() => connect(ui(), service(), 'shop'));
 
   const all = async () => (await service().client.listComputes(shop)).items;
-  const changes = () => service().proxy.count('PATCH');
   const waitForChange = (id: string, isDone: (compute: Compute) => boolean) =>
     until(`${id} to be changed`, async () => {
       const compute = (await all()).find((each) => each.id === id);
@@ -96,21 +95,6 @@ describe('Computes', () => {
     await ui().quickInput.cancel('Select what to change');
   });
 
-  it('are resized after a warning about the restart', async () => {
-    const count = changes();
-    await edit('primary', 'Size…');
-    await ui().quickInput.choose('Select a fixed size', '2 CU');
-    const { message, detail } = await ui().dialog.read();
-    assert.equal(message, 'Change the size of primary to 2 CU?');
-    assert.match(detail, /^The compute restarts\. No connections are interrupted\./);
-    await ui().dialog.press('Cancel');
-    assert.equal(changes(), count);
-    await edit('primary', 'Size…');
-    await ui().quickInput.choose('Select a fixed size', '2 CU');
-    await ui().dialog.press('Change and Restart');
-    await waitForChange(primary, ({ autoscaling_limit_max_cu }) => autoscaling_limit_max_cu === 2);
-  });
-
   it('lose their pooler after a warning about dropped connections', async () => {
     await service().client.startCompute(shop, primary);
     await ui().computes.waitFor(/^Compute primary, active,/);
@@ -159,17 +143,6 @@ describe('Computes', () => {
     await ui().computes.waitFor(/^Compute weekly reports, disabled/);
     await edit('weekly reports', 'Enable');
     await waitForChange(reports, ({ disabled }) => disabled === false);
-  });
-
-  it('are not changed if another client has done the same during the questions', async () => {
-    const count = changes();
-    await ui().computes.contextMenu(new RegExp(`^Compute ${rewrite},`), 'Edit Compute…');
-    await ui().quickInput.waitFor('Select what to change');
-    await service().client.updateCompute(shop, rewrite, { disabled: true });
-    await ui().computes.waitFor(new RegExp(`^Compute ${rewrite}, disabled`));
-    await ui().quickInput.choose('Select what to change', 'Disable…');
-    await ui().statusBar.waitFor(`Nothing to change on ${rewrite}`);
-    assert.equal(changes(), count);
   });
 
   it('are started from their row, unless the service does not offer it', async () => {
