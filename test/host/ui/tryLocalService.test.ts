@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { Client } from '../../../src/api/client.ts';
-import { isRejected } from '../../../src/api/errors.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { findOwnService, type OwnService } from './ownService.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const [shop, branch] = ['shiny-wind-028834', 'br-aged-salad-637688'];
-const [idleCompute, idleBranch] = ['ep-purple-water-204912', 'br-sweet-breeze-497520'];
 
 describe('trying the local service', () => {
   const ui = useWorkbench();
@@ -84,42 +82,6 @@ describe('trying the local service', () => {
     );
     await connection.end();
     assert.deepEqual(rows, [{ role: 'app_owner', name: 'app' }]);
-  });
-
-  it('shows that a client has started an idle compute', async () => {
-    await ui().computes.waitFor(new RegExp(`^Compute ${idleCompute}, idle`));
-    const connection = await connectTo(idleCompute, idleBranch);
-    try {
-      await ui().computes.waitFor(new RegExp(`^Compute ${idleCompute}, active`));
-      await ui().statusBar.waitFor(`${idleCompute} is active`);
-    } finally {
-      await connection.end();
-    }
-  });
-
-  it('deletes a compute after a confirmation', async () => {
-    const id = await newReplica();
-    const row = new RegExp(`^Compute ${id}`);
-    await ui().computes.contextMenu(row, 'Delete Compute');
-    const { message, detail } = await ui().dialog.read();
-    assert.equal(message, `Delete ${id}?`);
-    assert.match(detail, new RegExp(`can't be undone.*The data stays on branch ${branch}`));
-    await ui().dialog.press('Delete');
-    await ui().statusBar.waitFor(`Deleted ${id}`);
-    await ui().computes.waitUntilGone(row);
-    assert.ok(!(await client.listComputes(shop)).items.some((compute) => compute.id === id));
-  });
-
-  it('revokes the key', async () => {
-    const row = /^API key staging/;
-    await ui().apiKeys.contextMenu(row, 'Revoke API Key…');
-    const { message, detail } = await ui().dialog.read();
-    assert.equal(message, 'Revoke API key “staging”?');
-    assert.match(detail, /can't be undone/);
-    await ui().dialog.press('Revoke');
-    await ui().statusBar.waitFor('Revoked API key “staging”');
-    await ui().apiKeys.waitUntilGone(row);
-    await assert.rejects(client.listApiKeys(), (error) => isRejected(error, 401));
   });
 
   it('has shown no notification', async () => {
