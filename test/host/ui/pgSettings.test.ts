@@ -82,17 +82,6 @@ describe('the settings document of a compute', () => {
     await editor.press('Escape');
   });
 
-  it('shows at the setting that its value is fixed by the service', async () => {
-    const before = await current();
-    await write('{ "max_connections": 500 }');
-    await save();
-    await ui().notifications.waitFor('Not applied: the document has problems');
-    await ui().notifications.clear();
-    await ui().statusBar.waitFor('Errors: 1');
-    await editor.hover('max_connections', /depends on the compute size/);
-    assert.deepEqual(await current(), before);
-  });
-
   it('stays unsaved if Postgres rejects a value, and shows why at the setting', async () => {
     const before = await current();
     await write('{ "work_mem": "32MB", "random_page_cost": "cheap" }');

@@ -52,12 +52,6 @@ describe('A connection string without a password from the service', () => {
   });
   after(() => rm(outside, { recursive: true }));
 
-  it('copies a placeholder instead, with each part percent-encoded', async () => {
-    await ui().run('Copy Connection String…');
-    await answerLogin('né@1', 'a/b', 'Use a placeholder');
-    await ui().waitForClipboard(/^postgresql:\/\/n%C3%A9%401:PASSWORD@127\.0\.0\.1:\d+\/a%2Fb$/);
-  });
-
   it('creates a file that only the user can read, leaves no copy of it, and removes it on Undo', async () => {
     const { dataFolder } = ui();
     await write();
@@ -150,17 +144,6 @@ describe('A connection string without a password from the service', () => {
     await ui().dialog.press('Write Anyway');
     await ui().notifications.waitFor(/\.env is a link to .*late, which isn't in the workspace/);
     assert.equal(await readFile(target, 'utf8'), 'A=1\n');
-  });
-
-  it('asks if git fails to check whether it ignores the file', async () => {
-    await git('init', '--quiet');
-    await writeFile(file('.git/config'), 'not a config');
-    await write();
-    const { message, buttons } = await ui().dialog.read();
-    assert.match(message, /Couldn't check whether Git ignores \.env/);
-    assert.deepEqual(buttons.toSorted(), ['Add to .gitignore and Write', 'Cancel', 'Write Anyway']);
-    await ui().dialog.press('Cancel');
-    assert.equal(existsSync(file('.env')), false);
   });
 
   it('writes to the selected folder of a multi-root workspace', async () => {
