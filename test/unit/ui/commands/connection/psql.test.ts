@@ -31,7 +31,7 @@ describe('Open psql', () => {
     const config = { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) };
     const others = { connectionDefaults, config, lastCompute: new LastCompute(store.session, memory) };
     context = { ...store, ...others } as unknown as CommandContext;
-    fakeTerminals.opened.length = 0;
+    fakeTerminals.opened.length = executed.length = answers.length = 0;
   });
 
   const row = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
@@ -58,7 +58,7 @@ describe('Open psql', () => {
       process.env.PATH = PATH;
     }
     await until('the command', async () => executed.length > 0);
-    assert.deepEqual(executed.splice(0), [['hostedPostgres.compute.openIn', row]]);
+    assert.deepEqual(executed, [['hostedPostgres.compute.openIn', row]]);
     assert.equal(fakeTerminals.opened.length, 0);
   });
 
