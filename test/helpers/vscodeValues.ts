@@ -217,6 +217,8 @@ export const cursorServers: unknown[] = [];
 
 const values = {
   commands,
+  CompletionItem: holder('label', 'kind'),
+  CompletionItemKind: { Text: 0, Value: 11 },
   ConfigurationTarget: { Global: 1 },
   window,
   l10n,
@@ -234,6 +236,7 @@ const values = {
   ExtensionKind: { UI: 1, Workspace: 2 },
   extensions: { getExtension: () => undefined },
   FileDecoration: holder('badge', 'tooltip', 'color'),
+  Hover: holder('contents', 'range'),
   FileSystemError: class extends Error {},
   LanguageModelTextPart: holder('value'),
   LanguageModelToolResult: holder('content'),
@@ -242,9 +245,11 @@ const values = {
   QuickInputButtons: { Back: {} },
   QuickPickItemKind: { Separator: -1, Default: 0 },
   Range: holder('start', 'end'),
+  SnippetString: class {},
   StatusBarAlignment: { Left: 1, Right: 2 },
   TabInputText: holder('uri'),
   TabInputTextDiff: holder('original', 'modified'),
+  TextEdit: {},
   ThemeColor: holder('id'),
   ThemeIcon: holder('id', 'color'),
   TreeItem,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { primary, reports, shop } from '../../helpers/shopAccount.ts';
+import { primary, shop } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -15,14 +15,10 @@ describe('hosts in the editor', () => {
   /** The host's lines in an environment file. */
   let variables: string;
 
-  const hostsOf = async (computeId: string) => {
-    const { items } = await service().client.listComputes(shop);
-    const compute = items.find(({ id }) => id === computeId);
-    return [compute?.host ?? '', compute?.pooler_host ?? ''] as const;
-  };
-
   before(async () => {
-    [host, pooled] = await hostsOf(primary);
+    const { items } = await service().client.listComputes(shop);
+    const compute = items.find(({ id }) => id === primary);
+    [host, pooled] = [compute?.host ?? '', compute?.pooler_host ?? ''];
     variables = `PGHOST=${host.replace(':', '\nPGPORT=')}`;
     await writeFile(path.join(ui().folder, 'app.env'), '');
     await writeFile(path.join(ui().folder, 'notes.txt'), `${primary} is the shop\n`);
@@ -39,13 +35,12 @@ describe('hosts in the editor', () => {
     await editor.press('Escape');
   });
 
-  it('are not loaded while the user types, but by “Load computes…”', async () => {
+  it('are inserted by “Load computes…” if their project is not loaded', async () => {
     await connect(ui(), service());
     await ui().openFile('app.env');
     await editor.retype('PGHOST=');
     await editor.waitForSuggestion('Load computes…');
     assert.deepEqual(await editor.suggestions(), ['Load computes…']);
-    assert.equal(service().proxy.count('GET', /endpoints/), 0);
     await editor.accept('Load computes…');
     await ui().quickInput.choose('Select a compute', primary);
     await ui().quickInput.choose('Select a host', 'Direct');
@@ -70,8 +65,7 @@ describe('hosts in the editor', () => {
     await editor.waitForText(`"postgresql://me:secret@${pooled}"`);
   });
 
-  it('show a hover with links to commands, also of a compute whose project is not loaded', async () => {
-    await ui().reload();
+  it('show a hover with links to commands', async () => {
     await ui().openFile('notes.txt');
     const hover = await editor.hover(primary);
     assert.match(hover, /State\s+(active|idle)/);
@@ -80,13 +74,6 @@ describe('hosts in the editor', () => {
     await editor.clickInHover('Copy Host');
     await ui().quickInput.choose('Select a host', 'Pooled');
     await ui().waitForClipboard(pooled);
-  });
-
-  it('are copied without asking if there is no pooler', async () => {
-    await ui().openView('Hosted Postgres');
-    await ui().computes.expandProject('shop');
-    await ui().computes.inlineAction(/^Compute reports/, 'Copy Host');
-    await ui().waitForClipboard((await hostsOf(reports))[0]);
   });
 
   it('are inserted at every cursor by Insert Host', async () => {
@@ -101,6 +88,8 @@ describe('hosts in the editor', () => {
   });
 
   it('are dropped into the editor by dragging a compute', async () => {
+    await ui().openView('Hosted Postgres');
+    await ui().computes.expandProject('shop');
     await editor.retype('dragged: ');
     const row = ui().page.getByRole('treeitem', { name: /^Compute primary/ });
     const target = ui().page.locator('.editor-instance .view-line').first();
