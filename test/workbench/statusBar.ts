@@ -27,6 +27,8 @@ const RECORD = `(() => {
 })()`;
 /** Milliseconds. An older announcement belongs to an earlier action. */
 const RECENT = 60_000;
+/** Milliseconds until a tooltip is shown. */
+const SHOWN_WITHIN = 2000;
 
 /** The status bar of a window. */
 export class StatusBar {
@@ -87,14 +89,20 @@ export class StatusBar {
       .dispatchEvent('click');
   }
 
-  /** Hovers over an item. */
-  async tooltip(text: string | RegExp): Promise<string> {
+  /** Hovers over an item until its tooltip matches. It moves away from the pointer when an item before it changes. */
+  async waitForTooltip(text: string | RegExp, expected: RegExp): Promise<void> {
     const { id } = await this.waitFor(text);
-    await this.#page.mouse.move(0, 0);
     const hover = this.#page.locator('.workbench-hover:visible');
-    await hover.waitFor({ state: 'hidden' });
-    await this.#page.locator(`[id="${id}"]`).hover();
-    return (await hover.first().innerText()).trim();
+    await until(`the tooltip ${String(expected)}`, async () => {
+      await this.#page.mouse.move(0, 0);
+      await hover.waitFor({ state: 'hidden' });
+      await this.#page.locator(`[id="${id}"]`).hover();
+      const shown = hover.filter({ hasText: expected }).first().waitFor({ timeout: SHOWN_WITHIN });
+      return shown.then(
+        () => true,
+        () => false,
+      );
+    });
   }
 
   async #find(text: string | RegExp): Promise<StatusBarItem | undefined> {

@@ -64,10 +64,8 @@ describe('Tidy Up Branches', () => {
     await until('the end', async () => !remembered().some((name) => name?.startsWith('gone')));
     assert.deepEqual(remembered(), ['unticked', 'checked-out', 'in-file']);
     assert.deepEqual((await names()).toSorted().slice(-3), ['main', 'rewrite', 'unticked']);
-    const tooltip = async () => ui().statusBar.tooltip('Database branch in-file');
-    await until('the count', async () =>
-      (await tooltip()).includes('1 database branch has lost its Git branch.'),
-    );
+    const count = /1 database branch has lost its Git branch\./;
+    await ui().statusBar.waitForTooltip('Database branch in-file', count);
 
     repository.git('branch', 'unticked');
     await ui().run('Tidy Up Branches…');
