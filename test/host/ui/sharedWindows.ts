@@ -25,9 +25,9 @@ export const sharedWindows = {
     suites: ['walkthrough', 'accounts', 'computes', 'pgSettings', 'localService'],
   },
   thirdWindow: {
-    suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures'],
+    suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures', 'tidyUp', 'writeEnv'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'marks', 'keySearch', 'tidyUp', 'workBranch', 'writeEnv'],
+    suites: ['branches', 'schema', 'marks', 'keySearch', 'workBranch'],
   },
 } satisfies Record<string, SharedWindow>;
