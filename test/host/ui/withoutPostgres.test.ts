@@ -8,10 +8,13 @@ import { useWorkbench } from './useWorkbench.ts';
 const compute = 'ep-little-smoke-851426';
 const row = /^Set Up Postgres…/;
 
-describe('the local service without Postgres', () => {
+describe('the universal package without Postgres', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'no-postgres-'));
   mkdirSync(path.join(folder, 'empty'));
-  const ui = useWorkbench({ settings: { 'hostedPostgres.localService.postgresPath': folder } });
+  const ui = useWorkbench({
+    isPackaged: true,
+    settings: { 'hostedPostgres.localService.postgresPath': folder },
+  });
   const states = async () =>
     (await ui().computes.labels()).flatMap((label) => /^Compute [^,]*, (\w+)/.exec(label)?.[1] ?? []);
   const chooseFolder = async (chosen: string) => {
