@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec, RecordedIds } from '../../../src/service/core/computeEngine.ts';
 import { storageOf } from '../../helpers/branchCalls.ts';
-import { createEngine, startEngine } from './startEngine.ts';
+import { startEngine } from './startEngine.ts';
 
 export interface ControlPlane {
   readonly engine: ComputeEngine;
@@ -31,8 +31,6 @@ export async function startControlPlane(
     readonly dataDir?: string;
     readonly postgresPath?: string;
     readonly withoutPgBouncer?: boolean;
-    /** Whether this process becomes `nobody` if it is root's. */
-    readonly inThisProcess?: boolean;
   } = {},
 ): Promise<ControlPlane> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
@@ -44,8 +42,7 @@ export async function startControlPlane(
   const open = new Map<string, number>();
   /** Of the branches' own role. No test changes it. */
   const passwords = new Map<string, string>();
-  const start = options.inThisProcess === true ? createEngine : startEngine;
-  const engine = await start({ ...options, dataDir }, (line) => log.push(line));
+  const engine = await startEngine({ ...options, dataDir }, (line) => log.push(line));
   const events = {
     async wake(id: string) {
       woken.push(id);

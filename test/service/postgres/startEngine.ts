@@ -25,7 +25,7 @@ export interface EngineOptions {
 type Log = (line: string) => void;
 
 /** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | StartError} */
-export async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
+async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
   const { dataDir, postgresPath, withoutPgBouncer } = options;
   const account = process.getuid?.() === 0 ? nobody() : undefined;
   if (account !== undefined) dropInheritedEnvironment(account);

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
-import { freePorts } from '../../../../src/service/postgres/network/serverAddress.ts';
+import { startTime } from '../../../../src/base/processIdentity.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
 import { stopOrphan } from '../../../../src/service/postgres/process/orphans.ts';
-import { startTime } from '../../../../src/base/processIdentity.ts';
+import { branchCalls, emptyAccount, storageOf, type Created } from '../../../helpers/branchCalls.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
-import { connectTo, eventually, query } from '../clients.ts';
-import { startControlPlane } from '../controlPlane.ts';
+import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
+import { answers, connectTo, eventually, query } from '../clients.ts';
 
 const CYCLES = roundsOf(3);
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly uri: string;
-}
 
 const alive = (pid: number) => startTime(pid) !== undefined;
 
@@ -27,117 +22,107 @@ const alive = (pid: number) => startTime(pid) !== undefined;
 const processesOf = (dataDir: string) =>
   execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes(dataDir) && !line.includes('serviceProcess.ts'));
+    .filter((line) => line.includes(dataDir));
 
-describe('engine after its service was killed', function () {
+describe('service after it was killed', function () {
   this.timeout(60_000 + CYCLES * 5000);
-  let dataDir: string;
-  let address: { port: number; poolerPort: number };
-  const children: ChildProcess[] = [];
+  const dataDir = temporaryFolder();
+  const options = { key: 'k', dataDir, args: emptyAccount() };
+  const start = () => startLocalService(options);
+  let created: Created;
+  let uri: string;
   before(async () => {
-    dataDir = await mkdtemp(path.join(os.tmpdir(), 'orphans-'));
-    address = await freePorts(new Set());
+    const service = await start();
+    const api = branchCalls(service);
+    created = await api.change('POST', '', { project: {} });
+    uri = api.uri(created);
+    const computes = `/${created.project.id}/endpoints`;
+    const endpoint = { pooler_enabled: findPooler() !== undefined };
+    await api.change('PATCH', `${computes}/${created.endpoints[0]?.id}`, { endpoint });
+    await query(uri, 'create table kept as select -1 as id');
+    await service.stop();
   });
-  after(async () => {
-    for (const child of children) child.kill('SIGKILL');
-    const last = await startControlPlane({ dataDir });
-    await last.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
-
-  async function startService(...more: string[]): Promise<Running> {
-    const script = path.join(import.meta.dirname, '../serviceProcess.ts');
-    const args = [script, dataDir, String(address.port), String(address.poolerPort), ...more];
-    // The program finds the binaries relative to itself.
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: process.cwd() });
-    children.push(child);
-    const line = await new Promise<string>((resolve, reject) => {
-      child.stdout.once('data', (text) => resolve(String(text)));
-      child.once('exit', (code) => reject(new Error(`service ended with ${code}`)));
-    });
-    const said: unknown = JSON.parse(line);
-    assert.ok(typeof said === 'object' && said !== null && 'uri' in said);
-    return { child, uri: String(said.uri) };
-  }
-
-  async function kill({ child }: Running, signal: NodeJS.Signals): Promise<void> {
-    child.kill(signal);
-    if (child.exitCode === null && child.signalCode === null)
-      await new Promise((resolve) => child.once('exit', resolve));
-  }
 
   const pidIn = (file: string) => Number(readFileSync(file, 'utf8').split('\n')[0]);
-  const postmasterPid = () => path.join(dataDir, 'postgres/branches/br-main/data/postmaster.pid');
-  const poolerPid = () => path.join(dataDir, 'postgres/poolers/ep-1/pgbouncer.pid');
+  const postmasterPid = () =>
+    path.join(storageOf({ dataDir }), 'branches', created.branch.id, 'data/postmaster.pid');
+  const poolerPid = () =>
+    path.join(storageOf({ dataDir }), 'poolers', created.endpoints[0]?.id ?? '', 'pgbouncer.pid');
+  /** The addresses are open soon after the start. */
+  const requireRow = async () => {
+    await answers(uri);
+    assert.deepEqual(await query(uri, 'select id from kept'), [-1]);
+  };
+  /** Kills a service whose compute runs. @returns the processes that it leaves */
+  const leaveRunning = async () => {
+    const service = await start();
+    await requireRow();
+    const pids = [postmasterPid(), poolerPid()].filter(existsSync).map(pidIn);
+    await service.kill();
+    assert.ok(pids.length > 0 && pids.every(alive));
+    return pids;
+  };
 
-  it('leaves nothing behind after SIGTERM', async () => {
-    const running = await startService();
-    await query(running.uri, 'create table kept (id int primary key)');
-    await kill(running, 'SIGTERM');
+  it('leaves nothing behind when it is stopped', async () => {
+    const service = await start();
+    await requireRow();
+    await service.stop();
     assert.deepEqual(processesOf(dataDir), []);
     assert.ok(!existsSync(postmasterPid()));
   });
 
-  it('stops the Postgres and the PgBouncer it finds, and serves again', async function () {
-    const hasPooler = findPooler() !== undefined;
-    const running = await startService(...(hasPooler ? ['pooler'] : []));
-    await query(running.uri, 'insert into kept values (-1)');
-    const pids = [pidIn(postmasterPid()), ...(hasPooler ? [pidIn(poolerPid())] : [])];
-    await kill(running, 'SIGKILL');
-    assert.ok(pids.every(alive));
-    const next = await startControlPlane({ dataDir });
-    assert.deepEqual(pids.filter(alive), []);
-    const compute = await next.create({ address });
-    assert.deepEqual(await query(await next.uri(compute), 'select id from kept'), [-1]);
-    await next.close();
+  it('stops the Postgres and the PgBouncer it finds, and serves again', async () => {
+    const pids = await leaveRunning();
+    assert.equal(pids.length, findPooler() === undefined ? 1 : 2);
+    const next = await start();
+    await eventually(() => !pids.some(alive));
+    await requireRow();
+    await next.stop();
   });
 
   it('stops the Postgres it finds after the clock was changed', async function () {
     if (process.platform !== 'linux') this.skip();
-    const running = await startService();
-    await query(running.uri, 'select 1');
-    const pid = pidIn(postmasterPid());
-    await kill(running, 'SIGKILL');
+    const pids = await leaveRunning();
     // Its start time now differs from the one in its pid file.
     const lines = readFileSync(postmasterPid(), 'utf8').split('\n');
     writeFileSync(postmasterPid(), lines.with(2, String(Number(lines[2]) - 3600)).join('\n'));
-    const next = await startControlPlane({ dataDir });
-    assert.ok(!alive(pid));
-    await next.close();
+    const next = await start();
+    await eventually(() => !pids.some(alive));
+    await next.stop();
   });
 
   it('does not stop another process that has the pid of a former Postgres', async () => {
-    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
-    children.push(stranger);
-    const lines = [stranger.pid, path.dirname(postmasterPid()), 1_700_000_000, 5432, '', '', '', 'ready', ''];
+    const { pid = 0 } = spawn('sleep', ['60'], { stdio: 'ignore' });
+    const lines = [pid, path.dirname(postmasterPid()), 1_700_000_000, 5432, '', '', '', 'ready', ''];
     writeFileSync(postmasterPid(), lines.join('\n'));
-    const service = await startControlPlane({ dataDir });
-    const compute = await service.create({ address });
-    assert.deepEqual(await query(await service.uri(compute), 'select id from kept'), [-1]);
-    await service.close();
-    assert.ok(stranger.pid !== undefined && alive(stranger.pid));
-    stranger.kill();
+    const service = await start();
+    await requireRow();
+    await service.stop();
+    assert.ok(alive(pid));
+    process.kill(pid);
   });
 
   it('reports a crashed Postgres and starts it again for the next connection', async () => {
-    const service = await startControlPlane({ dataDir });
-    const compute = await service.create({ address });
-    const uri = await service.uri(compute);
+    const service = await start();
+    await requireRow();
     const client = await connectTo(uri);
     process.kill(pidIn(postmasterPid()), 'SIGKILL');
-    await eventually(() => service.crashed.length === 1);
-    assert.deepEqual(service.crashed, [{ id: compute.id, reason: 'Postgres was ended by SIGKILL' }]);
-    assert.deepEqual(await query(uri, 'select id from kept'), [-1]);
-    assert.deepEqual(service.woken, [compute.id, compute.id]);
+    await eventually(async () => {
+      const list = `/${created.project.id}/operations`;
+      const { operations } = await branchCalls(service).send<Created>('GET', list);
+      return operations.some(({ error }) => error === 'Postgres was ended by SIGKILL');
+    });
+    await requireRow();
     await client.end();
-    await service.close();
+    await service.stop();
   });
 
   it(`loses no committed row and leaves no process over ${CYCLES} kills at random moments`, async () => {
     let acknowledged = 0;
     for (let cycle = 0; cycle <= CYCLES; cycle += 1) {
-      const running = await startService();
-      const client = await connectTo(running.uri);
+      const service = await start();
+      await answers(uri);
+      const client = await connectTo(uri);
       if (cycle === 0) await client.query('truncate kept');
       const rows = await rowsOf(client);
       // The commit in progress when the server was killed may be there, although it was not acknowledged.
@@ -148,13 +133,13 @@ describe('engine after its service was killed', function () {
       const writing = writeUntilKilled(client, rows);
       const until = performance.now() + Math.random() * 100;
       while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve));
-      const victim = cycle % 3 === 0 ? pidIn(postmasterPid()) : running.child.pid;
-      if (victim !== undefined) process.kill(victim, 'SIGKILL');
+      process.kill(cycle % 3 === 0 ? pidIn(postmasterPid()) : service.pid, 'SIGKILL');
       acknowledged = await writing;
-      await kill(running, 'SIGKILL');
+      await service.kill();
     }
-    const service = await startControlPlane({ dataDir });
-    await service.close();
+    const service = await start();
+    await answers(uri);
+    await service.stop();
     assert.deepEqual(processesOf(dataDir), []);
   });
 });
