@@ -12,6 +12,7 @@ import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { recordingFile } from '../contract/recordings.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
+import { prepareStorage } from './preparedStorage.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
 export interface LocalServiceOptions {
@@ -22,6 +23,8 @@ export interface LocalServiceOptions {
   readonly key?: string;
   /** Kept at the end. Without it, a new folder is created and removed when the service ends. */
   readonly dataDir?: string;
+  /** Whether it runs `initdb` itself. By default, a new data directory has a template already. */
+  readonly createsTemplate?: boolean;
   /** A command that runs the service's command line, which is appended to it. */
   readonly under?: readonly string[];
 }
@@ -87,6 +90,8 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     dataDir,
     ...(options.postgres === false ? ['--no-postgres'] : []),
   ];
+  const needsPostgres = options.postgres !== false && options.args?.includes('--postgres-path') !== true;
+  if (needsPostgres && options.createsTemplate !== true) await prepareStorage(dataDir);
   const program = await builtService();
   const exchanges = recordingFile();
   const args = [

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec, RecordedIds } from '../../../src/service/core/computeEngine.ts';
 import { storageOf } from '../../helpers/branchCalls.ts';
+import { prepareStorage } from '../../helpers/preparedStorage.ts';
 import { startEngine } from './startEngine.ts';
 
 export interface ControlPlane {
@@ -31,9 +32,12 @@ export async function startControlPlane(
     readonly dataDir?: string;
     readonly postgresPath?: string;
     readonly withoutPgBouncer?: boolean;
+    /** Whether it runs `initdb` itself. By default, a new data directory has a template already. */
+    readonly createsTemplate?: boolean;
   } = {},
 ): Promise<ControlPlane> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
+  if (options.createsTemplate !== true && options.postgresPath === undefined) await prepareStorage(dataDir);
   let created = 0;
   const log: string[] = [];
   const computes = new Map<string, ComputeSpec>();

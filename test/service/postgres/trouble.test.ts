@@ -21,7 +21,7 @@ describe('compute in trouble', () => {
 
   it('reports a full disk, and starts when there is space again', async function () {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'full-'));
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=50m,mode=755', 'tmpfs', folder]);
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', folder]);
     if (mounted.status !== 0) return this.skip(); // Only root may mount.
     const service = await start(path.join(folder, 'data'));
     try {

@@ -112,7 +112,7 @@ describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount on
 
   it('is reported for the first file of the engine', async () => {
     leave(0);
-    await assert.rejects(startControlPlane({ dataDir: path.join(disk, 'data') }), {
+    await assert.rejects(startControlPlane({ dataDir: path.join(disk, 'data'), createsTemplate: true }), {
       name: 'EngineError',
       message: FULL('(?:logins\\.json|engine\\.pid)'),
     });

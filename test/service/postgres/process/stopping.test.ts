@@ -21,7 +21,7 @@ describe('service that is stopped while it creates its first data directories', 
 
   /** Stops a service as soon as a file exists. */
   async function stopAt(pattern: string): Promise<void> {
-    const service = await startLocalService({ dataDir });
+    const service = await startLocalService({ dataDir, createsTemplate: true });
     await eventually(() => files(pattern).length > 0);
     const family = await processTree([service.pid]);
     assert.equal(await service.stop(), 0);
@@ -49,6 +49,7 @@ describe('service that is stopped while it creates its first data directories', 
     const service = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
     const own = () => globSync('hosted-postgres-*', { cwd: parent });
     await once(service.stdout, 'data');
+    assert.match(own().join(), /^hosted-postgres-temporary-\w+$/);
     await eventually(() => globSync('hosted-postgres-*/postgres/branches/*', { cwd: parent }).length > 0);
     service.kill('SIGTERM');
     assert.deepEqual(await once(service, 'exit'), [0, null]);
