@@ -10,25 +10,21 @@ import { Leases } from '../../src/service/http/lease.ts';
 import { takeLease } from '../../src/api/localServiceLease.ts';
 import { GRACE } from '../../src/ui/localService/localServiceProcess.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
-import { ManualClock } from './inProcess.ts';
+import { until } from '../workbench/until.ts';
+import { ManualClock, startInProcess, type InProcess } from './inProcess.ts';
 
 const MINUTE = 60_000;
-
-/** Milliseconds. A service that starts on a busy machine must not end before its first client comes. */
-const GRACE_OPTION = '10000';
 
 describe('The program with leases', () => {
   const start = (more: { readonly args?: readonly string[] } = {}): Promise<LocalService> =>
     startLocalService({ postgres: false, ...more });
-  const lease = async (service: LocalService, key = service.key) => {
-    const abort = new AbortController();
-    const url = new URL('/lease', service.baseUrl);
-    const { statusCode, body } = await request(url, {
+  /** Holds a lease until the service ends. @returns the status */
+  const lease = async (baseUrl: string, key: string) => {
+    const { statusCode, body } = await request(new URL('/lease', baseUrl), {
       headers: { authorization: `Bearer ${key}` },
-      signal: abort.signal,
     });
     body.on('error', () => undefined).resume();
-    return { statusCode, release: () => abort.abort() };
+    return statusCode;
   };
 
   const secretOf = ({ dataDir }: LocalService): string => {
@@ -61,30 +57,48 @@ describe('The program with leases', () => {
     assert.equal(await pass(1), 1);
   });
 
-  it('ends after its holder was killed', async () => {
-    const service = await start({ args: ['--end-with-leases', GRACE_OPTION] });
-    const ours = await lease(service);
-    const script = `fetch('${new URL('/lease', service.baseUrl).href}', { headers: { authorization: 'Bearer ${service.key}' } })
-      .then(async (reply) => { console.log(reply.status); for await (const _ of reply.body); })`;
-    const holder = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const [said] = (await once(holder.stdout, 'data')) as [Buffer];
-    assert.equal(said.toString().trim(), '200');
-    ours.release();
-    holder.kill('SIGKILL');
-    assert.equal(await service.ended, 0);
-  });
+  describe('and a clock of the test', () => {
+    let test: InProcess;
+    let hasEnded: boolean;
+    beforeEach(async () => {
+      hasEnded = false;
+      test = await startInProcess({ endWithLeases: GRACE, onEnd: () => (hasEnded = true) });
+    });
+    afterEach(() => test.stop());
 
-  it('grants none without a key, and such requests do not keep it running', async () => {
-    const service = await start({ args: ['--end-with-leases', GRACE_OPTION] });
-    const unauthorized = await lease(service, 'wrong');
-    assert.equal(unauthorized.statusCode, 401);
-    assert.equal(await service.ended, 0);
+    it('ends after its holder was killed', async () => {
+      const url = new URL('/lease', test.service.baseUrl).href;
+      const script = `fetch('${url}', { headers: { authorization: 'Bearer ${test.key}' } })
+        .then(async (reply) => { console.log(reply.status); for await (const _ of reply.body); })`;
+      const holder = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const [said] = (await once(holder.stdout, 'data')) as [Buffer];
+      assert.equal(said.toString().trim(), '200');
+      test.clock.advance(10 * GRACE);
+      await setImmediate();
+      assert.equal(hasEnded, false);
+      holder.kill('SIGKILL');
+      await until('the end of the service', async () => {
+        test.clock.advance(GRACE);
+        return hasEnded;
+      });
+    });
+
+    it('grants none without a key, and such requests do not keep it running', async () => {
+      assert.equal(await lease(test.service.baseUrl, 'wrong'), 401);
+      test.clock.advance(GRACE);
+      await setImmediate();
+      assert.equal(hasEnded, true);
+    });
   });
 
   describe('with a proof instead of the key', () => {
     const nonce = 'chosen by the window';
+    let service: LocalService;
+    before(async () => (service = await start()));
+    after(() => service.stop());
     /** Returns the status, and whether the service sent a valid proof. */
-    const leaseBy = async ({ baseUrl }: LocalService, secret: string, at: string = baseUrl) => {
+    const leaseBy = async (secret: string, at: string = service.baseUrl) => {
+      const { baseUrl } = service;
       const url = new URL('/lease', baseUrl);
       const challenge = { secret, nonce, baseUrl: at };
       url.searchParams.set('nonce', nonce);
@@ -95,33 +109,26 @@ describe('The program with leases', () => {
     };
 
     it('grants one and proves that it knows the secret too', async () => {
-      const service = await start();
-      assert.deepEqual(await leaseBy(service, secretOf(service)), [200, true]);
-      await service.stop();
+      assert.deepEqual(await leaseBy(secretOf(service)), [200, true]);
     });
 
     it('grants none for another secret or for the address of another program', async () => {
-      const service = await start();
-      assert.deepEqual(await leaseBy(service, newLeaseSecret()), [401, false]);
-      const other = 'http://127.0.0.1:1/api/v2';
-      assert.deepEqual(await leaseBy(service, secretOf(service), other), [401, false]);
-      await service.stop();
+      assert.deepEqual(await leaseBy(newLeaseSecret()), [401, false]);
+      assert.deepEqual(await leaseBy(secretOf(service), 'http://127.0.0.1:1/api/v2'), [401, false]);
     });
 
     it('sends no proof to a client with only the key', async () => {
-      const service = await start();
       const { headers, body } = await request(new URL('/lease?nonce=1', service.baseUrl), {
         headers: { authorization: `Bearer ${service.key}` },
       });
       body.on('error', () => undefined).destroy();
       assert.equal(headers[LEASE_PROOF_HEADER], undefined);
-      await service.stop();
     });
 
     it('has a new secret after each start', async () => {
-      const [one, two] = [await start(), await start()];
-      assert.notEqual(secretOf(one), secretOf(two));
-      await Promise.all([one.stop(), two.stop()]);
+      const other = await start();
+      assert.notEqual(secretOf(other), secretOf(service));
+      await other.stop();
     });
   });
 
@@ -135,7 +142,7 @@ describe('The program with leases', () => {
 
   it('ends on a signal even if leases are open', async () => {
     const service = await start();
-    await lease(service);
+    await lease(service.baseUrl, service.key);
     assert.equal(await service.stop(), 0);
   });
 });

@@ -174,7 +174,7 @@ describe('A window with the local service', () => {
   }
 
   it('keeps the service running for another window, and the last one ends it after the grace time', async () => {
-    const [first, second] = [await openWindow(15_000), await openWindow(15_000)];
+    const [first, second] = [await openWindow(5_000), await openWindow(5_000)];
     const { pid } = await start(first);
     await second.localService.ready();
     first.dispose();
