@@ -1,9 +1,11 @@
-/** Kills the service at random moments under load. Every change that it confirmed must exist after the restart. */
+/**
+ * Kills the service at random moments under load. Every change of a compute or key that it confirmed must exist after the
+ * restart. Those of branches and projects are in `postgres/branchKills.test.ts`.
+ */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { faultOf, isRejected } from '../../src/api/errors.ts';
-import { branchCalls, type Created } from '../helpers/branchCalls.ts';
 import { call } from '../helpers/call.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
@@ -13,7 +15,6 @@ const KILLS = roundsOf(5);
 const WRITERS = 4;
 const PROJECT = 'shiny-wind-028834';
 const BRANCH = 'br-frosty-lake-110382';
-const BRANCHES = `/${PROJECT}/branches`;
 
 /** What a writer knows about a name. A value that was sent but not confirmed may be stored or not. */
 interface Known {
@@ -26,9 +27,6 @@ class Writer {
   readonly computes = new Map<string, Known>();
   readonly keys = new Map<number, string>();
   readonly deleted = new Set<string>();
-  readonly branches = new Set<string>();
-  readonly deletedBranches = new Set<string>();
-  readonly projects = new Set<string>();
   replies = 0;
   #count = 0;
   readonly #name: string;
@@ -43,7 +41,7 @@ class Writer {
         await this.#writeOne(service);
         this.replies += 1;
       } catch (error) {
-        if (isRejected(error, 423) || isLocked(error)) continue;
+        if (isRejected(error, 423)) continue;
         assert(isGone(error), String(error));
         return;
       }
@@ -55,8 +53,7 @@ class Writer {
     this.#count += 1;
     const name = `${this.#name}-${this.#count}`;
     const [id] = [...this.computes.keys()].slice(-1);
-    if (this.#count % 5 === 0) await this.#changeBranch(service, name);
-    else if (this.#count % 7 === 0) {
+    if (this.#count % 7 === 0) {
       const { id: keyId, key } = await client.createApiKey(name);
       this.keys.set(keyId, key);
     } else if (id === undefined || this.#count % 9 === 0) {
@@ -73,42 +70,6 @@ class Writer {
       await client.updateCompute(PROJECT, id, { name, ...more });
       this.computes.set(id, { confirmed: name, sent: undefined });
     }
-  }
-
-  /** Creates two branches, then deletes or renames the older one; and now and then a project. */
-  async #changeBranch(service: LocalService, name: string): Promise<void> {
-    const api = branchCalls(service);
-    const [oldest] = this.branches.keys();
-    if (this.#count % 15 === 0) {
-      const { project } = await api.send('POST', '', { project: { name } });
-      this.projects.add(project.id);
-    } else if (oldest === undefined || this.branches.size < 2) {
-      const body = { branch: { name }, endpoints: [{ type: 'read_write' }] };
-      const { branch } = await api.send('POST', BRANCHES, body);
-      this.branches.add(branch.id);
-    } else {
-      this.branches.delete(oldest);
-      await api.send('DELETE', `${BRANCHES}/${oldest}`);
-      this.deletedBranches.add(oldest);
-    }
-  }
-
-  async checkBranches(service: LocalService): Promise<void> {
-    const api = branchCalls(service);
-    const branches = await api.branches(PROJECT);
-    const ids = new Set(branches.map(({ id }) => id));
-    for (const id of this.branches) assert(ids.has(id), `${id} was confirmed and is missing`);
-    for (const id of this.deletedBranches) assert(!ids.has(id), `${id} was deleted and exists again`);
-    for (const id of this.projects) {
-      const found = await api.branches(id);
-      assert.deepEqual(
-        found.map(({ name }) => name),
-        ['main'],
-      );
-    }
-    const computes = await api.send<Created>('GET', `/${PROJECT}/endpoints`);
-    for (const { branch_id } of computes.endpoints)
-      assert(ids.has(branch_id), `a compute is on ${branch_id}`);
   }
 
   mayHaveDeleted = (id: string): boolean =>
@@ -147,7 +108,6 @@ class Reader {
       try {
         const { items } = await service.client.listComputes(PROJECT);
         this.reads += 1;
-        // The others go with their branches.
         for (const { id, name, branch_id } of items)
           if (branch_id === BRANCH) this.#seen.set(id, ageOf(name));
       } catch (error) {
@@ -169,14 +129,7 @@ class Reader {
 
 const ageOf = (name: unknown): number => Number(String(name).split('-')[1] ?? 0);
 
-/** `branchCalls` throws errors of its HTTP client. */
-const isGone = (error: unknown): boolean =>
-  faultOf(error)?.kind === 'network' || (error instanceof Error && 'code' in error && !isAssertion(error));
-
-const isAssertion = (error: unknown): error is assert.AssertionError =>
-  error instanceof assert.AssertionError;
-
-const isLocked = (error: unknown): boolean => isAssertion(error) && error.message.includes('LOCKED');
+const isGone = (error: unknown): boolean => faultOf(error)?.kind === 'network';
 
 describe(`The service killed ${KILLS} times under load`, () => {
   const folder = temporaryFolder();
@@ -211,7 +164,6 @@ async function check(service: LocalService, writers: readonly Writer[], reader: 
   reader.check(names, (id) => writers.some((writer) => writer.mayHaveDeleted(id)));
   for (const writer of writers) {
     await writer.check(service, names);
-    await writer.checkBranches(service);
     for (const id of writer.keys.keys()) assert(keys.has(id), `key ${id} was confirmed and is missing`);
   }
 }
