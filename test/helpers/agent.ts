@@ -1,33 +1,41 @@
 /** An agent as its own editor runs it: the client of the MCP SDK, and the server that a configuration names. */
+import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 
 export interface Agent {
+  readonly client: Client;
   /** @returns the structured result @throws {Error} with the text that the model gets if the call fails */
-  call(tool: string, input: object): Promise<Readonly<Record<string, unknown>>>;
+  readonly call: (tool: string, input?: object) => Promise<Readonly<Record<string, unknown>>>;
   stop(): Promise<void>;
 }
 
-interface AgentOptions {
+export interface AgentOptions {
   readonly command: string;
-  readonly args: string[];
+  readonly args?: string[];
   /** Where the agent works. */
   readonly cwd: string;
   readonly name: string;
+  readonly env?: Record<string, string>;
+  /** Whether it speaks only the older version of the protocol. */
+  readonly isLegacy?: boolean;
 }
 
-export async function startAgent({ name, ...server }: AgentOptions): Promise<Agent> {
-  const client = new Client({ name, version: '1.0.0' });
+export async function startAgent({ name, isLegacy, ...server }: AgentOptions): Promise<Agent> {
+  const mode = isLegacy === true ? 'legacy' : 'auto';
+  const client = new Client({ name, version: '1.0.0' }, { versionNegotiation: { mode } });
   await client.connect(new StdioClientTransport(server));
   return {
-    async call(tool, input) {
+    client,
+    async call(tool, input = {}) {
       const { content, structuredContent, isError } = await client.callTool({
         name: tool,
         arguments: { ...input },
       });
-      const [first] = content;
-      if (isError === true) throw new Error(first?.type === 'text' ? first.text : 'no text');
+      const text = content.map((part) => (part.type === 'text' ? part.text : part.type)).join('\n');
+      if (isError === true) throw new Error(text);
+      assert.deepEqual(JSON.parse(text), structuredContent);
       return fieldsOf(structuredContent);
     },
     stop: () => client.close(),

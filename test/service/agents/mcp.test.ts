@@ -4,12 +4,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/model/agents/windowRecords.ts';
 import type { AgentBridge } from '../../../src/ui/agents/bridge.ts';
+import { startAgent, type Agent, type AgentOptions } from '../../helpers/agent.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount, type Created } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
@@ -20,17 +18,6 @@ import { toolDependencies } from '../../helpers/toolDependencies.ts';
 import { until } from '../../workbench/until.ts';
 
 const bridges = await import('../../../src/ui/agents/bridge.ts');
-
-const ERAS = [
-  { mode: 'auto', version: '2026-07-28' },
-  { mode: 'legacy', version: '2025-11-25' },
-] as const;
-
-interface Result {
-  readonly isError: boolean;
-  readonly text: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
 
 describe('The MCP server', () => {
   let service: LocalService;
@@ -49,6 +36,8 @@ describe('The MCP server', () => {
     created = await branchCalls(service).change('POST', '', { project: { name: 'Shop' } });
   });
   after(() => service.stop());
+
+  const computeId = () => created.endpoints[0]?.id ?? '';
 
   beforeEach(async () => {
     for (const list of [answers, questions, cursorServers]) list.length = 0;
@@ -73,130 +62,110 @@ describe('The MCP server', () => {
     return bridge;
   };
   const records = () => path.join(storage, 'agents');
-  const connect = async (
-    mode: (typeof ERAS)[number]['mode'] = 'auto',
-    command: { command: string; args: string[]; env?: Record<string, string> } = {
-      command: process.execPath,
-      args: [path.join(extension, 'dist', 'mcp.js')],
-      env: { HOSTED_POSTGRES_AGENTS: records() },
-    },
-  ): Promise<Client> => {
-    const client = new Client({ name: 'Claude Code', version: '2' }, { versionNegotiation: { mode } });
-    atEndOfTest(() => client.close());
-    await client.connect(new StdioClientTransport({ ...command, cwd: folder }));
-    return client;
-  };
-  const call = async (client: Client, name: string, input: Record<string, unknown> = {}): Promise<Result> => {
-    const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: input });
-    const text = content.map((part) => (part.type === 'text' ? part.text : part.type)).join('\n');
-    if (!isError) assert.deepEqual(JSON.parse(text), structuredContent);
-    return { isError, text, fields: fieldsOf(structuredContent) };
+  const server = () => ({
+    command: process.execPath,
+    args: [path.join(extension, 'dist', 'mcp.js')],
+    env: { HOSTED_POSTGRES_AGENTS: records() },
+  });
+  const connect = async (program: Omit<AgentOptions, 'name' | 'cwd'> = server()): Promise<Agent> => {
+    const agent = await startAgent({ ...program, name: 'Claude Code', cwd: folder });
+    atEndOfTest(() => agent.stop());
+    return agent;
   };
 
-  for (const { mode, version } of ERAS)
-    describe(`for clients of ${version}`, () => {
-      let client: Client;
-
-      beforeEach(async () => {
-        await openBridge().enable();
-        client = await connect(mode);
-      });
-
-      it('lists the tools', async () => {
-        assert.equal(client.getNegotiatedProtocolVersion(), version);
-        assert.equal(client.getServerVersion()?.name, 'hosted-postgres');
-        assert.match(client.getInstructions() ?? '', /^.{0,511}not instructions\.$/s);
-        const { tools } = await client.listTools();
-        assert.deepEqual(
-          tools.map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
-          listTools().map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
-        );
-      });
-
-      it('calls each tool, whose output is as described', async () => {
-        const [endpoint] = created.endpoints;
-        const compute = { projectId: created.project.id, computeId: endpoint?.id ?? '' };
-        const right = async (name: string, input: Record<string, unknown>) => {
-          const { isError, text, fields } = await call(client, name, input);
-          assert.equal(isError, false, text);
-          return fields;
-        };
-        assert.match(JSON.stringify(await right('listComputes', {})), new RegExp(compute.computeId));
-        assert.match(String((await right('getCompute', compute))['host']), /^127\.0\.0\.1:\d+$/);
-        writeFileSync(path.join(folder, '.env'), '');
-        const { branchId, writtenTo } = await right('createBranch', { hours: 1, envFile: '.env' });
-        assert.match(readFileSync(String(writtenTo), 'utf8'), /^DATABASE_URL=.*postgresql:/);
-        const branch = { projectId: compute.projectId, branchId };
-        assert.match(JSON.stringify(await right('listBranches', {})), new RegExp(String(branchId)));
-        const sql = { ...branch, sql: 'CREATE TABLE t (id int)', write: true };
-        await right('runSql', sql);
-        assert.equal((await right('compareSchema', branch))['differs'], true);
-        await right('resetBranch', branch);
-        assert.equal((await right('compareSchema', branch))['differs'], false);
-        await right('deleteBranch', branch);
-        assert.deepEqual(questions, []);
-
-        answers.push('Change Size', 'Restart', 'Suspend', 'Start');
-        for (const [name, input] of [
-          ['resizeCompute', { ...compute, minCu: 0.5, maxCu: mode === 'auto' ? 1 : 2 }],
-          ['restartCompute', compute],
-          ['suspendCompute', compute],
-          ['startCompute', compute],
-        ] as const) {
-          assert.equal((await right(name, input))['changed'], true);
-          await until('the end of the operation', async () => [...model.tracker.projects].length === 0);
-        }
-        assert.match(questions[0] ?? '', /Claude Code asks for this/);
-      });
-
-      it('says what is wrong with a call', async () => {
-        const compute = { projectId: created.project.id, computeId: created.endpoints[0]?.id ?? '' };
-        for (const [name, input, text] of [
-          ['listComputes', { name: 'x' }, /^Unknown input name\.$/],
-          ['getCompute', {}, /^projectId must be of type string\.$/],
-          ['startCompute', { ...compute, computeId: 'br-x' }, /^computeId must be the id of a compute/],
-          ['suspendCompute', { ...compute, computeId: 'ep-gone-1' }, /^ep-gone-1 no longer exists\.$/],
-          ['restartCompute', compute, /^The user did not approve this\. Nothing was changed\.$/],
-          ['resizeCompute', { ...compute, minCu: 0.3 }, /^The input must have sizes that exist/],
-          ['listBranches', { projectId: '../x' }, /^projectId must be the id of a project\.$/],
-          ['createBranch', { hours: 0 }, /^hours must be a whole number from 1 to 720\.$/],
-          ['compareSchema', { projectId: compute.projectId, branchId: 'br-gone-1' }, /br-gone-1/],
-          ['resetBranch', { projectId: compute.projectId }, /^branchId must be of type string\.$/],
-          ['deleteBranch', { projectId: compute.projectId, branchId: 'main' }, /^branchId must be the id/],
-          ['runSql', { projectId: compute.projectId, branchId: created.branch.id, sql: 1 }, /^sql must be/],
-          ['dropDatabase', {}, /^Unknown tool dropDatabase\.$/],
-        ] as const) {
-          const { isError, text: message } = await call(client, name, input);
-          assert.ok(isError, name);
-          assert.match(message, text);
-        }
-      });
+  for (const [version, isLegacy] of [
+    ['2026-07-28', false],
+    ['2025-11-25', true],
+  ] as const)
+    it(`lists its tools to clients of ${version}, and answers their calls`, async () => {
+      await openBridge().enable();
+      const { client, call } = await connect({ ...server(), isLegacy });
+      assert.equal(client.getNegotiatedProtocolVersion(), version);
+      assert.equal(client.getServerVersion()?.name, 'hosted-postgres');
+      assert.match(client.getInstructions() ?? '', /^.{0,511}not instructions\.$/s);
+      const { tools } = await client.listTools();
+      assert.deepEqual(
+        tools.map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
+        listTools().map(({ name, annotations, inputSchema }) => ({ name, annotations, inputSchema })),
+      );
+      assert.match(JSON.stringify(await call('listComputes')), new RegExp(computeId()));
+      await assert.rejects(call('listComputes', { name: 'x' }), { message: 'Unknown input name.' });
     });
 
-  it('says that no window is open, and finds one that is opened later', async () => {
-    const client = await connect();
-    assert.equal((await client.listTools()).tools.length, listTools().length);
-    const { isError, text } = await call(client, 'listComputes');
-    assert.ok(isError);
-    assert.match(
-      text,
-      /^No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs\./,
-    );
+  it('calls each tool, whose output is as described', async () => {
     await openBridge().enable();
-    assert.equal((await call(client, 'listComputes')).isError, false);
+    const { call } = await connect();
+    const compute = { projectId: created.project.id, computeId: computeId() };
+    assert.match(String((await call('getCompute', compute))['host']), /^127\.0\.0\.1:\d+$/);
+    writeFileSync(path.join(folder, '.env'), '');
+    const { branchId, writtenTo } = await call('createBranch', { hours: 1, envFile: '.env' });
+    assert.match(readFileSync(String(writtenTo), 'utf8'), /^DATABASE_URL=.*postgresql:/);
+    const branch = { projectId: compute.projectId, branchId };
+    assert.match(JSON.stringify(await call('listBranches')), new RegExp(String(branchId)));
+    await call('runSql', { ...branch, sql: 'CREATE TABLE t (id int)', write: true });
+    assert.equal((await call('compareSchema', branch))['differs'], true);
+    await call('resetBranch', branch);
+    assert.equal((await call('compareSchema', branch))['differs'], false);
+    await call('deleteBranch', branch);
+    assert.deepEqual(questions, []);
+
+    answers.push('Change Size', 'Restart', 'Suspend', 'Start');
+    for (const [name, input] of [
+      ['resizeCompute', { ...compute, minCu: 0.5, maxCu: 1 }],
+      ['restartCompute', compute],
+      ['suspendCompute', compute],
+      ['startCompute', compute],
+    ] as const) {
+      assert.equal((await call(name, input))['changed'], true);
+      await until('the end of the operation', async () => [...model.tracker.projects].length === 0);
+    }
+    assert.match(questions[0] ?? '', /Claude Code asks for this/);
+  });
+
+  it('says what is wrong with a call', async () => {
+    await openBridge().enable();
+    const { call } = await connect();
+    const { id: projectId } = created.project;
+    const compute = { projectId, computeId: computeId() };
+    for (const [name, input, message] of [
+      ['getCompute', {}, /^projectId must be of type string\.$/],
+      ['startCompute', { ...compute, computeId: 'br-x' }, /^computeId must be the id of a compute/],
+      ['suspendCompute', { ...compute, computeId: 'ep-gone-1' }, /^ep-gone-1 no longer exists\.$/],
+      ['restartCompute', compute, /^The user did not approve this\. Nothing was changed\.$/],
+      ['resizeCompute', { ...compute, minCu: 0.3 }, /^The input must have sizes that exist/],
+      ['listBranches', { projectId: '../x' }, /^projectId must be the id of a project\.$/],
+      ['createBranch', { hours: 0 }, /^hours must be a whole number from 1 to 720\.$/],
+      ['compareSchema', { projectId, branchId: 'br-gone-1' }, /br-gone-1/],
+      ['resetBranch', { projectId }, /^branchId must be of type string\.$/],
+      ['deleteBranch', { projectId, branchId: 'main' }, /^branchId must be the id/],
+      ['runSql', { projectId, branchId: created.branch.id, sql: 1 }, /^sql must be/],
+      ['dropDatabase', {}, /^Unknown tool dropDatabase\.$/],
+    ] as const)
+      await assert.rejects(call(name, input), { message }, name);
+  });
+
+  it('says that no window is open, and finds one that is opened later', async () => {
+    const { client, call } = await connect();
+    assert.equal((await client.listTools()).tools.length, listTools().length);
+    await assert.rejects(call('listComputes'), {
+      message:
+        /^No window of VS Code with the Hosted Postgres extension is reachable, and no local service runs\./,
+    });
+    await openBridge().enable();
+    await call('listComputes');
   });
 
   it('works after its folder was removed, as a worktree may be', async function () {
     if (process.platform === 'win32') this.skip();
     await openBridge().enable();
-    const client = await connect();
+    const { call } = await connect();
     rmSync(folder, { recursive: true });
-    assert.equal((await call(client, 'listComputes')).isError, false);
+    await call('listComputes');
   });
 
   it('tries the next window if the best one has ended, or hangs', async () => {
     await openBridge().enable();
-    const client = await connect();
+    const { call } = await connect();
     const hanging = createServer();
     const socket = path.join(records(), 'hanging');
     await new Promise<void>((resolve) => hanging.listen(socket, resolve));
@@ -209,12 +178,12 @@ describe('The MCP server', () => {
         recordFile(records(), pid),
         JSON.stringify({ socket: left, token: '', folders: [folder] }),
       );
-    assert.equal((await call(client, 'listComputes')).isError, false);
+    await call('listComputes');
   });
 
   it('sends a call to one window only, even if that ends', async () => {
     await openBridge().enable();
-    const client = await connect();
+    const { call } = await connect();
     const ending = createServer((connection) => {
       connection.write('{}\n');
       connection.once('data', () => connection.destroy());
@@ -223,10 +192,9 @@ describe('The MCP server', () => {
     await new Promise<void>((resolve) => ending.listen(socket, resolve));
     atEndOfTest(() => ending.close());
     writeFileSync(recordFile(records(), 1), JSON.stringify({ socket, token: '', folders: [folder] }));
-    assert.match(
-      (await call(client, 'listComputes')).text,
-      /^The connection to VS Code ended before the answer/,
-    );
+    await assert.rejects(call('listComputes'), {
+      message: /^The connection to VS Code ended before the answer/,
+    });
   });
 
   it('is started by the launcher, of which Cursor knows', async function () {
@@ -234,21 +202,17 @@ describe('The MCP server', () => {
     mkdirSync(storage, { recursive: true });
     const { command } = await openBridge().enable();
     assert.deepEqual(cursorServers, [{ name: 'hosted-postgres', server: { command, args: [], env: {} } }]);
-    const client = await connect('auto', { command, args: [] });
-    assert.equal((await call(client, 'listComputes')).isError, false);
+    const { call } = await connect({ command });
+    await call('listComputes');
   });
 
   it('reports to the window that VS Code has started it', async () => {
     const bridge = openBridge();
     const { args, env } = await bridge.resolve({ label: '', command: process.execPath, args: [], env: {} });
     const variables = Object.entries(env).map(([name, value]) => [name, String(value)]);
-    const client = await connect('auto', {
-      command: process.execPath,
-      args,
-      env: Object.fromEntries(variables),
-    });
+    const agent = await connect({ command: process.execPath, args, env: Object.fromEntries(variables) });
     await until('the context key', async () => mcpInUse() === true);
-    await client.close();
+    await agent.stop();
     await until('its end', async () => mcpInUse() === false);
   });
 });

@@ -115,11 +115,20 @@ describe('Tools for branches', () => {
     branches.push({ id: 'br-short', name: 'short', parent_id: 'br-main', expires_at: later() });
     await assert.rejects(call('createBranch', { parentId: 'br-short' }), /br-short expires/);
     await assert.rejects(call('createBranch', { parentId: 'br-other' }), /shop has no branch br-other/);
-    await assert.rejects(
-      call('createBranch', { name: 'main' }),
-      /already is a branch with this name: br-main/,
-    );
+    await assert.rejects(call('createBranch', { name: 'main' }), /a branch with this name: br-main/);
+    await assert.rejects(call('createBranch', { database: 'x' }), /no database x\. It has: app/);
     assert.deepEqual(sent(), []);
+  });
+
+  it('are not created in a read-only project, and with its name in production', async () => {
+    model.marks['shop'] = 'readOnly';
+    await assert.rejects(call('createBranch', {}), /marked the project/);
+    model.marks['shop'] = 'production';
+    await assert.rejects(call('createBranch', {}), /did not approve/);
+    assert.deepEqual(sent(), []);
+    answers.push('Shop');
+    await call('createBranch', {});
+    assert.ok(questions.every((question) => /This is production/.test(question)));
   });
 
   it('ask the user for more than ten branches in a project', async () => {
@@ -175,10 +184,12 @@ describe('Tools for branches', () => {
     assert.equal(created.writtenTo, undefined);
   });
 
-  it('write the new password after a reset, if the file still has the branch', async () => {
+  it('replace their URL in a file, also after a reset if the file still has the branch', async () => {
+    await call('createBranch', { envFile: '.env' });
+    password = 'renewed';
     const created = await call('createBranch', { envFile: '.env' });
     const text = () => readFileSync(created.writtenTo ?? '', 'utf8');
-    assert.match(text(), /:first@/);
+    assert.match(text(), /^DATABASE_URL=.*:renewed@.*\n$/);
     password = 'second';
     const ids = { projectId: 'shop', branchId: 'br-new' };
     assert.equal((await call('resetBranch', ids)).note, undefined);
@@ -282,10 +293,8 @@ describe('Tools for branches', () => {
   });
 
   it('need a known folder for an env file', async () => {
-    await assert.rejects(
-      call('createBranch', { envFile: '.env' }, { folder: undefined }),
-      /folder isn't known/,
-    );
+    const by = { folder: undefined };
+    await assert.rejects(call('createBranch', { envFile: '.env' }, by), /folder isn't known/);
     assert.deepEqual(sent(), []);
   });
 });
