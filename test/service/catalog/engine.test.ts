@@ -5,7 +5,7 @@ import path from 'node:path';
 import { call } from '../../helpers/call.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
 import { connectTo, eventually, query } from '../postgres/clients.ts';
-import { startControlPlane } from '../postgres/controlPlane.ts';
+import { startControlPlane, type ControlPlane } from '../postgres/controlPlane.ts';
 import { BRANCH, PROJECT } from './branchApi.ts';
 
 const DATABASES = `/projects/${PROJECT}/branches/${BRANCH}/databases`;
@@ -37,10 +37,13 @@ describe('databases and roles', () => {
     });
   });
 
-  it('are known before the data of a new branch is created, and the same after', async () => {
-    const service = await startControlPlane();
-    const { engine } = service;
-    try {
+  describe('on Postgres', () => {
+    let service: ControlPlane;
+    before(async () => (service = await startControlPlane()));
+    after(async () => service.close());
+
+    it('are known before the data of a new branch is created, and the same after', async () => {
+      const { engine } = service;
       const before = await engine.catalog('br-main', 'app_owner');
       assert.equal('password' in (await engine.catalog('br-main')), false);
       assert.equal('password' in (await engine.catalog('br-main', 'postgres')), false);
@@ -49,76 +52,60 @@ describe('databases and roles', () => {
       const after = await engine.catalog('br-main', 'app_owner');
       const databases = after.databases.map(({ createdAt: _createdAt, ...database }) => database);
       assert.deepEqual(before, { ...after, databases });
-    } finally {
-      await service.close();
-    }
-  });
+    });
 
-  it('are read once while the compute is idle, without another server for the next read', async () => {
-    const service = await startControlPlane();
-    const { engine } = service;
-    try {
-      await engine.createBranch({ id: 'br-main' });
-      const control = path.join(service.dataDir, 'postgres/branches/br-main/data/global/pg_control');
-      const first = await engine.catalog('br-main', 'app_owner');
+    it('are read once while the compute is idle, without another server for the next read', async () => {
+      const { engine } = service;
+      const branchId = 'br-idle';
+      await engine.createBranch({ id: branchId });
+      const control = path.join(service.dataDir, `postgres/branches/${branchId}/data/global/pg_control`);
+      const first = await engine.catalog(branchId, 'app_owner');
       // Each server writes the file.
       const { mtimeMs } = statSync(control);
-      assert.deepEqual(await engine.catalog('br-main', 'app_owner'), first);
+      assert.deepEqual(await engine.catalog(branchId, 'app_owner'), first);
       assert.equal(statSync(control).mtimeMs, mtimeMs);
-    } finally {
-      await service.close();
-    }
-  });
+    });
 
-  it('do not include a database that Postgres was dropping when it was killed', async () => {
-    const service = await startControlPlane();
-    const { engine } = service;
-    try {
-      const uri = await service.uri(await service.create());
+    it('do not include a database that Postgres was dropping when it was killed', async () => {
+      const { engine } = service;
+      const branchId = 'br-killed';
+      const uri = await service.uri(await service.create({ branchId }));
       await query(uri, 'create database half');
       const file = path.join(service.dataDir, 'postgres/logins.json');
       const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
       const asSuperuser = uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);
       await query(asSuperuser, "update pg_database set datconnlimit = -2 where datname = 'half'");
-      const names = async () => (await engine.catalog('br-main')).databases.map(({ name }) => name);
+      const names = async () => (await engine.catalog(branchId)).databases.map(({ name }) => name);
       assert.deepEqual(await names(), ['app']);
-      await engine.changeCatalog('br-main', { kind: 'createDatabase', name: 'half', owner: 'app_owner' });
+      await engine.changeCatalog(branchId, { kind: 'createDatabase', name: 'half', owner: 'app_owner' });
       assert.deepEqual(await names(), ['app', 'half']);
       assert.deepEqual(await query(uri.replace(/app$/, 'half'), 'select 1'), [1]);
-    } finally {
-      await service.close();
-    }
-  });
+    });
 
-  it('change without the primary while a read replica runs, which sees the change', async () => {
-    const service = await startControlPlane();
-    const { engine } = service;
-    try {
-      const primary = await service.create();
-      const uri = await service.uri(primary);
-      await query(uri, 'select 1');
-      const replica = await service.uri(await service.create({ type: 'read_only' }));
+    it('change without the primary while a read replica runs, which sees the change', async () => {
+      const { engine } = service;
+      const branchId = 'br-replicated';
+      const primary = await service.create({ branchId });
+      await query(await service.uri(primary), 'select 1');
+      const replica = await service.uri(await service.create({ branchId, type: 'read_only' }));
       assert.deepEqual(await query(replica, 'select pg_is_in_recovery()'), [true]);
       await engine.suspend(primary.id);
       service.woken.length = 0;
-      await engine.changeCatalog('br-main', { kind: 'createDatabase', name: 'late', owner: 'app_owner' });
+      await engine.changeCatalog(branchId, { kind: 'createDatabase', name: 'late', owner: 'app_owner' });
       assert.deepEqual(service.woken, [], 'no compute was woken');
       assert.deepEqual(await query(replica, 'select 1'), [1]);
       await engine.start(primary);
       const found = "select count(*)::int from pg_database where datname = 'late'";
       const rows = () => query(replica, found).catch(() => []);
       await eventually(async () => String(await rows()) === '1');
-    } finally {
-      await service.close();
-    }
-  });
+    });
 
-  for (const state of ['active', 'idle'] as const)
-    it(`change whatever settings the user has, while the primary is ${state}`, async () => {
-      const service = await startControlPlane();
-      const { engine } = service;
-      try {
+    for (const state of ['active', 'idle'] as const)
+      it(`change whatever settings the user has, while the primary is ${state}`, async () => {
+        const { engine } = service;
+        const branchId = `br-${state}`;
         const compute = await service.create({
+          branchId,
           pgSettings: {
             max_prepared_transactions: '20',
             max_worker_processes: '12',
@@ -126,9 +113,9 @@ describe('databases and roles', () => {
           },
         });
         const uri = await service.uri(compute);
-        await engine.changeCatalog('br-main', { kind: 'createRole', name: 'leaver', canLogin: true });
+        await engine.changeCatalog(branchId, { kind: 'createRole', name: 'leaver', canLogin: true });
         await query(uri, 'grant create on schema public to leaver');
-        const { password = '' } = await engine.catalog('br-main', 'leaver');
+        const { password = '' } = await engine.catalog(branchId, 'leaver');
         await query(uri.replace(/\/\/.*@/, `//leaver:${password}@`), 'create table public.left_behind ()');
         const client = await connectTo(uri);
         await client.query("begin; create table kept (); prepare transaction 'pending'");
@@ -137,26 +124,23 @@ describe('databases and roles', () => {
         if ((engine.pgVersion ?? 0) >= 17) await query(uri, 'alter database app set transaction_timeout = 1');
         if (state === 'idle') await engine.suspend(compute.id);
         const role = { kind: 'deleteRole', name: 'leaver' } as const;
-        assert.deepEqual((await engine.changeCatalog('br-main', role)).roles.length, 1);
+        assert.deepEqual((await engine.changeCatalog(branchId, role)).roles.length, 1);
         const database = { kind: 'createDatabase', name: 'late', owner: 'app_owner' } as const;
-        assert.deepEqual((await engine.changeCatalog('br-main', database)).databases.length, 2);
-      } finally {
-        await service.close();
-      }
-    });
+        assert.deepEqual((await engine.changeCatalog(branchId, database)).databases.length, 2);
+      });
 
-  it('do not change when the engine is closed in the meantime', async () => {
-    const service = await startControlPlane();
-    const { engine } = service;
-    const create = async (name: string) =>
-      engine.changeCatalog('br-main', { kind: 'createDatabase', name, owner: 'app_owner' });
-    await create('first');
-    const results = Promise.allSettled(['second', 'third', 'fourth'].map(create));
-    await service.close();
-    for (const result of await results)
-      assert(
-        result.status === 'fulfilled' || /EngineError/.test(String(result.reason)),
-        JSON.stringify(result),
-      );
+    it('do not change when the engine is closed in the meantime', async () => {
+      const closed = await startControlPlane();
+      const create = async (name: string) =>
+        closed.engine.changeCatalog('br-main', { kind: 'createDatabase', name, owner: 'app_owner' });
+      await create('first');
+      const results = Promise.allSettled(['second', 'third', 'fourth'].map(create));
+      await closed.close();
+      for (const result of await results)
+        assert(
+          result.status === 'fulfilled' || /EngineError/.test(String(result.reason)),
+          JSON.stringify(result),
+        );
+    });
   });
 });
