@@ -2,17 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -131,23 +121,6 @@ describe('The program', () => {
     assert.equal((await call(service.baseUrl, { path: '/projects', key: 'from-stdin' })).status, 200);
     await service.stop();
     assert.equal((await run(quick('--api-key-stdin'), {}, '')).code, 2);
-  });
-
-  it('deletes a temporary account at its end', async () => {
-    chmodSync(folder, 0o1777);
-    const child = spawn(
-      process.execPath,
-      [await builtService(), '--no-postgres', '--port', '0', '--api-key', 'k'],
-      {
-        env: { ...process.env, TMPDIR: folder },
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    );
-    await once(child.stdout, 'data');
-    assert.match(readdirSync(folder).join(), /^hosted-postgres-temporary-\w+$/);
-    child.kill('SIGINT');
-    await once(child, 'close');
-    assert.deepEqual(readdirSync(folder), []);
   });
 
   it('makes its files private', async () => {
