@@ -6,6 +6,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFi
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { readOptions } from '../../src/service/options.ts';
 import { FORMAT } from '../../src/service/state/accountFile.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
@@ -58,21 +59,19 @@ describe('The program', () => {
     'an empty projects file': [['--projects='], /--projects must not be empty/],
     'an empty key': [['--api-key', ''], /the API key must be/],
   };
-  for (const [what, [args, message]] of Object.entries(wrong)) {
-    it(`exits with 2 and one line for ${what}`, async () => {
-      const { code, stdout, stderr } = await run(args);
-      assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, message);
-      assert.equal(stderr.trim().split('\n').length, 1, stderr);
-    });
-  }
+  for (const [what, [args, message]] of Object.entries(wrong))
+    it(`does not start with ${what}`, () => assert.throws(() => readOptions(args, {}), { message }));
 
-  it('prints its options', async () => {
-    const { code, stdout } = await run(['--help']);
-    assert.equal(code, 0);
-    for (const option of ['--port', '--data-dir', '--api-key', '--projects', '--plan', '--operation-delay']) {
-      assert(stdout.includes(option), option);
-    }
+  it('exits with 2 and one line if an option is wrong', async () => {
+    const { code, stdout, stderr } = await run(['--port', 'http']);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^--port must be a whole number.*\n$/);
+  });
+
+  it('exits with 8 and one line if the projects file is wrong', async () => {
+    const file = path.join(folder, 'projects.json');
+    writeFileSync(file, '{');
+    await assert.rejects(start({ args: ['--projects', file] }), didNotStart(8, /it is not JSON/));
   });
 
   it('prints one line when it is ready and exits with 0 on a signal', async () => {
@@ -84,10 +83,9 @@ describe('The program', () => {
   });
 
   it('says that it simulates computes: in its help, its log, its line and where a connection is asked for', async () => {
-    assert.match(
-      (await run(['--help'])).stdout,
-      /--no-postgres +for tests of the API: computes are simulated/,
-    );
+    const help = await run(['--help']);
+    assert.match(help.stdout, /--no-postgres +for tests of the API: computes are simulated/);
+    assert.equal(help.code, 0);
     const { stdout, stderr } = await run(quick('--api-key', 'k'));
     assert.match(stderr, SIMULATED);
     assert.equal((JSON.parse(stdout) as { computes?: string }).computes, 'simulated');

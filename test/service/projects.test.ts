@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../helpers/call.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
-import { startInProcess } from './inProcess.ts';
+import { temporaryFolder } from '../helpers/localService.ts';
+import { startInProcess, type InProcess } from './inProcess.ts';
 
 interface Page {
   readonly projects: readonly { readonly id: string; readonly name: string }[];
@@ -22,25 +22,26 @@ const bigAccount = (projects: number, computes: number) => ({
   })),
 });
 
-async function startWith(account: unknown, ...args: string[]): Promise<LocalService> {
-  const file = path.join(temporaryFolder(), 'projects.json');
+function startWith(account: unknown): Promise<InProcess> {
+  const projectsFile = path.join(temporaryFolder(), 'projects.json');
   const isText = typeof account === 'string' || account instanceof Buffer;
-  writeFileSync(file, isText ? account : JSON.stringify(account));
-  return startLocalService({ postgres: false, args: ['--projects', file, ...args] });
+  writeFileSync(projectsFile, isText ? account : JSON.stringify(account));
+  return startInProcess({ projectsFile });
 }
+
+const get = ({ service, key }: InProcess, target: string) => call(service.baseUrl, { path: target, key });
 
 describe('Projects', () => {
   describe('of the sample account', () => {
-    let service: LocalService;
+    let test: InProcess;
     before(async () => {
-      service = await startLocalService({ postgres: false });
+      test = await startInProcess();
     });
-    after(() => service.stop());
-    const get = (path: string) => call(service.baseUrl, { path, key: service.key });
+    after(() => test.stop());
 
     it('have the user as owner, usage in whole seconds, and the size of branches also in bytes', async () => {
-      const { projects } = (await get('/projects')).json as { projects: Record<string, unknown>[] };
-      const { id: user } = (await get('/users/me')).json as { id: string };
+      const { projects } = (await get(test, '/projects')).json as { projects: Record<string, unknown>[] };
+      const { id: user } = (await get(test, '/users/me')).json as { id: string };
       assert(projects.length >= 3);
       for (const project of projects) {
         assert.equal(project['owner_id'], user);
@@ -50,38 +51,42 @@ describe('Projects', () => {
       }
     });
 
+    it('have the version of Postgres', async () => {
+      const { value } = await test.client.projectPages().next();
+      assert.deepEqual(new Set(value?.items.map(({ pg_version }) => pg_version)), new Set([17]));
+    });
+
     it('can be read one by one', async () => {
-      const { json } = await get('/projects/shiny-wind-028834');
+      const { json } = await get(test, '/projects/shiny-wind-028834');
       assert.equal((json as { project: { name: string } }).project.name, 'shop');
-      assert.equal((await get('/projects/no-such-project')).status, 404);
-      assert.equal((await get('/projects/%2e%2e%2fx')).status, 404);
+      assert.equal((await get(test, '/projects/no-such-project')).status, 404);
+      assert.equal((await get(test, '/projects/%2e%2e%2fx')).status, 404);
     });
 
     it('are found by a part of their name or id', async () => {
-      const { projects } = (await get('/projects?search=ANALY')).json as Page;
+      const { projects } = (await get(test, '/projects?search=ANALY')).json as Page;
       assert.deepEqual(
         projects.map(({ name }) => name),
         ['analytics'],
       );
-      assert.deepEqual(((await get('/projects?search=zzz')).json as Page).projects, []);
-      assert.equal(((await get('/projects?org_id=org-1')).json as Page).projects.length, 3);
+      assert.deepEqual(((await get(test, '/projects?search=zzz')).json as Page).projects, []);
+      assert.equal(((await get(test, '/projects?org_id=org-1')).json as Page).projects.length, 3);
     });
 
     it('include no deleted project that could be recovered', async () => {
-      assert.deepEqual(((await get('/projects?recoverable=true')).json as Page).projects, []);
-      assert.equal(((await get('/projects?recoverable=false')).json as Page).projects.length, 3);
-      assert.equal((await get('/projects?recoverable=x')).status, 400);
+      assert.deepEqual(((await get(test, '/projects?recoverable=true')).json as Page).projects, []);
+      assert.equal(((await get(test, '/projects?recoverable=false')).json as Page).projects.length, 3);
+      assert.equal((await get(test, '/projects?recoverable=x')).status, 400);
     });
   });
 
   describe('pages', () => {
-    let service: LocalService;
+    let test: InProcess;
     before(async () => {
-      service = await startWith(bigAccount(25, 0));
+      test = await startWith(bigAccount(25, 0));
     });
-    after(() => service.stop());
-    const page = async (query = '') =>
-      (await call(service.baseUrl, { path: `/projects${query}`, key: service.key })).json as Page;
+    after(() => test.stop());
+    const page = async (query = '') => (await get(test, `/projects${query}`)).json as Page;
 
     it('have ten projects each by default, in the order of the account', async () => {
       const first = await page();
@@ -100,22 +105,18 @@ describe('Projects', () => {
 
     for (const query of ['limit=0', 'limit=401', 'limit=1.5', 'cursor=nope']) {
       it(`reply 400 to ?${query}`, async () => {
-        const { status } = await call(service.baseUrl, { path: `/projects?${query}`, key: service.key });
-        assert.equal(status, 400);
+        assert.equal((await get(test, `/projects?${query}`)).status, 400);
       });
     }
   });
 
   it('can number five thousand, with twenty thousand computes', async () => {
-    const service = await startWith(bigAccount(5_000, 4));
-    try {
-      let count = 0;
-      for await (const { items } of service.client.projectPages()) count += items.length;
-      assert.equal(count, 5_000);
-      assert.equal((await service.client.listComputes('project-4999')).items.length, 4);
-    } finally {
-      await service.stop();
-    }
+    const test = await startWith(bigAccount(5_000, 4));
+    let count = 0;
+    for await (const { items } of test.client.projectPages()) count += items.length;
+    assert.equal(count, 5_000);
+    assert.equal((await test.client.listComputes('project-4999')).items.length, 4);
+    await test.stop();
   });
 
   const project = (more: object) => ({ projects: [{ id: 'p', name: 'P', ...more }] });
@@ -150,35 +151,25 @@ describe('Projects', () => {
   };
   for (const [what, [account, message]] of Object.entries(broken)) {
     it(`are not read from a file with ${what}`, async () => {
-      await assert.rejects(startWith(account), { exitCode: 8, stderr: message });
+      await assert.rejects(startWith(account), { name: 'StartError', message });
     });
   }
 
   it('are read from a file with a byte order mark, but not in another encoding', async () => {
     const latin = Buffer.from('{ "projects": [{ "id": "p", "name": "Größe" }] }', 'latin1');
-    await assert.rejects(startWith(latin), { exitCode: 8, stderr: /utf-8/ });
+    await assert.rejects(startWith(latin), /utf-8/);
     await (await startWith('\uFEFF{ "projects": [] }')).stop();
   });
 
   it('have their first branch as the default if the file names none', async () => {
     const branches = [{ id: 'br-a', default: false }, { id: 'br-b' }];
-    const service = await startWith(project({ branches }));
-    const sorted = '/projects/p/branches?sort_by=name&sort_order=asc';
-    const { json } = await call(service.baseUrl, { path: sorted, key: service.key });
-    await service.stop();
+    const test = await startWith(project({ branches }));
+    const { json } = await get(test, '/projects/p/branches?sort_by=name&sort_order=asc');
+    await test.stop();
     const listed = (json as { branches: { id: string; default: boolean }[] }).branches;
     assert.deepEqual(
       listed.map((each) => each.default),
       [true, false],
     );
-  });
-});
-
-describe('Projects with Postgres', () => {
-  it('have the version of Postgres', async () => {
-    const test = await startInProcess();
-    const { value } = await test.client.projectPages().next();
-    await test.stop();
-    assert.deepEqual(new Set(value?.items.map(({ pg_version }) => pg_version)), new Set([17]));
   });
 });
