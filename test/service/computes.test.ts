@@ -93,15 +93,9 @@ describe('Computes', () => {
       ['a second primary', { branch_id: TAKEN, type: 'read_write' }, 409, /already has a primary/],
       ['an unknown branch', { branch_id: 'br-nowhere' }, 404, /branch/],
       ['a size between the sizes', { autoscaling_limit_min_cu: 2.5 }, 422, /must each be one of/],
-      ['a size beyond the sizes', { autoscaling_limit_max_cu: 11 }, 422, /must each be one of/],
-      ['a size of zero', { autoscaling_limit_min_cu: 0 }, 422, /must each be one of/],
       ['min above max', { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }, 422, /is above/],
-      ['a short autosuspend delay', { suspend_timeout_seconds: 59 }, 422, /suspend_timeout_seconds/],
-      ['a long autosuspend delay', { suspend_timeout_seconds: 604_801 }, 422, /suspend_timeout_seconds/],
       ['another region', { region_id: 'mars-1' }, 422, /region_id/],
       ['another provisioner', { provisioner: 'x' }, 422, /provisioner/],
-      ['an empty name', { name: '' }, 422, /name/],
-      ['a long name', { name: 'x'.repeat(65) }, 422, /name/],
     ];
     for (const [what, creation, status, message] of broken) {
       it(`with ${what} is rejected with ${status} and not created`, async () => {
