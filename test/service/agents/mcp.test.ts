@@ -92,7 +92,7 @@ describe('The MCP server', () => {
       await assert.rejects(call('listComputes', { name: 'x' }), { message: 'Unknown input name.' });
     });
 
-  it('calls each tool, whose output is as described', async () => {
+  it('creates and deletes an agent’s branch, and asks before it changes a compute of the user', async () => {
     await openBridge().enable();
     const { call } = await connect();
     const compute = { projectId: created.project.id, computeId: computeId() };
@@ -100,13 +100,7 @@ describe('The MCP server', () => {
     writeFileSync(path.join(folder, '.env'), '');
     const { branchId, writtenTo } = await call('createBranch', { hours: 1, envFile: '.env' });
     assert.match(readFileSync(String(writtenTo), 'utf8'), /^DATABASE_URL=.*postgresql:/);
-    const branch = { projectId: compute.projectId, branchId };
-    assert.match(JSON.stringify(await call('listBranches')), new RegExp(String(branchId)));
-    await call('runSql', { ...branch, sql: 'CREATE TABLE t (id int)', write: true });
-    assert.equal((await call('compareSchema', branch))['differs'], true);
-    await call('resetBranch', branch);
-    assert.equal((await call('compareSchema', branch))['differs'], false);
-    await call('deleteBranch', branch);
+    await call('deleteBranch', { projectId: compute.projectId, branchId });
     assert.deepEqual(questions, []);
 
     answers.push('Change Size', 'Restart', 'Suspend', 'Start');
