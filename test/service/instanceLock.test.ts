@@ -74,7 +74,7 @@ describe('The lock of a data directory', () => {
   });
 
   it('goes to only one of several services after a kill', async () => {
-    const turns = Array.from({ length: 100 }, (_, turn) => path.join(folder, String(turn)));
+    const turns = Array.from({ length: 50 }, (_, turn) => path.join(folder, String(turn)));
     for (const each of turns) {
       mkdirSync(each);
       writeFileSync(path.join(each, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));

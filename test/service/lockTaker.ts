@@ -3,9 +3,11 @@
  * its standard input ends.
  */
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { lockInstance } from '../../src/service/state/dataDirectory.ts';
 
 const [parent = '', first, count, pause] = process.argv.slice(2);
+await delay(Number(first) - Date.now() - Number(pause));
 const taken: (boolean | string)[] = [];
 for (let turn = 0; turn < Number(count); turn += 1) {
   // A timer would be too inaccurate.
