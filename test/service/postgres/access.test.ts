@@ -71,23 +71,6 @@ describe('access to a compute', () => {
     await assert.rejects(query(wrong, 'select 1'), { code: '28P01' });
   });
 
-  it('returns the databases and passwords of a branch, active or not', async () => {
-    await query(uri, 'create database "it\'s \\ mine"');
-    for (const state of ['running', 'suspended']) {
-      const { databases, roles } = await service.engine.catalog('br-main');
-      assert.deepEqual(
-        databases.map(({ name, owner }) => [name, owner]),
-        ['app', "it's \\ mine"].map((name) => [name, 'app_owner']),
-        state,
-      );
-      assert.ok(!roles.some(({ name }) => name.startsWith('pg_') || name === 'postgres'), state);
-      assert.equal(await passwordOf('app_owner'), new URL(uri).password, state);
-      for (const role of ['postgres', 'service_replicator', 'none', ''])
-        assert.equal(await passwordOf(role), undefined, `${state}: ${role}`);
-      await service.engine.suspend(compute.id);
-    }
-  });
-
   it('creates only private folders and files', () => {
     const root = path.join(service.dataDir, 'postgres');
     const open = [

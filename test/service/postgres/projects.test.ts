@@ -146,16 +146,6 @@ describe('Projects created with Postgres', () => {
       }
     });
   });
-
-  it('leave nothing behind when they are deleted', async () => {
-    const created = await api.change('POST', '', { project: { name: 'short' } });
-    await api.change('POST', `/${created.project.id}/branches`, { endpoints: [PRIMARY] });
-    await api.send('DELETE', `/${created.project.id}`);
-    await api.send('GET', `/${created.project.id}`, undefined, 404);
-    const branches = () => readdirSync(path.join(storageOf(service), 'branches'));
-    await until('the data is removed', async () => !branches().includes(created.branch.id));
-    await assert.rejects(query(api.uri(created), 'select 1'));
-  });
 });
 
 /** For the account that the engine runs as, which owns its folders. */

@@ -64,7 +64,6 @@ describe('the serverless driver', function () {
 
   for (const [name, pooled] of [
     ['the direct address', false],
-    ['the pooled address without a pooler', true],
     [`the pooled address with PgBouncer${reason}`, true],
   ] as const) {
     const hasPooler = name.includes('PgBouncer');
