@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import * as fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { Client } from '../../src/api/client.ts';
 import { newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
@@ -17,9 +16,11 @@ import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
+import { freePorts } from '../../src/service/postgres/network/serverAddress.ts';
 import { LocalService } from '../../src/ui/localService/localService.ts';
 import { findAddress, findOwner } from '../../src/api/localServiceFiles.ts';
 import { takeLease } from '../../src/api/localServiceLease.ts';
+import { atEndOfTest } from '../helpers/atEndOfTest.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { IMPOSTORS, startImpostor, type Impostor } from '../helpers/impostor.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
@@ -104,12 +105,11 @@ describe('A window with the local service', () => {
     return serviceOtherThan();
   }
 
-  async function closedPort(): Promise<number> {
-    const server = net.createServer();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as net.AddressInfo;
-    await once(server.close(), 'close');
-    return port;
+  function noticeSilenceSooner(): void {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const sooner = (milliseconds: number) => timeout(milliseconds * 0.3);
+    const { mock: mocked } = mock.method(AbortSignal, 'timeout', sooner);
+    atEndOfTest(() => mocked.restore());
   }
 
   async function kill(pid: number): Promise<void> {
@@ -136,7 +136,7 @@ describe('A window with the local service', () => {
   for (const [what, answer] of Object.entries(IMPOSTORS)) {
     it(`takes no lease of a program that ${what}, even if the process id is right`, async () => {
       const { pid, baseUrl } = await start(await openWindow());
-      const [leaseSecret, address] = [newLeaseSecret(), await closedPort()];
+      const [leaseSecret, { port: address }] = [newLeaseSecret(), await freePorts(new Set())];
       const note = {
         ...readNote('service.json'),
         leaseSecret,
@@ -148,6 +148,7 @@ describe('A window with the local service', () => {
       assert.equal(owner?.pid, pid);
       const found = owner && (await findAddress(folder, owner));
       assert.ok(found);
+      noticeSilenceSooner();
       const lease = takeLease(found);
       if (answer === undefined) await assert.rejects(lease, { name: 'LocalServiceError', reason: 'silent' });
       else assert.equal(await lease, undefined);
@@ -184,6 +185,38 @@ describe('A window with the local service', () => {
     await until('the service to end', async () => !isAlive(pid));
   });
 
+  it('replaces a service that has another key only if the user starts it', async () => {
+    const first = await openWindow();
+    await start(first);
+    // The window closes, but the service still waits for the next one.
+    first.dispose();
+    secrets = new SecretMap();
+    const second = await openWindow();
+    await assert.rejects(second.localService.ready(), { name: 'LocalServiceError', reason: 'otherKey' });
+    await start(second);
+  });
+
+  for (const isResumed of [false, true])
+    it(`starts a service with a new key after its key was revoked, ${isResumed ? 'but not for a window that resumes it' : 'if the user starts it'}`, async () => {
+      let window = await openWindow();
+      const { pid } = await start(window);
+      const { account } = window.session.connection ?? assert.fail('not connected');
+      const client = await window.openClient(account, key());
+      const own = (await client.listApiKeys()).items.find(({ name }) => name === 'given at start');
+      await client.revokeApiKey(own?.id ?? 0);
+      if (isResumed) {
+        window.dispose();
+        process.kill(pid, 'SIGTERM');
+        await until('the service to end', async () => !isAlive(pid));
+        window = await openWindow();
+        await assert.rejects(window.localService.ready(), {
+          name: 'LocalServiceError',
+          reason: 'revokedKey',
+        });
+      } else await window.localService.stop();
+      await start(window);
+    });
+
   it('leaves the account as it is when a window on another machine starts a separate service for it', async () => {
     const here = await openWindow();
     const { pid } = await start(here);
@@ -201,14 +234,22 @@ describe('A window with the local service', () => {
   });
 
   it('says that a service hangs, and ends it on Start and on Stop Local Service', async () => {
+    noticeSilenceSooner();
     const first = await start(await openWindow());
-    process.kill(first.pid, 'SIGSTOP');
+    const remoteFolder = temporaryFolder();
+    const other = await openWindow(undefined, remoteFolder);
+    await other.localService.start();
+    const { pid } = (await findOwner(remoteFolder)) ?? assert.fail('no separate service');
+    const hanging = [first.pid, pid];
+    for (const each of hanging) process.kill(each, 'SIGSTOP');
     const window = await openWindow();
-    await assert.rejects(window.localService.ready(), { name: 'LocalServiceError', reason: 'silent' });
-    const second = await start(window);
-    process.kill(second.pid, 'SIGSTOP');
-    assert.equal(await window.localService.stop(), true);
-    await until('the processes to be gone', async () => ![first, second].some(({ pid }) => isAlive(pid)));
+    const startAgain = async () => {
+      await assert.rejects(window.localService.ready(), { name: 'LocalServiceError', reason: 'silent' });
+      await start(window);
+    };
+    const [, wasStopped] = await Promise.all([startAgain(), other.localService.stop()]);
+    assert.equal(wasStopped, true);
+    await until('the processes to be gone', async () => !hanging.some(isAlive));
   });
 
   it('runs a crashed service again, and sends nothing once it has crashed twice in a row', async () => {
