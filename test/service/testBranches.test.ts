@@ -10,6 +10,7 @@ import { isAlive } from '../../src/base/processIdentity.ts';
 import { builtTestLibrary } from '../helpers/builtTestLibrary.ts';
 import { branchCalls, storageOf } from '../helpers/branchCalls.ts';
 import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
+import { prepareStorage } from '../helpers/preparedStorage.ts';
 import { until } from '../workbench/until.ts';
 import { query } from './postgres/clients.ts';
 
@@ -20,13 +21,14 @@ const PROJECT = 'hosted-postgres-tests';
 const dataDirs: string[] = [];
 
 /** A project with migrations that count how often they run. */
-function createProject() {
+async function createProject() {
   const cwd = temporaryFolder();
   mkdirSync(path.join(cwd, 'migrations'));
   writeFileSync(path.join(cwd, 'migrations', '1.sql'), 'create table item (id int primary key)');
   writeFileSync(path.join(cwd, 'seed.sql'), 'insert into item values (1), (2)');
   const dataDir = path.join(cwd, '.hosted-postgres');
   dataDirs.push(dataDir);
+  await prepareStorage(dataDir);
   const count = (): number => readFileSync(path.join(cwd, 'count'), 'utf8').length;
   return { cwd, dataDir, count, api: () => branchCalls({ ...serviceOf(dataDir) }) };
 }
@@ -83,12 +85,17 @@ async function run<T>(cwd: string, code: string): Promise<T> {
 const ended = async (dataDir: string): Promise<unknown> =>
   until('the service has ended', async () => hasReleasedLock(dataDir), LIMIT);
 
+async function stopService(dataDir: string): Promise<unknown> {
+  process.kill(serviceOf(dataDir).pid, 'SIGTERM');
+  return ended(dataDir);
+}
+
 describe('Branches of tests', function () {
   this.timeout(180_000);
   after(() => Promise.all(dataDirs.map(ended)));
 
   it('have migrations that ran once for files at the same time, and only their own changes', async () => {
-    const { cwd, dataDir, count, api } = createProject();
+    const { cwd, dataDir, count, api } = await createProject();
     const code = `const db = await branch(${OPTIONS});
       const before = await query(process.env.DATABASE_URL, 'select id from item order by 1');
       await query(db.url, 'insert into item values (3)');
@@ -99,7 +106,7 @@ describe('Branches of tests', function () {
     assert.equal(count(), 1);
     const names = (await api().branches(PROJECT)).map(({ name }) => name.split(' ')[0] ?? '');
     assert.deepEqual(names.toSorted(byName), ['main', 'parent']);
-    await ended(dataDir);
+    await stopService(dataDir);
 
     // A later run uses them, also for another test file. The end of the process deletes its branch.
     assert.deepEqual(
@@ -118,7 +125,7 @@ describe('Branches of tests', function () {
   });
 
   it('have clones with the data that the branch began with, while the program is connected', async () => {
-    const { cwd } = createProject();
+    const { cwd } = await createProject();
     const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
       const connected = new Client(db.url);
       await connected.connect();
@@ -135,7 +142,7 @@ describe('Branches of tests', function () {
   });
 
   it('leave nothing after the process and the service were killed and the next run began', async () => {
-    const { cwd, dataDir, api } = createProject();
+    const { cwd, dataDir, api } = await createProject();
     const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
       show(db.url);
       setInterval(() => {}, 1000);`;
@@ -164,8 +171,8 @@ describe('Branches of tests', function () {
     );
     const left = await api().branches(PROJECT);
     assert.deepEqual(left.map(({ name }) => name.split(' ')[0] ?? '').toSorted(byName), ['main', 'parent']);
-    await ended(dataDir);
-    assert.equal(isAlive(server), false);
+    await stopService(dataDir);
+    await until('the end of its server', async () => !isAlive(server));
     await assert.rejects(query(url, 'select 1'));
     const ids = left.map(({ id }) => id);
     const files = readdirSync(storageOf({ dataDir }), { encoding: 'utf8', recursive: true });
@@ -177,7 +184,7 @@ describe('Branches of tests', function () {
   });
 
   it('are made in a context with classes of its own, as each test file of Jest has', async () => {
-    const { cwd, dataDir } = createProject();
+    const { cwd, dataDir } = await createProject();
     const file = JSON.stringify(await builtTestLibrary());
     // Its files exist already, so Node throws errors of the other context.
     const code = `const vm = require('node:vm');
@@ -200,11 +207,11 @@ describe('Branches of tests', function () {
       [1, 2],
       [1, 2],
     ]);
-    await ended(dataDir);
+    await stopService(dataDir);
   });
 
   it('are not made by a failed migration, whose error the test gets', async () => {
-    const { cwd, api } = createProject();
+    const { cwd, api } = await createProject();
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), 'create nonsense');
     await assert.rejects(run(cwd, `await branch({ migrate: 'migrations' })`), /2\.sql: syntax error/);
     assert.deepEqual(
