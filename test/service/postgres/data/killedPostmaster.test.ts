@@ -80,6 +80,8 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
   }
 
   let branches = 0;
+  const restored = 'br-restored';
+  before(() => service.engine.createBranch({ id: restored }));
   const copies = {
     'a new branch': async () => {
       const branchId = `br-copy-${(branches += 1)}`;
@@ -89,11 +91,9 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
       return made ? service.create({ branchId }) : undefined;
     },
     'a restored branch': async () => {
-      const branchId = `br-restored-${(branches += 1)}`;
-      await service.engine.createBranch({ id: branchId });
-      const restore = { id: branchId, sourceId: main.branchId };
+      const restore = { id: restored, sourceId: main.branchId };
       const made = await copied(async () => service.engine.restoreBranch(restore));
-      return made ? service.create({ branchId }) : undefined;
+      return made ? service.create({ branchId: restored }) : undefined;
     },
     'a read replica': async () => {
       const replica = await service.create({ type: 'read_only' });
@@ -112,7 +112,8 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
         assert(!existsSync(pidFile()), 'the branch was recovered before it was copied');
         await check(result, committed);
         await service.engine.remove(result.id);
-        if (result.branchId !== main.branchId) await service.engine.deleteBranch(result.branchId);
+        if (![main.branchId, restored].includes(result.branchId))
+          await service.engine.deleteBranch(result.branchId);
       }
       assert(
         made > KILLS_PER_COPY_KIND / 2,
