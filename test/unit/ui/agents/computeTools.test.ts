@@ -185,6 +185,8 @@ describe('Tools for language models', () => {
       ['getCompute', { ...target, computeId: 'br-x' }, /^computeId must be the id of a compute .*\.$/],
       ['getCompute', { ...target, confirm: true }, /^Unknown input confirm\.$/],
       ['getCompute', { ...target, confirm: true, force: true }, /^Unknown input confirm, force\.$/],
+      ['listBranches', { projectId: '../x' }, /^projectId must be the id of a project\.$/],
+      ['createBranch', { hours: 0 }, /^hours must be a whole number from 1 to 720\.$/],
       ['getCompute', 'x', /^The input must be of type object\.$/],
       ['resizeCompute', { ...target, minCu: 0.3 }, /^The input must have sizes that exist.*[^.]\.$/],
     ] as const)

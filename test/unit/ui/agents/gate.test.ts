@@ -10,7 +10,6 @@ import { until } from '../../../workbench/until.ts';
 
 const { findGatedBranch } = await import('../../../../src/model/agents/tools/gate.ts');
 const { approveForAgent } = await import('../../../../src/ui/agents/approveForAgent.ts');
-const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 
 const ids = { projectId: 'shop', branchId: 'br-agent' };
 const caller = { agent: 'claude', worktree: path.resolve('/repo/task') };
@@ -133,22 +132,6 @@ describe('The gate of agents', () => {
       await approve();
       await assert.rejects(approve(), /The user did not approve this/);
       assert.equal(questions.length, 2);
-    });
-
-    it('asks nothing about a change without consequences, unless the project is production', async () => {
-      await approve(change);
-      assert.deepEqual(questions, []);
-      model.marks['shop'] = 'production';
-      answers.push('main', 'wrong', undefined);
-      await approve(change);
-      await assert.rejects(approve(change), /did not approve/);
-      assert.match(questions[0] ?? '', /Let claude delete main\?.*This is production/);
-    });
-
-    it('rejects a change of a read-only project without a question', async () => {
-      model.marks['shop'] = 'readOnly';
-      await assert.rejects(approve(), (error) => /read-only/.test(explainError(error).message));
-      assert.deepEqual(questions, []);
     });
 
     it('stops waiting after a minute, and ignores a later answer', async () => {
