@@ -217,7 +217,7 @@ describe('The program', () => {
   it('exits with 5 and loses no confirmed change when its disk is full', async function () {
     if (process.platform === 'win32') this.skip();
     // A limit on the size of files has the same effect as a full disk.
-    const under = ['bash', '-c', 'trap "" XFSZ; ulimit -f 300; exec "$@"', '--'];
+    const under = ['bash', '-c', 'trap "" XFSZ; ulimit -f 60; exec "$@"', '--'];
     const service = await start({ under });
     const made: number[] = [];
     await assert.rejects(async () => {
