@@ -4,7 +4,7 @@ import { branchCalls } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { startInProcess, useInProcess, type InProcess } from './inProcess.ts';
-import { PROJECT } from './sampleProject.ts';
+import { FREE, PROJECT, TAKEN } from './sampleProject.ts';
 
 const PRIMARY = { type: 'read_write' };
 
@@ -57,6 +57,26 @@ describe('Projects that clients create', () => {
       assert.equal(projects.length, 3);
     });
   }
+});
+
+describe('The size of a branch', () => {
+  const test = useInProcess();
+
+  it('is as of when its compute was last active, or that of its parent', async () => {
+    const api = callsOf(test());
+    const sizeOf = async (id: string) =>
+      (await api.branches(PROJECT)).find((branch) => branch.id === id)?.logical_size;
+    for (const size of [30_000_000, 40_000_000]) {
+      test().engine.branchSize = size;
+      await until('the size is known', async () => {
+        test().clock.advance(30_000);
+        return (await sizeOf(TAKEN)) === size;
+      });
+    }
+    assert.equal(await sizeOf(FREE), undefined);
+    const { branch } = await api.send('POST', `/${PROJECT}/branches`, {});
+    assert.equal(branch.logical_size, 40_000_000);
+  });
 });
 
 describe('A deleted project', () => {

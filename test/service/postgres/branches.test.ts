@@ -108,23 +108,6 @@ describe('Branches with Postgres', () => {
     assert(most > 1, 'no two were copied at the same time');
   });
 
-  it('have read replicas, also before their primary was ever started', async () => {
-    const branch = await create({ name: 'replicated' }, REPLICA);
-    assert.deepEqual(await rows(branch), ['first']);
-    const endpoint = { ...PRIMARY, branch_id: branch.branch.id };
-    const primary = await api.send<{ endpoint: { host: string }; operations: [] }>(
-      'POST',
-      `/${project}/endpoints`,
-      { endpoint },
-    );
-    await api.finish(project, primary.operations);
-    const host = branch.endpoints[0]?.host ?? '';
-    await query(api.uri(branch).replace(host, primary.endpoint.host), "insert into item values ('second')");
-    // It may be restarting.
-    const replicaRows = (): Promise<unknown[]> => rows(branch).catch(() => []);
-    await until('the replica has the row', async () => (await replicaRows()).includes('second'));
-  });
-
   it('are reset from their parent, and keep what they had under another name', async () => {
     const branch = await create({ name: 'feature' }, PRIMARY, REPLICA);
     const replica = { ...branch, connection_uris: branch.connection_uris.slice(1) };
@@ -189,19 +172,5 @@ describe('Branches with Postgres', () => {
     });
     await api.finish(project, operations);
     assert.deepEqual(await rows(target), ['first', 'new']);
-  });
-
-  it('leave no data behind when they are deleted', async () => {
-    const branch = await create({ name: 'short' }, PRIMARY);
-    const address = `/${project}/branches/${branch.branch.id}`;
-    const { operations } = await api.send('DELETE', address);
-    assert.deepEqual(
-      operations.map(({ action }) => action),
-      ['suspend_compute', 'delete_timeline'],
-    );
-    await api.finish(project, operations);
-    assert(!readdirSync(path.join(storageOf(service), 'branches')).includes(branch.branch.id));
-    await assert.rejects(query(api.uri(branch), 'select 1'));
-    await api.send('DELETE', address, undefined, 204);
   });
 });

@@ -140,18 +140,10 @@ describe('runSql', () => {
     );
   });
 
-  it('says what Postgres says', async () => {
-    await assert.rejects(run('selekt 1'), {
-      message: /^syntax error at or near "selekt" \(42601, at character 1\)$/,
-    });
+  it('says what Postgres says, without the password', async () => {
     await assert.rejects(run('select nam from shop.products'), /does not exist \(42703.*Hint: Perhaps/);
     await assert.rejects(run('select $1::int'), /bind message supplies 0 parameters/);
     await assert.rejects(run(' -- nothing'), /must return rows|empty/);
-    await assert.rejects(run('select 1\0; drop table shop.products'), /NUL/);
-    await assert.rejects(
-      run("select repeat('x', 100000)::int"),
-      (error: Error) => error.message.length <= 2000,
-    );
     await assert.rejects(runSql({ ...login, password: 'wrong-word' }, READ_ONE, never), (error: Error) => {
       assert.match(error.message, /password authentication failed/);
       return !error.message.includes('wrong-word');

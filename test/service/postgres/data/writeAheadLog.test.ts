@@ -34,6 +34,18 @@ describe('The write-ahead log', () => {
     assert(total < 34 * MEGABYTE, String(total));
   });
 
+  it('is not counted in the size of a branch, which is that of its databases while no server runs', async () => {
+    const uri = await service.uri(parent);
+    await query(
+      uri,
+      'create table sized as select repeat(md5(g::text), 20) from generate_series(1, 20000) g',
+    );
+    const [expected] = await query(uri, 'select sum(pg_database_size(oid))::float8 from pg_database');
+    await service.engine.suspend(parent.id);
+    const bytes = (await service.engine.size(parent.branchId)) ?? 0;
+    assert(Math.abs(bytes - Number(expected)) < MEGABYTE, `${bytes} ${String(expected)}`);
+  });
+
   it('of a suspended branch has only what a new server needs, also in its copies', async () => {
     const client = await connectTo(await service.uri(parent));
     await client.query(`create table filler as

@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { connectionUri } from '../../../helpers/connectionUri.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { processTree } from '../../../workbench/processes.ts';
+import { branchApi } from '../../catalog/branchApi.ts';
 import { eventually, query } from '../clients.ts';
 
 describe('service that is stopped while it creates its first data directories', () => {
@@ -58,16 +58,7 @@ describe('service that is stopped while it creates its first data directories', 
 
   it('creates them at the next start', async () => {
     const service = await startLocalService({ dataDir });
-    const { items } = await service.client.listComputes('shiny-wind-028834');
-    const computeId = 'ep-little-smoke-851426';
-    const uri = await connectionUri(service.client, 'shiny-wind-028834', {
-      computeId,
-      branchId: 'br-aged-salad-637688',
-      pooled: false,
-      role: 'app_owner',
-      database: 'app',
-      host: items.find(({ id }) => id === computeId)?.host ?? '',
-    });
+    const uri = await branchApi(() => service).uri();
     assert.deepEqual(await query(uri, 'select 1'), [1]);
     await service.stop();
   });
