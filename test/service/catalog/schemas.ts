@@ -32,7 +32,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
     create view actor_info as select a.actor_id, a.last_name, count(*) as films from actor a left join film_actor using (actor_id)
       group by a.actor_id, a.last_name;
     create aggregate group_concat(text) (sfunc = textcat, stype = text, initcond = '')`,
-  partitions: `
+  'partitions and inheritance': `
     create table payments (id bigint not null, paid_at timestamptz not null, amount numeric, primary key (id, paid_at))
       partition by range (paid_at);
     create table payments_2026_01 partition of payments for values from ('2026-01-01') to ('2026-02-01');
@@ -42,24 +42,21 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
     create table payments_rest partition of payments default;
     create table regions (code text, name text) partition by list (code);
     create table regions_eu partition of regions for values in ('de', 'fr', null);
-    create index on payments (amount) where amount > 100`,
-  inheritance: `
+    create index on payments (amount) where amount > 100;
     create table cities (name text, population real, elevation int);
     create table capitals (state char(2) unique not null) inherits (cities);
     alter table only cities add constraint high check (elevation > -500) no inherit;
     alter table capitals alter elevation set default 5, alter name set storage external, alter name set statistics 500;
-    alter table cities set (fillfactor = 70, autovacuum_enabled = off)`,
-  'generated columns': `
+    alter table cities set (fillfactor = 70, autovacuum_enabled = off);
     create table people (height_cm numeric, height_in numeric generated always as (height_cm / 2.54) stored, first text, last text,
       full_name text generated always as (coalesce(first, '') || ' ' || coalesce(last, '')) stored);
     create unique index on people (lower(full_name)) include (height_cm)`,
-  'domains and composite types': `
+  'types and functions and triggers': `
     create domain email as text collate "C" check (value like '%@%') not null;
     create domain work_email as email default 'a@b' constraint company check (value like '%@example.com');
     create type address as (street text, zip varchar(10), place point);
     create type span as range (subtype = float8, subtype_diff = float8mi);
-    create table offices (id uuid default gen_random_uuid() primary key, at address, mail work_email, opens span, all_at address[])`,
-  functions: `
+    create table offices (id uuid default gen_random_uuid() primary key, at address, mail work_email, opens span, all_at address[]);
     create function add(a int, b int = 2) returns int language sql immutable strict parallel safe return a + b;
     create function rows(n int) returns table (i int, t text) language sql stable cost 50 rows 7
       as 'select g, g::text from generate_series(1, n) g';
@@ -68,8 +65,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
     create function poly(anyelement, out first anyelement, out second anyarray) language sql as 'select $1, array[$1]';
     create function restricted() returns text language sql as $$ select 'a
 -- Name: not_an_object; Type: TABLE' $$;
-    comment on function add(int, int) is 'adds'`,
-  triggers: `
+    comment on function add(int, int) is 'adds';
     create table audit (at timestamptz default now(), what text);
     create table accounts (id int primary key, balance numeric, owner name default current_user);
     create function log() returns trigger language plpgsql as $$ begin insert into audit(what) values (tg_op); return null; end $$;
@@ -79,7 +75,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
     create trigger rows after insert on accounts referencing new table as added for each statement execute function log();
     create constraint trigger late after insert on accounts deferrable initially deferred for each row execute function log();
     alter table accounts disable trigger emptied`,
-  'row security': `
+  'row security and extensions': `
     create table notes (id int, author text default current_user, secret boolean);
     alter table notes enable row level security;
     alter table notes force row level security;
@@ -88,63 +84,54 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
     grant select (id, author), insert on notes to pg_monitor;
     grant usage on schema public to public;
     alter default privileges in schema public grant select on tables to pg_monitor;
-    revoke execute on all functions in schema public from public`,
-  extensions: `
+    revoke execute on all functions in schema public from public;
     create extension citext; create extension hstore; create extension pg_trgm; create extension btree_gist;
     create schema geo; create extension cube schema geo;
     create table places (name citext primary key, more hstore, at geo.cube);
     create index on places using gin (name gin_trgm_ops);
-    create index on places using gist (at)`,
-  'exclusion constraints': `
-    create extension btree_gist;
+    create index on places using gist (at);
     create table bookings (room int, during tstzrange not null, constraint no_overlap exclude using gist (room with =, during with &&)
       where (room > 0), exclude using btree (room with =) deferrable initially deferred)`,
-  'materialized views': `
+  'views and rules and collations': `
     create table sales (day date, amount numeric);
     create materialized view totals as select day, sum(amount) as total from sales group by day with no data;
     create unique index on totals (day);
     create view large with (security_barrier, check_option = local) as select * from sales where amount > 100;
-    create recursive view numbers (n) as values (1) union all select n + 1 from numbers where n < 5`,
-  rules: `
+    create recursive view numbers (n) as values (1) union all select n + 1 from numbers where n < 5;
     create table live (id int, name text); create table dead (id int, name text);
     create rule keep as on delete to live do instead insert into dead values (old.id, old.name);
     create view everything as select * from live union all select * from dead;
     create rule everything_insert as on insert to everything do instead (insert into live values (new.id, new.name); notify copied);
-    alter table live disable rule keep`,
-  collations: `
+    alter table live disable rule keep;
     create collation german (provider = icu, locale = 'de-u-co-phonebk');
     create collation caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
     create table words (word text collate german, key varchar(20) collate caseless unique, plain text collate "POSIX");
     create index on words (word collate "C" text_pattern_ops desc)`,
-  'names that need quoting': `
+  'odd names and text search': `
     create schema "my schema"; create schema "Größe/日本語";
     create table "my schema"."select" ("from" int, "a""b" text, "c'd" text default E'\\\\');
     create table "Größe/日本語"."🐘" ("%s" int unique, "🐘 key" serial);
-    create index "semi; drop" on "my schema"."select" ("a""b") where "from" <> 0`,
-  'text search': `
+    create index "semi; drop" on "my schema"."select" ("a""b") where "from" <> 0;
     create text search dictionary plain_dict (template = simple, stopwords = english);
     create text search configuration mine (copy = simple);
     alter text search configuration mine alter mapping for asciiword with plain_dict, english_stem`,
-  'operators and casts': `
+  'operators and keys and statistics': `
     create type pair as (a int, b int);
     create function pair_sum(pair) returns int language sql immutable as 'select ($1).a + ($1).b';
     create cast (pair as int) with function pair_sum(pair) as assignment;
     create function same(pair, pair) returns boolean language sql immutable as 'select pair_sum($1) = pair_sum($2)';
-    create operator === (leftarg = pair, rightarg = pair, function = same, commutator = ===)`,
-  'foreign keys': `
+    create operator === (leftarg = pair, rightarg = pair, function = same, commutator = ===);
     create table a (id int primary key, b_id int); create table b (id int, part int, a_id int references a, primary key (id, part));
     alter table a add constraint a_to_b foreign key (b_id, id) references b (id, part) match full
       on delete set null (b_id) deferrable initially deferred not valid;
-    create table tree (id int primary key, parent int references tree)`,
-  statistics: `
+    create table tree (id int primary key, parent int references tree);
     create table zip (city text, state text, zip text);
     create statistics zip_dependencies (dependencies, ndistinct) on city, zip from zip;
     create statistics zip_mcv (mcv) on state, (lower(city)) from zip;
     alter statistics zip_dependencies set statistics 200;
     create index zip_lower on zip using btree (lower(city), state) with (fillfactor = 90);
     alter table zip cluster on zip_lower;
-    alter table zip replica identity full; create unlogged table scratch (x xml, j jsonb)`,
-  publications: `
+    alter table zip replica identity full; create unlogged table scratch (x xml, j jsonb);
     create table events (id int primary key, body jsonb, big bytea) with (toast_tuple_target = 4080);
     create publication some_events for table events (id, body) where (id > 10) with (publish = 'insert, update');
     create schema reporting authorization current_user; comment on schema reporting is null;
