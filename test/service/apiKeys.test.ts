@@ -3,39 +3,31 @@ import { readFileSync } from 'node:fs';
 import { isRejected } from '../../src/api/errors.ts';
 import { RevokedApiKey } from '../../src/api/records/records.ts';
 import { call } from '../helpers/call.ts';
-import {
-  accountFile,
-  startLocalService,
-  temporaryFolder,
-  type LocalService,
-} from '../helpers/localService.ts';
+import { accountFile, startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { didNotStart } from './didNotStart.ts';
+import { useQuietService } from './useQuietService.ts';
 
 describe('API keys', () => {
-  let service: LocalService;
-  before(async () => {
-    service = await startLocalService({ postgres: false });
-  });
-  after(() => service.stop());
+  const service = useQuietService();
 
-  const getWith = (key: string | undefined, path = '/projects') => call(service.baseUrl, { path, key });
+  const getWith = (key: string | undefined, path = '/projects') => call(service().baseUrl, { path, key });
   const listed = async (id: number) =>
-    (await service.client.listApiKeys()).items.find((key) => key.id === id);
+    (await service().client.listApiKeys()).items.find((key) => key.id === id);
 
   it('are created with a value that works at once and appears nowhere else', async () => {
-    const made = await service.client.createApiKey('ci');
+    const made = await service().client.createApiKey('ci');
     assert(Number.isInteger(made.id));
     assert.match(made.key, /^[0-9a-f]{64}$/);
     assert.equal(made['name'], 'ci');
     assert.equal((await getWith(made.key)).status, 200);
-    const { text } = await getWith(service.key, '/api_keys');
+    const { text } = await getWith(service().key, '/api_keys');
     assert(!text.includes(made.key));
-    assert(!readFileSync(accountFile(service.dataDir), 'utf8').includes(made.key));
-    assert(!service.stderr().includes(made.key));
+    assert(!readFileSync(accountFile(service().dataDir), 'utf8').includes(made.key));
+    assert(!service().stderr().includes(made.key));
   });
 
   it('record when and from where they were last used', async () => {
-    const made = await service.client.createApiKey('used');
+    const made = await service().client.createApiKey('used');
     assert.equal((await listed(made.id))?.last_used_at, null);
     const before = Date.now();
     await getWith(made.key);
@@ -46,11 +38,11 @@ describe('API keys', () => {
   });
 
   it('are revoked at once and permanently', async () => {
-    const made = await service.client.createApiKey('gone');
+    const made = await service().client.createApiKey('gone');
     await getWith(made.key);
     // A key can revoke itself.
     const revocation = { method: 'DELETE', path: `/api_keys/${made.id}`, key: made.key };
-    const { json } = await call(service.baseUrl, revocation);
+    const { json } = await call(service().baseUrl, revocation);
     const revoked = RevokedApiKey.parse(json);
     assert.equal(revoked.name, 'gone');
     assert.equal(revoked.created_at, made.created_at);
@@ -58,7 +50,7 @@ describe('API keys', () => {
     assert.equal(revoked.last_used_from_addr, '127.0.0.1');
     assert.equal((await getWith(made.key)).status, 401);
     assert.equal(await listed(made.id), undefined);
-    await assert.rejects(service.client.revokeApiKey(made.id), (error) => isRejected(error, 404));
+    await assert.rejects(service().client.revokeApiKey(made.id), (error) => isRejected(error, 404));
   });
 
   const invalid: Record<string, Record<string, string>> = {
@@ -75,22 +67,22 @@ describe('API keys', () => {
   for (const [what, headers] of Object.entries(invalid)) {
     it(`get 401 with ${what}`, async () => {
       const authorization = headers['authorization']
-        ?.replace('KEY', service.key)
-        .replace('PART', service.key.slice(0, -1));
-      const reply = await call(service.baseUrl, {
+        ?.replace('KEY', service().key)
+        .replace('PART', service().key.slice(0, -1));
+      const reply = await call(service().baseUrl, {
         path: '/projects',
         headers: authorization === undefined ? {} : { authorization },
       });
       assert.equal(reply.status, 401);
       assert.deepEqual(Object.keys(reply.json as object), ['request_id', 'code', 'message']);
-      assert(!reply.text.includes(service.key));
+      assert(!reply.text.includes(service().key));
     });
   }
 
   it('are required even to learn which paths and methods exist', async () => {
     for (const path of ['/nothing', '/', ''])
-      assert.equal((await call(service.baseUrl, { path })).status, 401, path);
-    assert.equal((await call(service.baseUrl, { method: 'PUT', path: '/projects' })).status, 401);
+      assert.equal((await call(service().baseUrl, { path })).status, 401, path);
+    assert.equal((await call(service().baseUrl, { method: 'PUT', path: '/projects' })).status, 401);
   });
 });
 

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ComputePatch } from '../../src/api/records/requests.ts';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { actions, FREE, PROJECT, isHttpError, sampleProject, TAKEN } from './sampleProject.ts';
+import { useQuietService } from './useQuietService.ts';
 
 describe('Compute changes', () => {
-  let service: LocalService;
-  before(async () => {
-    service = await startLocalService({ postgres: false });
-  });
-  after(() => service.stop());
-  const { found, settled, create, change, raw } = sampleProject(() => service);
+  const service = useQuietService();
+  const { found, settled, create, change, raw } = sampleProject(service);
 
   describe('An update', () => {
     it('without effect on connections applies at once, without an operation', async () => {
@@ -65,7 +61,7 @@ describe('Compute changes', () => {
       ]);
       assert.equal((await settled(id)).current_state, 'idle');
       assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 409);
-      await assert.rejects(service.client.restartCompute(PROJECT, id), isHttpError(409, /disabled/));
+      await assert.rejects(service().client.restartCompute(PROJECT, id), isHttpError(409, /disabled/));
       await change(id, { disabled: false });
       await settled(id);
       assert.equal((await raw('POST', `/endpoints/${id}/start`)).status, 200);
@@ -100,7 +96,7 @@ describe('Compute changes', () => {
   describe('Restarting and starting', () => {
     it('suspends and starts an active compute', async () => {
       const { id } = await create();
-      const outcome = await service.client.restartCompute(PROJECT, id);
+      const outcome = await service().client.restartCompute(PROJECT, id);
       assert.deepEqual(actions(outcome), ['suspend_compute running', 'start_compute scheduling']);
       assert.equal(outcome.compute?.pending_state, 'active');
       assert.equal((await settled(id)).current_state, 'active');
@@ -110,7 +106,9 @@ describe('Compute changes', () => {
       const { id } = await create();
       await raw('POST', `/endpoints/${id}/suspend`);
       assert.equal((await settled(id)).current_state, 'idle');
-      assert.deepEqual(actions(await service.client.restartCompute(PROJECT, id)), ['start_compute running']);
+      assert.deepEqual(actions(await service().client.restartCompute(PROJECT, id)), [
+        'start_compute running',
+      ]);
       assert.equal((await settled(id)).current_state, 'active');
     });
 
@@ -124,7 +122,7 @@ describe('Compute changes', () => {
   describe('A deletion', () => {
     it('returns the record and a suspend_compute, and is permanent', async () => {
       const { id } = await create();
-      const outcome = await service.client.deleteCompute(PROJECT, id);
+      const outcome = await service().client.deleteCompute(PROJECT, id);
       assert.equal(outcome.compute?.id, id);
       assert.deepEqual(actions(outcome), ['suspend_compute running']);
       assert.equal(await found(id), undefined);
@@ -134,7 +132,7 @@ describe('Compute changes', () => {
 
     it('returns 204 without a body if there is no such compute, or no longer', async () => {
       const { id } = await create();
-      await service.client.deleteCompute(PROJECT, id);
+      await service().client.deleteCompute(PROJECT, id);
       for (const each of [id, 'ep-never-was-000000']) {
         const { status, text } = await raw('DELETE', `/endpoints/${each}`);
         assert.deepEqual([status, text], [204, '']);

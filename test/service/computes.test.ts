@@ -5,16 +5,13 @@ import type { ComputeCreation } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
+import { useQuietService } from './useQuietService.ts';
 import { FREE, PROJECT, isHttpError, replica, sampleProject, TAKEN } from './sampleProject.ts';
 
 describe('Computes', () => {
-  let service: LocalService;
-  before(async () => {
-    service = await startLocalService({ postgres: false });
-  });
-  after(() => service.stop());
+  const service = useQuietService();
 
-  const { settled, create, raw } = sampleProject(() => service);
+  const { settled, create, raw } = sampleProject(service);
 
   describe('A new compute', () => {
     it('is returned with 201 in state init, pending active, and with a running start_compute', async () => {
@@ -101,7 +98,7 @@ describe('Computes', () => {
       it(`with ${what} is rejected with ${status} and not created`, async () => {
         const before = (await raw('GET', '/endpoints')).text;
         await assert.rejects(
-          service.client.createCompute(PROJECT, { ...replica, ...creation }),
+          service().client.createCompute(PROJECT, { ...replica, ...creation }),
           isHttpError(status, message),
         );
         assert.equal((await raw('GET', '/endpoints')).text, before);
@@ -111,7 +108,7 @@ describe('Computes', () => {
     it('is the only primary of its branch, even if several are created at once', async () => {
       const creation = { branch_id: 'br-young-moon-279461', type: 'read_write' } as const;
       const tries = Array.from({ length: 10 }, () =>
-        service.client.createCompute('calm-poetry-195246', creation),
+        service().client.createCompute('calm-poetry-195246', creation),
       );
       const results = await Promise.allSettled(tries);
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
