@@ -63,14 +63,6 @@ describe('service after it was killed', function () {
     return pids;
   };
 
-  it('leaves nothing behind when it is stopped', async () => {
-    const service = await start();
-    await requireRow();
-    await service.stop();
-    assert.deepEqual(processesOf(dataDir), []);
-    assert.ok(!existsSync(postmasterPid()));
-  });
-
   it('stops the Postgres and the PgBouncer it finds, and serves again', async () => {
     const pids = await leaveRunning();
     assert.equal(pids.length, findPooler() === undefined ? 1 : 2);
@@ -141,6 +133,7 @@ describe('service after it was killed', function () {
     await answers(uri);
     await service.stop();
     assert.deepEqual(processesOf(dataDir), []);
+    assert.ok(!existsSync(postmasterPid()));
   });
 });
 
