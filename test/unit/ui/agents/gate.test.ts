@@ -69,20 +69,15 @@ describe('The gate of agents', () => {
     assert.equal(await isOwn(), false);
   });
 
-  it('is closed for the default branch', async () => {
-    made = { ...made, default: true };
-    assert.equal(await isOwn(), false);
-  });
-
-  it('is closed for a protected branch', async () => {
-    made = { ...made, protected: true };
-    assert.equal(await isOwn(), false);
-  });
-
-  it('is closed for a branch that the user keeps', async () => {
-    made = { ...made, expires_at: null };
-    assert.equal(await isOwn(), false);
-  });
+  for (const [what, fields] of [
+    ['the default branch', { default: true }],
+    ['a protected branch', { protected: true }],
+    ['a branch that the user keeps', { expires_at: null }],
+  ] as const)
+    it(`is closed for ${what}`, async () => {
+      made = { ...made, ...fields };
+      assert.equal(await isOwn(), false);
+    });
 
   it('is closed for a parent, even of a branch of the agent', async () => {
     others = [{ id: 'br-child', name: 'child', parent_id: 'br-agent' }];
