@@ -120,6 +120,7 @@ function branchText(
   const { file, variable } = deps.config.env(folder.uri);
   const computes = current && deps.inventory.computesOf(current.projectId)?.branches();
   const compute = current && computes?.get(current.branchId)?.find(isPrimary);
+  const label = l10n.t('Database branch {0}', name);
   const table = markdownTable(name, [
     [l10n.t('Project'), current?.projectName],
     [l10n.t('Id'), current?.branchId],
@@ -135,7 +136,7 @@ function branchText(
     // High-contrast themes have no color for warnings.
     icon: isWarning ? 'warning' : 'database',
     text: labelWithState(name, state),
-    spoken: { label: [l10n.t('Database branch {0}', name), ...notes].join('. ') },
+    spoken: { label: notes.length === 0 ? label : `${label}. ${notes.join(' ')}` },
     tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedText(unusedCount)])}`,
     isWarning,
   };
