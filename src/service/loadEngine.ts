@@ -8,7 +8,7 @@ import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './
 import {
   abandonedDirectories,
   createUsableFolder,
-  removeTemporary,
+  removeTemporaryDirectory,
   type DataDirectory,
 } from './state/dataDirectory.ts';
 
@@ -46,7 +46,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const storage = openStorage(directory, account);
   for (const folder of abandoned)
     stopOrphans({ root: path.join(folder, 'postgres') }).then(
-      () => removeTemporary(folder),
+      () => removeTemporaryDirectory(folder),
       () => undefined,
     );
   // If it fails, for example because another service removed the folder first, the next service tries again.

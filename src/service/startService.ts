@@ -53,7 +53,7 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
     await plane.end();
   };
   try {
-    addFirstKey(plane, options.apiKey, log);
+    addStartupKey(plane, options.apiKey, log);
     await store.whenDurable();
     server = await listen(createListener(plane, leases), options.port).catch((error: unknown) => {
       throw portFailure(options.port, error);
@@ -87,7 +87,7 @@ async function openStore(deps: ServiceDependencies): Promise<Store> {
 }
 
 /** Adds the key that the service was started with, or else a new one to a new account. */
-function addFirstKey(plane: ControlPlane, apiKey: string | undefined, log: (line: string) => void): void {
+function addStartupKey(plane: ControlPlane, apiKey: string | undefined, log: (line: string) => void): void {
   if (apiKey === undefined) {
     if (plane.store.isNew) log(`API key (shown only now): ${plane.keys.create('first key').key}`);
     return;

@@ -16,14 +16,14 @@ type Current = Pick<
   'branch_id' | 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'settings' | 'disabled'
 >;
 
-/** Attributes that Postgres reads when it starts. */
-interface StartAttributes {
+/** Attributes whose change restarts the compute (section 3.2, rules 1 and 2). */
+interface RestartAttributes {
   readonly minCu: unknown;
   readonly maxCu: unknown;
   readonly pgSettings: unknown;
 }
 
-export const isRestartRequired = (before: StartAttributes, after: StartAttributes): boolean =>
+export const isRestartRequired = (before: RestartAttributes, after: RestartAttributes): boolean =>
   before.minCu !== after.minCu ||
   before.maxCu !== after.maxCu ||
   !isDeepStrictEqual(before.pgSettings, after.pgSettings);

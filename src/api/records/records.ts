@@ -33,7 +33,7 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A new API key with its secret value, which no other reply contains (section 2.2, and the public service). */
+/** A new API key with its secret value, which no other reply contains (section 2.2). The public service does the same. */
 export const CreatedApiKey = z.object({
   id: apiKeyId,
   key: z.string().check(z.refine(isSendableKey)),

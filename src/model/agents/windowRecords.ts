@@ -50,8 +50,8 @@ export async function windowsFor(
     const open = (await Promise.all(found.folders.map(real))).filter(
       (entry) => current !== undefined && isWithin(entry, current),
     );
-    const depth = Math.max(0, ...open.map(({ length }) => length));
-    return { ...found, rank: found.pid === pid ? Number.MAX_VALUE : depth };
+    const longestMatch = Math.max(0, ...open.map(({ length }) => length));
+    return { ...found, rank: found.pid === pid ? Number.MAX_VALUE : longestMatch };
   });
   return (await Promise.all(ranked)).toSorted((a, b) => b.rank - a.rank || b.usedAt - a.usedAt);
 }

@@ -14,7 +14,7 @@ export interface CompletionContext {
 }
 
 /** Characters read on each side of the cursor, so that typing in a huge line stays fast. */
-const LOOK_BACK = 1_000;
+const MAX_CONTEXT_LENGTH = 1_000;
 const MAX_TYPED_LENGTH = 260;
 
 const TYPED = [/[A-Za-z0-9][A-Za-z0-9.-]*:\d{0,5}$/, /(?:[A-Za-z0-9][A-Za-z0-9.-]*)?$/];
@@ -22,8 +22,8 @@ const REST = /^[A-Za-z0-9.-]*(?::\d{1,5})?/;
 
 /** @returns undefined if no host belongs here */
 export function completionContext(line: string, column: number): CompletionContext | undefined {
-  const before = line.slice(Math.max(0, column - LOOK_BACK), column);
-  const after = line.slice(column, column + LOOK_BACK);
+  const before = line.slice(Math.max(0, column - MAX_CONTEXT_LENGTH), column);
+  const after = line.slice(column, column + MAX_CONTEXT_LENGTH);
   for (const pattern of TYPED) {
     const typed = pattern.exec(before.slice(-MAX_TYPED_LENGTH))?.[0];
     if (typed === undefined) continue;

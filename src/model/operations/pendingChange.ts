@@ -8,7 +8,7 @@ interface TrackedOperation {
   readonly id: string;
   readonly action: string;
   readonly status: string;
-  /** The failed attempts of the service. */
+  /** How many attempts of the service have failed so far. */
   readonly failures: number;
   /** The service's message about a failure. */
   readonly error?: string | undefined;

@@ -35,8 +35,8 @@ export class Prefetch {
   get isPartial(): boolean {
     const { projects } = this.#inventory;
     if (projects === undefined) return false;
-    const isMissing = (id: string) => this.#inventory.computesOf(id)?.isLoaded !== true;
-    return !projects.isLoaded || [...projects.entries.keys()].some(isMissing);
+    const isUnloaded = (id: string) => this.#inventory.computesOf(id)?.isLoaded !== true;
+    return !projects.isLoaded || [...projects.entries.keys()].some(isUnloaded);
   }
 
   async #load(): Promise<void> {

@@ -2,10 +2,10 @@
 import type { Memory } from '../memory.ts';
 
 /** The entry of {@link KnownHosts}. */
-export const KNOWN_HOSTS = 'hostedPostgres.knownHosts';
+export const KNOWN_HOSTS_ENTRY = 'hostedPostgres.knownHosts';
 
 /** Whether any window has an env file to show or update. */
 export function hasKnownHosts(memory: Pick<Memory, 'get'>): boolean {
-  const stored = memory.get(KNOWN_HOSTS);
+  const stored = memory.get(KNOWN_HOSTS_ENTRY);
   return Array.isArray(stored) && stored.length > 0;
 }

@@ -11,7 +11,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../memory.ts';
 import { isSameBranch, type BranchRef } from './branchMap.ts';
 import { hostKey } from './databaseUrl.ts';
-import { hasKnownHosts, KNOWN_HOSTS } from './hasKnownHosts.ts';
+import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 
 export interface KnownBranch extends BranchRef {
   readonly projectName: string;
@@ -87,7 +87,7 @@ export class KnownHosts {
     const before = new Map(read(this.#memory));
     if (entries.every(([host, known]) => isDeepStrictEqual(before.get(host), known))) return;
     for (const [host] of entries) before.delete(host);
-    await this.#memory.update(KNOWN_HOSTS, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
+    await this.#memory.update(KNOWN_HOSTS_ENTRY, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
     this.#changed.fire();
   }
 }
@@ -121,7 +121,7 @@ function updated(inventory: KnownInventory, known: KnownBranch): KnownBranch {
 }
 
 function read(memory: Pick<Memory, 'get'>): readonly (readonly [string, KnownBranch])[] {
-  const stored = memory.get(KNOWN_HOSTS);
+  const stored = memory.get(KNOWN_HOSTS_ENTRY);
   return Array.isArray(stored) ? stored.filter(isEntry) : [];
 }
 

@@ -65,7 +65,7 @@ export interface WorkFolderState extends Facts {
   readonly decision: Decision;
 }
 
-/** The state of a folder without a repository. */
+/** The state of a folder without a repository, and of every folder until it is first read. */
 const NO_STATE: WorkFolderState = {
   repository: undefined,
   git: { branch: undefined, pause: undefined },

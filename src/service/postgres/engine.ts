@@ -13,7 +13,7 @@ import { chooseBinaries, type Programs } from './config/programs.ts';
 import { createBranch, deleteBranch, restoreBranch } from './data/branches.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
 import { databasesSize, removeAll } from './data/files.ts';
-import { serviceLogins } from './data/logins.ts';
+import { servicePasswords } from './data/logins.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './data/storage.ts';
 import { ensureCertificate } from './network/certificate.ts';
 import { freePorts } from './network/serverAddress.ts';
@@ -47,7 +47,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   const binaries = chooseBinaries(programs, majorsInUse(options.root));
   const storage = openStorage(options.root);
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
-  const [logins, certificate] = [serviceLogins(storage.root), ensureCertificate(storage.root)];
+  const [logins, certificate] = [servicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
   const deps = { storage, isTemporary, binaries, logins, certificate, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);

@@ -43,7 +43,7 @@ const TEMPORARY = 'hosted-postgres-temporary-';
 export function openDataDirectory(dataDir: string | undefined): DataDirectory {
   if (dataDir === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), TEMPORARY));
-    process.once('exit', () => removeTemporary(folder));
+    process.once('exit', () => removeTemporaryDirectory(folder));
     return { folder, isTemporary: true };
   }
   return { folder: createUsableFolder(path.resolve(dataDir)), isTemporary: false };
@@ -60,7 +60,7 @@ export function createUsableFolder(folder: string): string {
   }
 }
 
-export function removeTemporary(folder: string): void {
+export function removeTemporaryDirectory(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   } catch {
@@ -94,25 +94,25 @@ interface InstanceLock {
 
 /** Opens both files at once: a service that root started can't open them later. @throws {StartError} `alreadyRunning` */
 export function lockInstance(folder: string): InstanceLock {
-  const lock = path.join(folder, LOCK);
-  const info = path.join(folder, 'service.json');
+  const lockPath = path.join(folder, LOCK);
+  const infoPath = path.join(folder, 'service.json');
   const me = { ...ownIdentity(), host: os.hostname() };
-  const owner = takeLock(lock, me);
-  if (owner !== undefined) throw alreadyRunning(folder, info, owner);
-  rmSync(info, { force: true });
-  const infoFile = attempt(info, () => openSync(info, 'wx', 0o600));
-  const lockFile = attempt(lock, () => openSync(lock, 'r+'));
-  const renewal = setInterval(() => renew(lockFile, me), RENEWAL_INTERVAL).unref();
+  const owner = takeLock(lockPath, me);
+  if (owner !== undefined) throw alreadyRunning(folder, infoPath, owner);
+  rmSync(infoPath, { force: true });
+  const infoDescriptor = attempt(infoPath, () => openSync(infoPath, 'wx', 0o600));
+  const lockDescriptor = attempt(lockPath, () => openSync(lockPath, 'r+'));
+  const renewal = setInterval(() => renew(lockDescriptor, me), RENEWAL_INTERVAL).unref();
   return {
     publish(baseUrl, leaseSecret) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
       const text = JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret });
-      attempt(info, () => writeSync(infoFile, text));
+      attempt(infoPath, () => writeSync(infoDescriptor, text));
     },
     release() {
       clearInterval(renewal);
-      remove(info, infoFile);
-      remove(lock, lockFile);
+      remove(infoPath, infoDescriptor);
+      remove(lockPath, lockDescriptor);
     },
   };
 }

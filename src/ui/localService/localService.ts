@@ -78,7 +78,7 @@ export class LocalService implements Disposable {
     await this.#connect();
   }
 
-  /** @param folder by default, searches for Postgres. @returns why that Postgres can't be used */
+  /** @param folder of Postgres; undefined to search for one. @returns why it can't be used; undefined if it can */
   async checkPostgres(folder: string | undefined): Promise<string | undefined> {
     return await checkPostgres(this.#deps.script, folder);
   }

@@ -28,7 +28,7 @@ interface BranchQuestion {
 }
 
 /** Asks for the database branch of a git branch. */
-export async function askForBranch(
+export async function askForDatabaseBranch(
   work: WorkFolder,
   log: Pick<Log, 'error'>,
   { gitBranch, reason, parent }: BranchQuestion,

@@ -15,7 +15,7 @@ import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
 import { knownBranchName } from '../text/workBranchText.ts';
-import { askForBranch, SwitchNotices, type NamedBranch } from './followNotices.ts';
+import { askForDatabaseBranch, SwitchNotices, type NamedBranch } from './followNotices.ts';
 import { findTarget } from '../../model/workBranch/findTarget.ts';
 
 export interface WorkFoldersDependencies {
@@ -129,7 +129,7 @@ export class WorkFolders implements Disposable {
       findTarget: (target, before) => findTarget({ session, inventory, knownHosts }, target, before),
       ask: (gitBranch, reason) => {
         if (!vscodeWindow.state.focused) return false;
-        void askForBranch(work, log, { gitBranch, reason, parent: this.#parentOf(work) });
+        void askForDatabaseBranch(work, log, { gitBranch, reason, parent: this.#parentOf(work) });
         return true;
       },
       onError: (error) => log.error('Following the Git branch', error),

@@ -62,7 +62,7 @@ export async function readWithPassword(target: BranchTarget): Promise<BranchCata
   return (await readCatalog(target, ONLY_ROLE)).catalog;
 }
 
-/** Resolves when Postgres has done it. @throws {HttpError} 404, or 423 while an operation runs on the branch */
+/** Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */
 export async function changeCatalog(target: BranchTarget, command: CatalogCommand): Promise<CatalogResult> {
   const { branch, engine } = await findWithPostgres(target);
   requireFree(target.project, branch);

@@ -78,7 +78,7 @@ export class Catalogs {
   ): Promise<Result> {
     const { branches } = this.#deps;
     const lock = branches.lock(branchId);
-    // Does not wait for copies of the branch, unless a server must be started.
+    // Copying the branch holds the shared lock, too, so this doesn't wait for it unless a server must be started.
     const result = await lock.shared(async () => {
       const primary = branches.primary(branchId);
       const found = primary === undefined ? cached() : await read(primary);
@@ -88,7 +88,7 @@ export class Catalogs {
     return lock.exclusive(async () => use(cached() ?? (await withBranchServer(this.#deps, branchId, read))));
   }
 
-  /** Does not wait for the branch's data, which may be created at this moment. */
+  /** Doesn't wait for the branch's data, which another call may be creating. */
   async #readNew(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
     const { password, ...catalog } = await this.#deps.branches.prepare(branchId);
     const isAsked = roleOf(passwordOf, catalog.roles) !== undefined;

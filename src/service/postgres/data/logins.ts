@@ -13,19 +13,19 @@ import { makePrivateFolder, readPrivateJson, writePrivateFile } from './files.ts
 export const BRANCH_ROLE = 'app_owner';
 export const BRANCH_DATABASE = 'app';
 
-const ServiceLogins = z.object({ superuser: z.string(), replicator: z.string() });
-export type ServiceLogins = z.infer<typeof ServiceLogins>;
+const ServicePasswords = z.object({ superuser: z.string(), replicator: z.string() });
+export type ServicePasswords = z.infer<typeof ServicePasswords>;
 
-/** The owner of a branch's first database. */
+/** How the owner of a branch's first database logs in. */
 const BranchLogin = z.object({ role: z.string(), password: z.string(), database: z.string() });
 export type BranchLogin = z.infer<typeof BranchLogin>;
 
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /** The service's passwords, created at the first call. */
-export function serviceLogins(root: string): ServiceLogins {
+export function servicePasswords(root: string): ServicePasswords {
   const file = path.join(root, 'logins.json');
-  if (existsSync(file)) return readPrivateJson(file, ServiceLogins, 'use another data directory');
+  if (existsSync(file)) return readPrivateJson(file, ServicePasswords, 'use another data directory');
   return create(file, { superuser: newPassword(), replicator: newPassword() });
 }
 

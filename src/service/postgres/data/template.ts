@@ -14,7 +14,7 @@ import {
   BRANCH_ROLE,
   scramVerifier,
   type BranchLogin,
-  type ServiceLogins,
+  type ServicePasswords,
 } from './logins.ts';
 import type { Certificate } from '../network/certificate.ts';
 import { runProgram } from '../process/runProgram.ts';
@@ -34,7 +34,7 @@ export interface EngineDependencies {
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
   readonly binaries: Binaries;
-  readonly logins: ServiceLogins;
+  readonly logins: ServicePasswords;
   readonly certificate: Certificate;
   /** Aborted when the engine is closed. Unfinished folders are then removed. */
   readonly shutdownSignal: AbortSignal;
@@ -124,7 +124,7 @@ export const ownerRights = (major: number): string => (major >= 16 ? 'CREATEDB C
 /** The roles that these roles are members of. */
 export const OWNER_ROLES = 'pg_monitor, pg_signal_backend';
 
-function rolesAndDatabase(major: number, logins: ServiceLogins): string[] {
+function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
   return [
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,

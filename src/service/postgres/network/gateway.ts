@@ -7,8 +7,8 @@
  * HTTP requests are those of the serverless driver (`../serverless`).
  *
  * Activity keeps a compute from being suspended: each connection of a client or of PgBouncer, from its first packet until it
- * closes, whether it runs queries or not. A connection without a packet, a cancel request and a read replica, which does not
- * use the gateway, are not activity.
+ * closes, whether it runs queries or not. A connection without a packet, a cancel request and the replication of a read
+ * replica, which bypasses the gateway, are not activity.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 
 const KEPT_LINES = 40;
 
-/** Longer lines are cut, so that a message can't fill the memory. */
-const MAX_LINE_LENGTH = 10_000;
+/** Characters kept of a line that is still incomplete, so that an endless one can't fill the memory. */
+const MAX_PARTIAL_LENGTH = 10_000;
 
 /** Messages of every start and stop. */
 const ROUTINE =
@@ -31,7 +31,7 @@ export function followLog(stream: Readable, listener: (line: string) => void): r
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
     const lines = (partial + text).split('\n');
-    partial = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+    partial = (lines.pop() ?? '').slice(0, MAX_PARTIAL_LENGTH);
     for (const line of lines.map((each) => each.trimEnd())) {
       last.push(line);
       if (last.length > KEPT_LINES) last.shift();

@@ -34,7 +34,7 @@ export async function showAgents(context: CommandContext): Promise<void> {
   const placeholder = l10n.t('What agents have created and called');
   const items = async (show: (known: readonly Item[]) => void) => {
     show(itemsOf(context));
-    // Without the service, the list shows what was created.
+    // If the refresh fails, the list shows the branches as they were recorded when they were created.
     await refresh(context).catch((error: unknown) => context.log.error('Loading branches of agents', error));
     return itemsOf(context);
   };
