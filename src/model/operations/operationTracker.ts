@@ -1,7 +1,7 @@
 /**
  * Follows the operations of changes until they end, and reports how they ended. Each poll requests the computes of the
- * project, and the branches if one is changing. Once the compute or branch has settled, or takes long to, its operations are
- * requested too, if the service offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
+ * project, and the branches if one is changing. Once the compute or branch has settled, its operations are requested too, if
+ * the service offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
  */
 import { faultOf, isRejected, retryAfterOf } from '../../api/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
@@ -42,8 +42,8 @@ interface OperationTrackerDependencies {
 /** Milliseconds until the tracker gives up on a change and shows a warning. */
 export const GIVE_UP_AFTER = 15 * 60_000;
 
-/** Milliseconds until the operations of an unsettled compute or branch are requested, in case they failed. */
-const MAX_UNSETTLED_TIME = 15_000;
+/** Milliseconds between requests for the operations of an unsettled compute. */
+const UNSETTLED_INTERVAL = 15_000;
 
 export class OperationTracker implements Disposable {
   readonly #deps: OperationTrackerDependencies;
@@ -52,6 +52,8 @@ export class OperationTracker implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly #ended = new Emitter<EndReport>();
   readonly #disposables = new DisposableStore();
+  /** By change: when its operations are requested next, and how often they were requested. */
+  readonly #requests = new Map<string, { readonly next: number; readonly times: number }>();
   #all: readonly PendingChange[];
   #poller: Poller | undefined;
 
@@ -66,6 +68,7 @@ export class OperationTracker implements Disposable {
     this.#disposables.add(this.#changed);
     this.#disposables.add(this.#ended);
     const connectionChanged = () => {
+      this.#requests.clear();
       this.#updatePoller();
       this.#changed.fire();
     };
@@ -148,44 +151,43 @@ export class OperationTracker implements Disposable {
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;
-    // Most changes of a service on this machine take less than a second.
-    const shortest = this.#budget.isUnlimited ? 250 : 1000;
-    const interval = age < 60_000 ? shortest : age < 5 * 60_000 ? 2000 : 5000;
+    const interval = age < 60_000 ? this.#shortest : age < 5 * 60_000 ? 2000 : 5000;
     return Math.max(interval, this.#budget.waitFor(1));
   }
 
-  async #tick(): Promise<void> {
-    const { connection } = this.#deps.session;
-    if (connection === undefined) return;
-    const byProject = Map.groupBy(this.pending, (change) => change.projectId);
-    const polls = [...byProject].map(([projectId, changes]) => this.#poll(connection, projectId, changes));
-    for (const result of await Promise.allSettled(polls))
-      if (result.status === 'rejected') throw result.reason;
+  /** Most changes of a service on this machine take less than a second. */
+  get #shortest(): number {
+    return this.#budget.isUnlimited ? 250 : 1000;
   }
 
-  async #poll(connection: AccountConnection, projectId: string, changes: readonly PendingChange[]) {
-    const { inventory } = this.#deps;
-    let isAnswered = true;
-    try {
-      const withBranches = changes.some(({ branchId }) => branchId !== undefined);
-      this.#budget.spend(withBranches ? 2 : 1);
-      await inventory.refreshComputesOf([projectId]);
-      if (withBranches) await inventory.branches.refresh(projectId);
+  async #tick(): Promise<void> {
+    const { session, inventory } = this.#deps;
+    const { connection } = session;
+    if (connection === undefined) return;
+    const byProject = Map.groupBy(this.pending, (change) => change.projectId);
+    const ticks = [...byProject].map(async ([projectId, changes]) => {
+      try {
+        const withBranches = changes.some(({ branchId }) => branchId !== undefined);
+        this.#budget.spend(withBranches ? 2 : 1);
+        await inventory.refreshComputesOf([projectId]);
+        if (withBranches) await inventory.branches.refresh(projectId);
+      } catch (error) {
+        if (!isRejected(error, 404)) throw error;
+        for (const change of changes) this.#end(change, 'lost');
+        return; // The project was deleted.
+      }
       for (const change of changes) await this.#advance(connection, change);
-    } catch (error) {
-      // The project was deleted.
-      if (isRejected(error, 404)) return changes.forEach((change) => this.#end(change, 'lost'));
-      isAnswered = isFromService(error);
-      throw error;
-    } finally {
-      for (const change of changes)
-        if (isAnswered && this.#clock.now() - change.since >= GIVE_UP_AFTER) this.#end(change, 'stuck');
-    }
+    });
+    const results = await Promise.allSettled(ticks);
+    const answered = [...byProject.values()].filter((_, index) => isAnswer(results[index]));
+    for (const change of answered.flat())
+      if (this.#clock.now() - change.since >= GIVE_UP_AFTER) this.#end(change, 'stuck');
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   async #advance(connection: AccountConnection, change: PendingChange): Promise<void> {
     const settled = this.#isSettled(change);
-    if (!settled && this.#clock.now() - change.since < MAX_UNSETTLED_TIME) return;
+    if (!this.#isDue(change, settled)) return;
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
@@ -219,16 +221,29 @@ export class OperationTracker implements Disposable {
     return (branch === undefined || isReady(branch)) && (computes ?? []).every(isSettled);
   }
 
+  /** Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */
+  #isDue(change: PendingChange, settled: boolean): boolean {
+    const now = this.#clock.now();
+    const { next, times } = this.#requests.get(change.id) ?? { next: 0, times: 0 };
+    const due = settled ? next : Math.max(next, change.since + UNSETTLED_INTERVAL);
+    if (now < due) return false;
+    const wait = settled ? Math.min(this.#shortest * 2 ** times, UNSETTLED_INTERVAL) : UNSETTLED_INTERVAL;
+    this.#requests.set(change.id, { next: now + wait, times: times + 1 });
+    return true;
+  }
+
   #end(change: PendingChange, outcome: EndReport['outcome'], reason?: string): void {
     if (!this.#all.some((other) => other.id === change.id)) return;
+    this.#requests.delete(change.id);
     this.#replace(this.#all.filter((other) => other.id !== change.id));
     this.#ended.fire({ change, outcome, reason });
   }
 }
 
 /** Whether the service replied. If not (offline, or the machine slept), the change may have ended. */
-function isFromService(error: unknown): boolean {
-  const fault = faultOf(error);
+function isAnswer(result: PromiseSettledResult<void> | undefined): boolean {
+  if (result?.status !== 'rejected') return true;
+  const fault = faultOf(result.reason);
   const isOther = fault?.kind === 'unexpectedReply' && fault.reason === 'html';
   return fault?.kind !== 'network' && fault?.kind !== 'timeout' && !isOther;
 }
