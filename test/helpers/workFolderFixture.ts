@@ -42,6 +42,8 @@ export class WorkFolderFixture {
   readonly asked: string[] = [];
   readonly switched: string[] = [];
   readonly errors: unknown[] = [];
+  /** What a switch fails with. */
+  writeError: Error | undefined;
   account: string | undefined = 'local';
   canAsk = true;
   readonly knownHosts = {
@@ -72,6 +74,7 @@ export class WorkFolderFixture {
           ? getVariable(readFileSync(path.join(folder, '.env'), 'utf8'), 'DATABASE_URL')
           : undefined,
       switchEnv: async ({ branchId }, before, after) => {
+        if (this.writeError !== undefined) throw this.writeError;
         if (this.value !== before) return false;
         this.write(after);
         this.switched.push(branchId);

@@ -203,8 +203,10 @@ export class WorkFolder implements Disposable {
   }
 
   async #switch(target: BranchRef, before: string, after: string): Promise<void> {
+    const isSwitched = await this.#deps.switchEnv(target, before, after);
+    // Not after a failure, which would be repeated at once.
     this.#runAgain = true;
-    if (await this.#deps.switchEnv(target, before, after)) await this.updateNeonFile(target);
+    if (isSwitched) await this.updateNeonFile(target);
   }
 
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
