@@ -3,12 +3,16 @@
  * become idle. Those that never suspend are started again.
  */
 import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';
 import type { Mutation, StoredCompute } from '../state/storedRecords.ts';
 import { specOf, withState } from './computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './operationRecord.ts';
 import { setCompute } from './usage.ts';
+
+/** Each may start a PgBouncer, whose port is free only until another program takes it. */
+const MAX_CONCURRENT_ATTACHMENTS = 32;
 
 /**
  * Returns the mutations that suspend every active compute. A compute with an unfinished operation only becomes idle: the
@@ -64,8 +68,12 @@ export async function attachAll(
   engine: ComputeEngine,
   onFailure: (computeId: string, error: unknown) => void,
 ): Promise<void> {
-  const attach = (compute: StoredCompute) =>
-    engine.attach(specOf(compute)).catch((error: unknown) => onFailure(compute.record.id, error));
-  const computes = [...account.computes()].filter((each) => !hasUnfinishedOperation(account, each));
-  await Promise.all(computes.map(attach));
+  const limited = limitConcurrency(MAX_CONCURRENT_ATTACHMENTS);
+  const attach = async (id: string): Promise<void> => {
+    // Looked up late, because it may have been deleted or changed by then.
+    const compute = account.compute(id);
+    if (compute === undefined || hasUnfinishedOperation(account, compute)) return;
+    await engine.attach(specOf(compute)).catch((error: unknown) => onFailure(id, error));
+  };
+  await Promise.all([...account.computes()].map(({ record }) => limited(async () => attach(record.id))));
 }

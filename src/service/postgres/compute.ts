@@ -118,6 +118,8 @@ export class Compute {
   async close(): Promise<void> {
     await this.#serialize(async () => {
       await this.#closePooledGateway();
+      // A client that still waits must not start PgBouncer again.
+      this.#isPooled = false;
       await this.#stopPooler();
       await this.#stop();
     });

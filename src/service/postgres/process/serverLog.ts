@@ -10,7 +10,7 @@ const MAX_PARTIAL_LENGTH = 10_000;
 const ROUTINE =
   /^LOG: {2}(starting PostgreSQL|listening on|database system (was (shut down|interrupted; last known)|is ready|is shut down)|received (fast shutdown|SIGHUP)|aborting any active|background worker "logical replication|shutting down|parameter "|entering standby|redo (starts|done)|consistent recovery|completed backup recovery|starting backup recovery|creating missing WAL directory|started streaming)/;
 
-/** What a standby repeats every few seconds while its primary is suspended. */
+/** What a standby repeats every few seconds while its primary is suspended. The service may quote it in its own lines. */
 const RETRY =
   /could not connect to the primary server|Is the server running locally|waiting for WAL to become available|invalid record length|replication terminated by primary|End of WAL reached|could not send end-of-streaming|the database system is (starting up|shutting down)/;
 
@@ -19,7 +19,8 @@ export function withoutRoutine(onLine: (line: string) => void): (line: string) =
   let isRoutine = false;
   return (line) => {
     // A line that starts with a tab continues the one before.
-    if (!line.startsWith('\t')) isRoutine = ROUTINE.test(line) || RETRY.test(line);
+    if (!line.startsWith('\t'))
+      isRoutine = ROUTINE.test(line) || (/^[A-Z]+: {2}/.test(line) && RETRY.test(line));
     if (!isRoutine) onLine(line);
   };
 }

@@ -89,7 +89,8 @@ async function runQuery(client: Client, { query, params }: SqlQuery): Promise<Qu
 /** Ends a running statement. A session that has not logged in has none. */
 function cancel(client: Client): void {
   const { processID, secretKey, port } = client;
-  if (processID === null || secretKey === null) return void client.end();
+  // Not `end`: after it, pg never settles a `connect` that is in progress.
+  if (processID === null || secretKey === null) return void client.connection.stream.destroy();
   const packet = Buffer.alloc(16);
   [16, CANCEL_REQUEST, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
   const socket = net.connect(port, LOOPBACK, () => socket.end(packet));

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import { runSql } from '../../../../src/service/postgres/serverless/runSql.ts';
+
+describe('POST /sql whose client goes away before the login', () => {
+  it('ends, so that the next request gets its session', async () => {
+    // Accepts connections and answers nothing, as while a compute starts.
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((socket) => sockets.push(socket.on('error', () => undefined)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const headers = { 'neon-connection-string': 'postgresql://app:x@127.0.0.1/app' };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const body = JSON.stringify({ query: 'select 1', params: [] });
+    const run = runSql({ headers, body, port: address.port, signal });
+    const rejected = assert.rejects(run);
+    await once(server, 'connection');
+    controller.abort();
+    await rejected;
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+});
