@@ -36,6 +36,8 @@ interface IndexEntry {
 }
 
 interface ProjectIndex {
+  /** A later update has a higher number. */
+  readonly update: number;
   readonly entries: readonly IndexEntry[];
   /** By host and by id. */
   readonly byKey: ReadonlyMap<string, ComputeHost>;
@@ -45,6 +47,7 @@ export class ComputeIndex implements Disposable {
   readonly #inventory: Inventory;
   readonly #subscription: Disposable;
   readonly #projects = new Map<string, ProjectIndex>();
+  #updates = 0;
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
@@ -85,12 +88,14 @@ export class ComputeIndex implements Disposable {
     this.#subscription.dispose();
   }
 
+  /** The local service may give the port of a deleted compute to one of another project, so the latest list counts. */
   #lookUp(key: string): ComputeHost | undefined {
-    for (const { byKey } of this.#projects.values()) {
-      const found = byKey.get(key);
-      if (found !== undefined) return found;
+    let [found, latest]: [ComputeHost | undefined, number] = [undefined, 0];
+    for (const { byKey, update } of this.#projects.values()) {
+      const host = byKey.get(key);
+      if (host !== undefined && update > latest) [found, latest] = [host, update];
     }
-    return undefined;
+    return found;
   }
 
   #update(projectId: string): void {
@@ -109,6 +114,6 @@ export class ComputeIndex implements Disposable {
       if (!compute.host.includes(compute.id)) names.push(compute.id);
       entries.push({ hosts, text: [compute.host, ...names, pooled].join(' ').toLowerCase() });
     }
-    this.#projects.set(projectId, { entries, byKey });
+    this.#projects.set(projectId, { entries, byKey, update: (this.#updates += 1) });
   }
 }

@@ -107,6 +107,18 @@ describe('ComputeIndex', () => {
     assert.deepEqual(ids(compute.id), []);
   });
 
+  it('finds the compute of the list that was loaded last, because ports are used again', async () => {
+    const address = host(primary);
+    const [name = '', port = ''] = address.split(':');
+    const [other] = connected.inventory.computesOf(analytics)?.computes.values() ?? [];
+    assert.equal(other, undefined);
+    await connected.inventory.loadComputes(analytics);
+    const [moved] = connected.inventory.computesOf(analytics)?.computes.values() ?? [];
+    assert.ok(moved);
+    connected.inventory.put({ ...moved, host: address });
+    assert.equal(index.find({ host: name, port })?.compute.id, moved.id);
+  });
+
   it('is empty after signing out', async () => {
     await connected.accounts.choose(undefined);
     await connected.session.reread();
