@@ -19,6 +19,7 @@ export async function callTool(
   const request = { ...call, folder: workingFolder };
   for (const found of await windowsFor(folder, { pid: Number(windowId), workingFolder })) {
     const reply = await ask(found, request, signal);
+    signal.throwIfAborted();
     if (reply === undefined) continue;
     const { result, error } = fieldsOf(JSON.parse(reply));
     if (typeof error === 'string') throw new Error(error);
