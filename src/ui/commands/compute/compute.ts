@@ -3,6 +3,7 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../../model/inventory/nodes.ts';
+import { requireWritable } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
 import { changeTexts, effectText, suspendText } from '../../text/changeText.ts';
 import { countConnections, makeChange, revealRow } from '../change.ts';
@@ -18,6 +19,7 @@ export const restart: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
+  requireWritable(context.guards, node);
   await makeChange(context, run, {
     ...node,
     question: l10n.t('Restart {0}?', name),
@@ -48,6 +50,7 @@ export const suspend: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't suspend {0}", name);
+  requireWritable(context.guards, node);
   const connections = await countConnections(context, node);
   await makeChange(context, run, {
     ...node,
