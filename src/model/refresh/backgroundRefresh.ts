@@ -138,11 +138,13 @@ export class BackgroundRefresh implements Disposable {
     // Use at most half of the budget for the regular refresh while quick projects wait.
     const share = quick.length > 0 ? 0.5 : 1;
     const batch = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
-    batch.push(...quick.slice(0, this.#budget.available - batch.length));
+    const isNew = ({ kind, projectId }: RefreshRequest) =>
+      !batch.some((other) => other.kind === kind && other.projectId === projectId);
+    batch.push(...quick.filter(isNew).slice(0, this.#budget.available - batch.length));
     this.#budget.spend(batch.length);
     const { inventory } = this.#deps;
     const ids = (kind: RefreshRequest['kind']) =>
-      new Set(batch.flatMap((request) => (request.kind === kind ? request.projectId : [])));
+      batch.flatMap((request) => (request.kind === kind ? request.projectId : []));
     await Promise.all([
       projects,
       inventory.refreshComputesOf(ids('computes')),

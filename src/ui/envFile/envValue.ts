@@ -30,5 +30,8 @@ export async function replaceEnv(
 ): Promise<FileChange | undefined> {
   const { path } = await realFile(uri.fsPath);
   if ((await readValue(path, name)) !== before) return undefined;
-  return await changeFile(Uri.file(path), (text) => setVariable(text, name, after));
+  // Another program may have written in the meantime.
+  return await changeFile(Uri.file(path), (text) =>
+    getVariable(text, name) === before ? setVariable(text, name, after) : { start: 0, end: 0, text: '' },
+  );
 }

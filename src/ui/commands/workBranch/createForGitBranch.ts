@@ -95,10 +95,11 @@ async function chooseBranch(
   const distinct = distinctBranchName(gitBranch);
   const names = [databaseBranchName(gitBranch), distinct, `${distinct}-2`];
   const free = names.find((name) => named(name) === undefined);
+  const sameName = named(names[0]);
   const existing =
     branches.find((branch) => isSameBranch(refOf(branch), map.branches.get(gitBranch))) ??
     named(linked) ??
-    names.map(named).find((branch) => branch !== undefined && !belongsToOther(branch));
+    (sameName !== undefined && belongsToOther(sameName) ? named(distinct) : sameName);
   return existing === undefined
     ? { name: free ?? distinct }
     : await askForExisting(title, gitBranch, existing, free);

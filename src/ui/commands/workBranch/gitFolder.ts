@@ -65,10 +65,17 @@ export async function mapBranch(
 ): Promise<void> {
   const { folder, repository, gitBranch, writer } = git;
   await writer.setBranch(gitBranch, ref);
-  const change = { projectId: ref.projectId, gitBranch, branch: name, isCheckedOut: await isCheckedOut(git) };
-  await updateNeonFile(folder.uri.fsPath, repository.worktree, change).catch((error: unknown) =>
-    log.error('Updating .neon', error),
-  );
+  try {
+    const change = {
+      projectId: ref.projectId,
+      gitBranch,
+      branch: name,
+      isCheckedOut: await isCheckedOut(git),
+    };
+    await updateNeonFile(folder.uri.fsPath, repository.worktree, change);
+  } catch (error) {
+    log.error('Updating .neon', error);
+  }
 }
 
 /** @throws {Error} with a message for the user if there is none */
