@@ -180,14 +180,14 @@ describe('The extension', () => {
 
   it('sends no change that the marks of the user may forbid', () => {
     const changing = filesWith(
-      /(?:[cC]hanges|\b(?:apiKeys|client|branches|projects|databases|roles))\??\.(?:create|update|delete|revoke|re[sn]|set|start|suspend|protect)\w*\(|\brotateKey\(/,
+      /(?:[cC]hanges|\b(?:branchActions|computeActions|apiKeys|client|branches|projects|databases|roles))\??\.(?:create|update|delete|revoke|re[sn]|set|start|suspend|protect)\w*\(|\brotateKey\(/,
     );
-    // It only restores the protection of branches, and checks the marks itself.
-    const restoring = 'src/ui/notifications/protectAbandoned.ts';
+    // They change in the background, and check the marks themselves.
+    const inBackground = ['src/ui/notifications/protectAbandoned.ts', 'src/ui/workBranch/renewal.ts'];
     const unguarded = changing.filter(
       (file) =>
         file.startsWith('src/ui/') &&
-        file !== restoring &&
+        !inBackground.includes(file) &&
         !filesWith(/\b(?:approve\w*|makeChange)\(/).includes(file),
     );
     assert.ok(changing.length > 5);
