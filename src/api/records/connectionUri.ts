@@ -1,11 +1,15 @@
 /** Checks hosts and connection URIs from the service, because they are put into users' files and terminals. */
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i;
+import { isIPv6 } from 'node:net';
+
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
 
 /** A host name or an address (IPv6 in brackets), with or without a port. */
 export function isHost(value: unknown): value is string {
   const match = typeof value === 'string' ? HOST.exec(value) : null;
-  return match !== null && Number(match[1] ?? 0) <= 65_535;
+  if (match === null) return false;
+  const [, address, port = 0] = match;
+  return (address === undefined || isIPv6(address)) && Number(port) <= 65_535;
 }
 
 /** What a connection URI adds to what the user chose. Contains a password, so it is a secret. */

@@ -87,6 +87,11 @@ describe('isHost', () => {
     assert.ok(!isHost('good.example:65536'));
   });
 
+  it('accepts only addresses that exist in brackets', () => {
+    assert.ok(isHost('[::1]:5432'));
+    assert.ok(!isHost('[:70000]'));
+  });
+
   it('accepts nothing that ends the host in a URI', () => {
     fc.assert(
       fc.property(text, (host) => {
