@@ -21,7 +21,7 @@ export function parseBaseUrl(text: string): BaseUrl | { readonly problem: BaseUr
     return { problem: 'not-a-url' };
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) return { problem: 'not-https' };
   if (url.username !== '' || url.password !== '') return { problem: 'credentials' };
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) return { problem: 'query-or-fragment' };
+  if (/[?#]/.test(text)) return { problem: 'query-or-fragment' };
   const path = url.pathname.replace(/(?<!\/)\/+$/, '');
   if (!path.endsWith('/v2')) return { problem: 'no-version' };
   return `${url.origin}${path}` as BaseUrl;

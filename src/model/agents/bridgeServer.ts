@@ -40,7 +40,8 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   const connections = new Set<Socket>();
   let present = 0;
   const countPresence = (connection: Socket) => {
-    options.onPresence((present += 1) > 0);
+    present += 1;
+    options.onPresence(true);
     connection.once('close', () => options.onPresence((present -= 1) > 0));
   };
   const server = createServer((connection) => {

@@ -52,7 +52,8 @@ export async function readBranchMap(runGit: RunGit, folder: string): Promise<Bra
   let parent: BranchRef | undefined;
   let isFollowed = false;
   for (const entry of stdout.split('\0')) {
-    const [, key = '', value = ''] = /^([^\n]*)\n?(.*)$/s.exec(entry) ?? [];
+    const key = entry.replace(/\n.*$/s, '');
+    const value = entry.slice(key.length + 1);
     const [ref, gitBranch] = parseRef(value);
     const mapped = /^branch\.(.*)\.hostedpostgres$/s.exec(key)?.[1];
     if (mapped !== undefined && (ref !== undefined || value === 'none')) branches.set(mapped, ref ?? 'none');
