@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readOwnFile } from '../../../src/api/localServiceFiles.ts';
+import { baseUrlOrUndefined } from '../../../src/api/baseUrl.ts';
+import { findAddress, findOwner, readOwnFile } from '../../../src/api/localServiceFiles.ts';
+import { ownIdentity } from '../../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
 describe('readOwnFile', () => {
@@ -39,6 +41,60 @@ describe('readOwnFile', () => {
     for (const mode of [0o620, 0o602]) {
       chmodSync(file, mode);
       assert.deepEqual(readOwnFile(file), {}, mode.toString(8));
+    }
+  });
+});
+
+describe('The owner of a data directory', () => {
+  const own = ownIdentity();
+  let folder: string;
+  const write = (name: string, content: object) =>
+    writeFileSync(path.join(folder, name), JSON.stringify(content), { mode: 0o600 });
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+
+  it('is the running process that its lock describes', async () => {
+    assert.equal(await findOwner(folder), undefined);
+    write('service.lock', own);
+    assert.deepEqual(await findOwner(folder), own);
+  });
+
+  it('is not another process with the same pid and start time', async () => {
+    write('service.lock', { ...own, uniqueId: 'another' });
+    assert.equal(await findOwner(folder), undefined);
+  });
+
+  it('is not read from a lock without a valid pid and start time', async () => {
+    for (const fields of [
+      { pid: 0 },
+      { pid: -1 },
+      { pid: 1.5 },
+      { pid: '1' },
+      { startedAt: String(own.startedAt) },
+    ]) {
+      write('service.lock', { ...own, uniqueId: undefined, ...fields });
+      assert.equal(await findOwner(folder), undefined, JSON.stringify(fields));
+    }
+  });
+
+  it('has the address that it has published itself, on this machine and with a secret', async () => {
+    const baseUrl = baseUrlOrUndefined('http://127.0.0.1:8790/api/v2') ?? assert.fail();
+    const published = { baseUrl, pid: own.pid, leaseSecret: 'secret' };
+    assert.equal(await findAddress(folder, own), undefined);
+    write('service.json', published);
+    assert.deepEqual(await findAddress(folder, own), { baseUrl, leaseSecret: 'secret' });
+    for (const fields of [
+      { baseUrl: 1 },
+      { baseUrl: 'http://127.0.0.1:8790' },
+      { baseUrl: 'https://example.com/api/v2' },
+      { pid: own.pid + 1 },
+      { leaseSecret: '' },
+      { leaseSecret: 1 },
+    ]) {
+      write('service.json', { ...published, ...fields });
+      assert.equal(await findAddress(folder, own), undefined, JSON.stringify(fields));
     }
   });
 });

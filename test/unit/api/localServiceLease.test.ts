@@ -19,6 +19,8 @@ const leaseSecret = 'a-secret-of-both-sides';
 describe('The lease of a local service', () => {
   /** Called with the response to a window that has proved itself, once its headers are sent. */
   let hold: (response: ServerResponse) => void;
+  /** Called with the response to any other request, with its status. */
+  let respond: (response: ServerResponse) => void;
   /** The secret that the service's proof is made with. */
   let servicesSecret: string;
   /** Of the leases. */
@@ -32,7 +34,8 @@ describe('The lease of a local service', () => {
       const url = new URL(request.url ?? '', baseUrl);
       if (url.pathname !== '/lease') {
         tried.push(`${url.pathname}${url.search} ${request.headers.authorization}`);
-        return response.writeHead(request.headers.authorization === 'Bearer right' ? 200 : 401).end('{}');
+        response.writeHead(request.headers.authorization === 'Bearer right' ? 200 : 401);
+        return respond(response);
       }
       const nonce = url.searchParams.get('nonce') ?? '';
       if (!isLeaseProof('window', { secret: leaseSecret, nonce, baseUrl }, url.searchParams.get('proof'))) {
@@ -60,6 +63,7 @@ describe('The lease of a local service', () => {
     servicesSecret = leaseSecret;
     [keys, tried, refused] = [[], [], 0];
     hold = (response) => void response.write(`${postgresLine(undefined)}\n`);
+    respond = (response) => void response.end('{}');
   });
 
   it('is taken with a new proof each time, and has its own key', async () => {
@@ -120,5 +124,14 @@ describe('The lease of a local service', () => {
     assert.equal(await statusWithKey(lease, 'wrong'), 401);
     const target = '/api/v2/projects?limit=1 Bearer';
     assert.deepEqual(tried, [`${target} right`, `${target} wrong`]);
+  });
+
+  it('closes the connection with a tried key at once, also if the reply does not end', async () => {
+    const closed = Promise.withResolvers<void>();
+    respond = (response) => void response.once('close', closed.resolve).write('{');
+    const { address } = await serve();
+    const lease = (await takeLease(address)) ?? assert.fail();
+    assert.equal(await statusWithKey(lease, 'right'), 200);
+    await closed.promise;
   });
 });
