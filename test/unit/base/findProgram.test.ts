@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../../../src/base/findProgram.ts';
+import { onPlatform } from '../../helpers/onPlatform.ts';
 
 describe('findProgram', () => {
   const NAME = 'program-for-this-test';
@@ -31,6 +32,12 @@ describe('findProgram', () => {
     assert.equal(findProgram(NAME, [os.tmpdir(), first]), path.join(first, file));
     assert.equal(findProgram(NAME), path.join(second, file));
     assert.equal(findProgram('no-such-program', [first]), undefined);
+  });
+
+  it('finds a file with the extension exe on Windows', async () => {
+    const program = path.join(second, 'another-program.exe');
+    await writeFile(program, '', { mode: 0o755 });
+    await onPlatform('win32', () => assert.equal(findProgram('another-program', [first, second]), program));
   });
 
   it('finds nothing without PATH', () => {

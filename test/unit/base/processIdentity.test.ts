@@ -91,6 +91,18 @@ describe('a process identity', () => {
     assert.equal(uniqueProcessId(endedPid), undefined);
   });
 
+  it('starts no program on Linux', async function () {
+    if (!isLinux) return this.skip();
+    const identity = { pid, startedAt: startTime(pid) ?? 0 };
+    const programs = process.env['PATH'];
+    process.env['PATH'] = '/nowhere';
+    try {
+      assert.equal(await isRunning(identity), true);
+    } finally {
+      process.env['PATH'] = programs;
+    }
+  });
+
   it('treats a zombie as ended', async function () {
     if (!isLinux) return this.skip();
     const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {

@@ -14,7 +14,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { renameOverSync, replaceFile } from '../../../src/base/replaceFile.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
@@ -49,6 +51,23 @@ describe('replaceFile', () => {
     assert.equal(mode & 0o777, 0o644);
     if (isRoot) assert.deepEqual([uid, gid], [12_345, 12_346]);
     assert.equal(readFileSync(file, 'utf8'), 'new');
+  });
+
+  it('is complete on the disk before it gets its name, which then is as well', async function () {
+    if (isWindows) this.skip(); // There, folders can't be synchronized.
+    writeFileSync(file, 'old');
+    const handle = await open(file);
+    const states: string[] = [];
+    const sync = mock.method(Object.getPrototypeOf(handle), 'sync', async () => {
+      states.push(readFileSync(file, 'utf8'));
+    });
+    await handle.close();
+    try {
+      await replaceFile(file, 'new');
+    } finally {
+      sync.mock.restore();
+    }
+    assert.deepEqual(states, ['old', 'new']);
   });
 
   it('overwrites what a killed process left behind', async () => {
