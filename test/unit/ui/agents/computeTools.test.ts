@@ -177,6 +177,27 @@ describe('Tools for language models', () => {
     assert.ok(JSON.stringify(listed).length < 100_000);
   });
 
+  it('list the projects of now, or the known ones while the service can’t be reached', async () => {
+    const count = async () => (await invoke<Listed>('listComputes', {})).projects.length;
+    assert.equal(await count(), 1);
+    projects.push({ id: 'blog', name: 'blog' });
+    assert.equal(await count(), 2);
+    service.script = () => 500;
+    assert.equal(await count(), 2);
+  });
+
+  it('say the state of a compute, also one that is changing or unknown', async () => {
+    for (const [fields, state] of [
+      [{ current_state: 'idle' }, 'idle'],
+      [{ current_state: 'idle', pending_state: 'active' }, 'idle, becoming active'],
+      [{ current_state: 'melting' }, 'melting'],
+    ] as const) {
+      computes = [computeRecord('ep-main', fields)];
+      const compute = await invoke<{ readonly state: string }>('getCompute', target);
+      assert.equal(compute.state, state);
+    }
+  });
+
   it('say what is wrong with an input', async () => {
     for (const [name, input, message] of [
       ['dropEverything', {}, /^Unknown tool dropEverything\.$/],
@@ -186,6 +207,7 @@ describe('Tools for language models', () => {
       ['getCompute', { ...target, confirm: true }, /^Unknown input confirm\.$/],
       ['getCompute', { ...target, confirm: true, force: true }, /^Unknown input confirm, force\.$/],
       ['listBranches', { projectId: '../x' }, /^projectId must be the id of a project\.$/],
+      ['deleteBranch', { projectId: 'shop', branchId: 'ep-x' }, /^branchId must be the id of a branch .*\.$/],
       ['createBranch', { hours: 0 }, /^hours must be a whole number from 1 to 720\.$/],
       ['getCompute', 'x', /^The input must be of type object\.$/],
       ['resizeCompute', { ...target, minCu: 0.3 }, /^The input must have sizes that exist.*[^.]\.$/],
