@@ -37,4 +37,14 @@ describe('the stores', () => {
     assert.deepEqual(store.clock.waits, []);
     assert.equal(store.secrets.listeners, 0);
   });
+
+  it('report no retry after disposal', async () => {
+    const store = await connectModel(await scriptService(() => 500));
+    const { inventory } = store;
+    let fired = 0;
+    inventory.retryStatus.onDidChange(() => (fired += 1));
+    store.dispose();
+    await inventory.retryStatus.track(async (onRetry) => onRetry({ reason: 'x' } as never));
+    assert.equal(fired, 0);
+  });
 });

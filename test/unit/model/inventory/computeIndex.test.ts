@@ -147,4 +147,10 @@ describe('ComputeIndex', () => {
     assert.equal(index.search('', 2).hasMore, true);
     assert.equal(index.search('', 4).hasMore, false);
   });
+
+  it('reports matches in another project if those of the first reach the limit', async () => {
+    await connected.inventory.loadComputes(analytics);
+    assert.equal(index.search('', 4).hosts.length, 4);
+    assert.equal(index.search('', 4).hasMore, true);
+  });
 });

@@ -37,7 +37,10 @@ describe('Inventory', () => {
   it('fires no event when nothing changed, and keeps the same objects', async () => {
     await store.inventory.loadComputes('shop');
     const before = store.inventory.compute('shop', 'ep-one');
+    let fired = 0;
+    store.inventory.onDidChange(() => (fired += 1));
     assert.deepEqual(await refreshed(), []);
+    assert.equal(fired, 0);
     assert.equal(store.inventory.compute('shop', 'ep-one'), before);
   });
 

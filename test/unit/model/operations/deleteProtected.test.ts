@@ -57,13 +57,16 @@ describe('Deleting a protected branch', () => {
 
   it('keeps a recovery record until the branch is deleted', async () => {
     const kept: number[] = [];
+    const abandoned: unknown[] = [];
     const { script } = service;
     service.script = (call) => {
       if (!call.startsWith('GET')) kept.push(records.all().length);
+      abandoned.push(...changes.abandoned(accountId(store.account)));
       return script(call);
     };
     await changes.delete(dev, { unprotect: true }, store.options);
     assert.deepEqual([sent(), kept, records.all()], [[DELETE, PATCH, DELETE], [0, 1, 1], []]);
+    assert.deepEqual(abandoned, [], 'this window still deletes it');
   });
 
   it('keeps a protection that the user has not seen', async () => {

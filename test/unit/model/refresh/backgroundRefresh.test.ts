@@ -56,6 +56,15 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, []);
   });
 
+  it('refreshes expanded projects at each interval, the list of projects every fifth time', async () => {
+    refresh.setVisible(true);
+    for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
+    const counts = Map.groupBy(service.requests, (call) => call);
+    assert.equal(counts.get('GET /projects/shop/branches')?.length, 5);
+    assert.equal(counts.get('GET /projects/shop/endpoints')?.length, 5);
+    assert.equal(counts.get('GET /projects')?.length, 1);
+  });
+
   it('refreshes expanded projects of a local service quickly, with their branches, and no others', async () => {
     isNear = true;
     shown = [];
@@ -68,15 +77,6 @@ describe('BackgroundRefresh', () => {
       new Set(service.requests),
       new Set(['GET /projects/shop/branches', 'GET /projects/shop/endpoints']),
     );
-  });
-
-  it('refreshes expanded projects at each interval, the list of projects every fifth time', async () => {
-    refresh.setVisible(true);
-    for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
-    const counts = Map.groupBy(service.requests, (call) => call);
-    assert.equal(counts.get('GET /projects/shop/branches')?.length, 5);
-    assert.equal(counts.get('GET /projects/shop/endpoints')?.length, 5);
-    assert.equal(counts.get('GET /projects')?.length, 1);
   });
 
   it('runs an overdue refresh at once, and only one', () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { Prefetch, PREFETCHED_PROJECTS } from '../../../../src/model/refresh/prefetch.ts';
+import { Prefetch } from '../../../../src/model/refresh/prefetch.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { computeRecord, type Script } from '../../../helpers/scriptedService.ts';
 
+const PREFETCHED_PROJECTS = 50;
 const noError = (error: unknown) => assert.fail(String(error));
 
 /** More projects than are prefetched, each with one compute. */

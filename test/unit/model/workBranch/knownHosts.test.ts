@@ -116,6 +116,16 @@ describe('KnownHosts', () => {
     assert.equal(hosts.get(host)?.branchId, 'br-two');
   });
 
+  it('keeps the last 200 hosts', async () => {
+    const names = Array.from({ length: 201 }, (_, index) => `ep-${index}.example.com`);
+    computes = names.map((name, index) => computeRecord(`ep-${index}`, { host: name }));
+    await refresh(...names);
+    assert.deepEqual(
+      names.filter((name) => hosts.get(name) === undefined),
+      [names[0]],
+    );
+  });
+
   it('ignores what is stored in another form', () => {
     memory.entries.set('hostedPostgres.knownHosts', [[host, { account: 1 }], 'x']);
     assert.equal(hosts.get(host), undefined);
