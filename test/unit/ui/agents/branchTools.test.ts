@@ -179,15 +179,15 @@ describe('Tools for branches', () => {
   it('say that the service does not provide the password', async () => {
     password = undefined;
     const created = await call('createBranch', { envFile: '.env', includePassword: true });
-    assert.equal(created.branchId, 'br-new');
+    assert.deepEqual([created.branchId, created.writtenTo], ['br-new', undefined]);
     assert.match(created.note ?? '', /doesn't provide the password of app_owner/);
-    assert.equal(created.writtenTo, undefined);
   });
 
   it('replace their URL in a file, also after a reset if the file still has the branch', async () => {
     await call('createBranch', { envFile: '.env' });
     password = 'renewed';
     const created = await call('createBranch', { envFile: '.env' });
+    assert.equal(created.connectionString, undefined, 'only if it is asked for');
     const text = () => readFileSync(created.writtenTo ?? '', 'utf8');
     assert.match(text(), /^DATABASE_URL=.*:renewed@.*\n$/);
     password = 'second';

@@ -198,6 +198,33 @@ describe('Tools for language models', () => {
     }
   });
 
+  it('describe a compute', async () => {
+    const named = { name: 'main', host: 'ep-main.example.test', pooler_enabled: true };
+    const size = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 60 };
+    const settings = { pg_settings: { work_mem: '8MB' } };
+    projects = [{ id: 'shop', name: 'Shop', region_id: 'local', pg_version: 17 }];
+    computes = [computeRecord('ep-main', { ...named, ...size, settings })];
+    await store.inventory.ensureProjects();
+    assert.deepEqual(JSON.parse(JSON.stringify(await invoke('getCompute', target))), {
+      computeId: 'ep-main',
+      name: 'main',
+      branchId: 'br-main',
+      type: 'primary',
+      state: 'active',
+      minCu: 1,
+      maxCu: 2,
+      project: { projectId: 'shop', name: 'Shop', region: 'local', postgresVersion: 17 },
+      host: 'ep-main.example.test',
+      pooledHost: 'ep-main-pooler.example.test',
+      maxConnections: 450,
+      autosuspend: 'after 60 seconds without activity',
+      postgresSettings: { work_mem: '8MB' },
+    });
+    computes = [computeRecord('ep-main', { type: 'read_only', suspend_timeout_seconds: -1 })];
+    const replica = await invoke<Record<string, unknown>>('getCompute', target);
+    assert.deepEqual([replica['type'], replica['autosuspend']], ['read replica', 'never']);
+  });
+
   it('say what is wrong with an input', async () => {
     for (const [name, input, message] of [
       ['dropEverything', {}, /^Unknown tool dropEverything\.$/],

@@ -62,6 +62,12 @@ describe('The gate of agents', () => {
     assert.deepEqual(questions, []);
   });
 
+  it('is closed where the service does not list branches', async () => {
+    const { script } = service;
+    service.script = (call) => (call.endsWith('/branches') ? 405 : script(call));
+    await assert.rejects(find(), /doesn't list branches, or this API key doesn't allow it/);
+  });
+
   it('is closed for a branch of the user or of another agent', async () => {
     assert.equal(await isOwn({ ...caller, agent: 'codex' }), false);
     assert.equal(await isOwn({ ...caller, worktree: path.resolve('/repo/other') }), false);
