@@ -195,7 +195,8 @@ describe('BranchActions', () => {
     });
     assert.ok(store.inventory.projects?.entries.has('blog'));
     const [pending] = store.tracker.pending;
-    assert.deepEqual([pending?.projectId, pending?.name, pending?.computeId], ['blog', 'blog', undefined]);
+    assert.deepEqual([pending?.verb, pending?.projectId, pending?.name], ['create', 'blog', 'blog']);
+    assert.equal(pending?.computeId, undefined);
   });
 
   it('creates no project in an account that the window switches to in the meantime', async () => {
