@@ -124,6 +124,24 @@ describe('ProjectCreationBody', () => {
 });
 
 describe('BranchCreationBody', () => {
+  const accepts = (branch: object) => BranchCreationBody.safeParse({ branch }).success;
+
+  it('has a name of 1 to 256 characters', () => {
+    const lengths = [0, 1, 256, 257].filter((length) => accepts({ name: 'x'.repeat(length) }));
+    assert.deepEqual(lengths, [1, 256]);
+  });
+
+  it('has times with a zone', () => {
+    const times = ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00+01:00', '2026-01-31T12:00:00', '2026-01-31'];
+    for (const field of ['expires_at', 'parent_timestamp'])
+      assert.deepEqual(
+        times.filter((time) => accepts({ [field]: time })),
+        times.slice(0, 2),
+      );
+    const { error } = BranchCreationBody.safeParse({ branch: { expires_at: 'soon' } });
+    assert.equal(error?.issues[0]?.message, 'must be a time such as 2026-01-31T12:00:00Z');
+  });
+
   it('has at most 50 annotations', () => {
     const problems = [0, 50, 51].map((length) => {
       const annotations = Array.from({ length }, (_, index) => [`key${index}`, '']);
