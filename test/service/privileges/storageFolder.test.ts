@@ -69,6 +69,8 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     utimesSync(`${root}.json`, 0, 0);
   };
   const isStale = (root: string) => staleFolders(account).includes(root);
+  /** A service of another suite that starts now removes stale folders, too. */
+  const isStaleOrRemoved = (root: string) => isStale(root) || !existsSync(root);
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
     noted(readFileSync(path.join(closed, name, 'postgres-folder'), 'utf8'));
@@ -99,8 +101,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       const root = open('gone');
       remove('gone');
       assert.ok(!isStale(root));
-      age(root);
-      assert.ok(isStale(root));
+      const entry = readFileSync(`${root}.json`, 'utf8');
       for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
         writeFileSync(`${root}.json`, text);
         utimesSync(`${root}.json`, 0, 0);
@@ -108,6 +109,9 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       }
       rmSync(`${root}.json`, { force: true });
       assert.ok(!isStale(root));
+      writeFileSync(`${root}.json`, entry);
+      age(root);
+      assert.ok(isStaleOrRemoved(root));
     });
 
     it('is kept while its service runs, or while its data directory may be on a file system that is not mounted', () => {
@@ -116,12 +120,13 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       remove('gone');
       utimesSync(`${root}.json`, 0, 0);
       assert.ok(!isStale(root));
-      age(root);
-      assert.ok(isStale(root));
-      const entry = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
-      writeFileSync(`${root}.json`, JSON.stringify({ ...entry, device: -1 }));
+      const entry = readFileSync(`${root}.json`, 'utf8');
+      writeFileSync(`${root}.json`, JSON.stringify({ ...JSON.parse(entry), device: -1 }));
       age(root);
       assert.ok(!isStale(root));
+      writeFileSync(`${root}.json`, entry);
+      age(root);
+      assert.ok(isStaleOrRemoved(root));
     });
 
     it('has its servers ended before it is emptied', async () => {
