@@ -23,8 +23,9 @@ const rows: Readonly<Record<string, Row>> = {
   typing: { load: () => import('./typing.ts'), limitSeconds: 60 },
   service: { load: () => import('./service.ts'), limitSeconds: 60 },
   start: { load: () => import('./startTime.ts'), limitSeconds: 120 },
-  commands: { load: () => import('./commands.ts'), limitSeconds: 240 },
   installed: { load: () => import('./installed.ts'), limitSeconds: 300 },
+  // Builds for development, so it follows the rows that need the build for production.
+  commands: { load: () => import('./commands.ts'), limitSeconds: 240 },
   'wake-up': { load: () => import('./wakeUp.ts'), limitSeconds: 150 },
   branches: { load: () => import('./branches.ts'), limitSeconds: 600 },
   'new-branch': { load: () => import('./newBranch.ts'), limitSeconds: 300 },
