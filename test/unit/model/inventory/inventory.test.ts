@@ -236,6 +236,18 @@ describe('Inventory', () => {
     assert.equal(kind(), 'empty');
   });
 
+  it('is failed if the key is rejected for computes, although the projects are known', async () => {
+    service.script = () => ({ projects: [{ id: 'shop', name: 'Shop' }] });
+    await store.inventory.ensureProjects();
+    const kinds: string[] = [];
+    for (const status of [500, 401]) {
+      service.script = () => status;
+      await store.inventory.refreshComputes('shop').catch(() => undefined);
+      kinds.push(store.inventory.state.kind);
+    }
+    assert.deepEqual(kinds, ['ready', 'failed']);
+  });
+
   it('shows computes in the order of display', async () => {
     computes = [
       computeRecord('ep-b', { type: 'read_only' }),
