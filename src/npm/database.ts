@@ -7,7 +7,7 @@ export type Database = Awaited<ReturnType<typeof findDatabase>>;
 
 /**
  * Returns the first database of the first project's default branch; undefined if there is no project. The project of
- * `hosted-postgres/test` stays empty, so another one is created beside it. The URL contains the password; it is undefined
+ * `hosted-postgres/test` stays empty, so another one is created. The URL contains the password; it is undefined
  * if the branch has no database.
  */
 export async function findDatabase(api: Api) {

@@ -23,7 +23,7 @@ Starts the local service with a real Postgres, and prints its base URL and API k
 
 const OPTIONS = { ...SHARED_OPTIONS, run: { type: 'string' }, temporary: { type: 'boolean' } } as const;
 
-/** The service checks the values of its own options. @throws {StartError} `usage` */
+/** The values of shared options are checked by the service. @throws {StartError} `usage` */
 export function readCommandLine(args: readonly string[]) {
   const values = parseOptions(args, OPTIONS);
   const { help = false, run, temporary = false, 'data-dir': dataDir, 'api-key': apiKey, ...rest } = values;

@@ -29,7 +29,7 @@ export class Store {
   readonly #onFailure: (error: StartError) => void;
   /** The last write. It rejects if it or an earlier one failed. */
   #lastWrite: Promise<void> = Promise.resolve();
-  /** Whether the last write has not begun: it will include all changes made before it begins. */
+  /** Whether the last write is still waiting. If so, it will include all changes made before it begins. */
   #isWaiting = false;
 
   private constructor(account: AccountState, isNew: boolean, file: string, { onFailure }: StoreOptions) {
