@@ -201,7 +201,10 @@ export class Inventory implements Disposable {
       const client = await connection.client();
       await this.retryStatus.track(async (onRetry) => {
         const pages = client.projectPages(this.#organizationId(), { signal, onRetry });
-        for await (const page of pages) onPage(page);
+        for await (const page of pages) {
+          onRetry(undefined);
+          onPage(page);
+        }
       });
     };
     const list: ProjectList = new ProjectList({

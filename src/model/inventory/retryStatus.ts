@@ -15,8 +15,11 @@ export class RetryStatus implements Disposable {
     return [...this.#calls.values()].find((retry) => retry !== undefined);
   }
 
-  /** Runs a call that reports each retry to `onRetry`. Reports after the end of the call are ignored. */
-  async track<T>(run: (onRetry: (retry: Retry) => void) => Promise<T>): Promise<T> {
+  /**
+   * Runs a call that reports each retry to `onRetry`, and undefined when a retry has succeeded and the call continues.
+   * Reports after the end of the call are ignored.
+   */
+  async track<T>(run: (onRetry: (retry: Retry | undefined) => void) => Promise<T>): Promise<T> {
     const call = {};
     this.#calls.set(call, undefined);
     try {
@@ -33,10 +36,10 @@ export class RetryStatus implements Disposable {
     this.#changed.dispose();
   }
 
-  #report(call: object, retry: Retry): void {
+  #report(call: object, retry: Retry | undefined): void {
     if (!this.#calls.has(call)) return;
-    const isFirst = this.#calls.get(call) === undefined;
+    const before = this.#calls.get(call);
     this.#calls.set(call, retry);
-    if (isFirst) this.#changed.fire();
+    if ((before === undefined) !== (retry === undefined)) this.#changed.fire();
   }
 }

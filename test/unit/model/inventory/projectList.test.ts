@@ -35,6 +35,23 @@ describe('ProjectList', () => {
     assert.equal(ids().length, 450);
   });
 
+  it('shows that a page is retried until that page arrives, not until the last one', async () => {
+    const second = Promise.withResolvers<unknown>();
+    service.script = () => {
+      if (service.requests.length === 1) return 503;
+      if (service.requests.length > 2) return second.promise;
+      return { projects: projects(0, 400), pagination: { cursor: 'next' } };
+    };
+    const { inventory } = await connectModel(service, { client: { retries: 1, maxDelay: 0 } });
+    const { retryStatus } = inventory;
+    const shown: (number | undefined)[] = [];
+    retryStatus.onDidChange(() => shown.push(retryStatus.current?.status));
+    await inventory.ensureProjects();
+    assert.deepEqual(shown, [503, undefined]);
+    second.resolve({ projects: [] });
+    await inventory.projects?.load();
+  });
+
   it('reports a project that a later page has changed, and keeps its position', async () => {
     service.script = () =>
       service.requests.length === 1

@@ -17,6 +17,19 @@ describe('RetryStatus', () => {
     assert.deepEqual(reported, [503, undefined]);
   });
 
+  it('ends when a retry has succeeded, although the call continues', async () => {
+    const status = new RetryStatus();
+    const reported: (number | undefined)[] = [];
+    status.onDidChange(() => reported.push(status.current?.status));
+    await status.track(async (onRetry) => {
+      onRetry(undefined);
+      onRetry(wait);
+      onRetry(undefined);
+      assert.deepEqual(reported, [503, undefined]);
+    });
+    assert.deepEqual(reported, [503, undefined]);
+  });
+
   it('ignores a report after the end of the call', async () => {
     const status = new RetryStatus();
     let report: ((late: typeof wait) => void) | undefined;
