@@ -266,6 +266,7 @@ const values = {
   workspace: {
     getConfiguration,
     isTrusted: true,
+    asRelativePath: ({ fsPath }: Uri) => path.basename(fsPath),
     onDidChangeWorkspaceFolders: () => ({ dispose: () => undefined }),
     fs: { readFile: (uri: Uri) => readFile(uri.fsPath) },
   },

@@ -6,7 +6,7 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../help
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
-const { restart, suspend } = await import('../../../../../src/ui/commands/compute/compute.ts');
+const { deleteCompute, restart, suspend } = await import('../../../../../src/ui/commands/compute/compute.ts');
 
 describe('Commands of a compute', () => {
   let store: ScriptedModel;
@@ -35,6 +35,17 @@ describe('Commands of a compute', () => {
       store.service.requests.some((call) => call.startsWith('POST')),
       false,
     );
+  });
+
+  it('say what a deletion does before it is sent', async () => {
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+    await deleteCompute(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    assert.deepEqual(questions, [
+      "Delete ep-one? This can't be undone. Its connections are dropped and its host stops responding. " +
+        'The data stays on branch br-main.',
+    ]);
+    assert.ok(!store.service.requests.some((call) => call.startsWith('DELETE')));
   });
 
   it('send nothing to an account that the window switches to before the question', async () => {
