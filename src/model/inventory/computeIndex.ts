@@ -99,11 +99,11 @@ export class ComputeIndex implements Disposable {
   }
 
   #update(projectId: string): void {
-    const projectName = this.#inventory.project(projectId)?.name ?? '';
+    const projectName = this.#inventory.project(projectId)?.name;
     const byKey = new Map<string, ComputeHost>();
     const entries: IndexEntry[] = [];
     for (const compute of this.#inventory.computesOf(projectId)?.computes.values() ?? []) {
-      const branchName = nameOf(this.#inventory.branches.get(projectId, compute.branch_id)) ?? '';
+      const branchName = nameOf(this.#inventory.branches.get(projectId, compute.branch_id));
       const direct = { compute, host: compute.host, isPooled: false };
       const pooled = pooledHost(compute);
       const hosts = pooled === undefined ? [direct] : [direct, { compute, host: pooled, isPooled: true }];

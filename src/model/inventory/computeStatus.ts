@@ -31,9 +31,9 @@ export type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling
 
 /** Returns compute units, or undefined if the record has no size. */
 export function sizeOf(compute: SizeFields): SizeRange | undefined {
-  const min = compute.autoscaling_limit_min_cu ?? compute.autoscaling_limit_max_cu;
-  const max = compute.autoscaling_limit_max_cu ?? min;
-  return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
+  const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = compute;
+  const smallest = min ?? max ?? undefined;
+  return smallest === undefined ? undefined : { min: smallest, max: max ?? smallest };
 }
 
 /** Returns text such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */

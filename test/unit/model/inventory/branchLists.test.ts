@@ -112,10 +112,14 @@ describe('BranchLists', () => {
   });
 
   it('keeps the branches when the key of the account changes, but not for another account', async () => {
-    await store.inventory.branches.ensureLoaded('shop');
+    const list = await store.inventory.branches.ensureLoaded('shop');
+    branches = 401;
+    await store.inventory.branches.refresh('shop');
+    assert.ok(list?.failure !== undefined);
     await store.accounts.add(store.account, 'another-key');
     await until('the other key', async () => store.session.connection?.hasKey('another-key') === true);
     assert.ok(store.inventory.branches.get('shop', 'br-a'));
+    assert.equal(list.failure, undefined);
     const account = { ...store.account, name: 'other' };
     await store.accounts.add(account, 'other-key');
     await until('the other account', async () => store.session.connection?.account.name === 'other');

@@ -76,6 +76,7 @@ describe('ComputeIndex', () => {
     assert.equal(found(dashboards), undefined);
     await connected.inventory.loadComputes(analytics);
     assert.equal(found(dashboards), dashboards);
+    assert.equal(found(primary), primary);
   });
 
   it('updates changed computes, and has the pooled host as soon as there is one', async () => {

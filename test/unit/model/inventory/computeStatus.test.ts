@@ -35,13 +35,14 @@ describe('isSettled', () => {
 
 describe('sizeText', () => {
   it('formats a fixed size and a range, and is empty without a size', () => {
-    const size = (min?: number, max?: number) =>
+    const size = (min?: number | null, max?: number | null) =>
       sizeText(computeRecord('ep-x', { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max }));
     assert.equal(size(0.25, 0.25), '0.25 CU');
     assert.equal(size(1, 4), '1–4 CU');
     assert.equal(size(2), '2 CU');
     assert.equal(size(undefined, 3), '3 CU');
     assert.equal(size(), '');
+    assert.equal(size(null, null), '');
   });
 });
 

@@ -248,6 +248,16 @@ describe('Inventory', () => {
     assert.deepEqual(kinds, ['ready', 'failed']);
   });
 
+  it('forgets that the previous key was rejected', async () => {
+    service.script = () => ({ projects: [{ id: 'shop', name: 'Shop' }] });
+    await store.inventory.projects?.load();
+    service.script = () => 401;
+    await assert.rejects(store.inventory.refreshProjects());
+    assert.equal(store.inventory.state.kind, 'failed');
+    await store.accounts.add(store.account, 'another-key');
+    await until('the other key', async () => store.inventory.state.kind === 'ready');
+  });
+
   it('shows computes in the order of display', async () => {
     computes = [
       computeRecord('ep-b', { type: 'read_only' }),

@@ -4,13 +4,16 @@ import {
   asBranchNode,
   asComputeNode,
   asProjectNode,
+  computeNodeOf,
 } from '../../../../src/model/inventory/nodes.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
 
 describe('nodes from command arguments', () => {
   const compute = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
   it('are returned without further properties', () => {
     assert.deepEqual(asComputeNode(compute), compute);
+    assert.deepEqual(asComputeNode(computeNodeOf(computeRecord('ep-one'))), compute);
     const branch = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
     assert.deepEqual(asBranchNode(branch), branch);
     assert.deepEqual(asProjectNode({ kind: 'project', projectId: 'shop' }), {

@@ -83,9 +83,11 @@ describe('ProjectList', () => {
     events = [];
     await store.inventory.refreshProjects();
     assert.deepEqual(events, []);
+    const other = store.inventory.project('p-1');
     service.script = () => ({ projects: [{ id: 'p-0', name: 'renamed' }, ...projects(1, 3)] });
     await store.inventory.refreshProjects();
     assert.deepEqual(events, ['project p-0']);
+    assert.equal(store.inventory.project('p-1'), other, 'an equal project stays the same object');
     service.script = () => ({ projects: projects(1, 3) });
     await store.inventory.refreshProjects();
     assert.deepEqual(events, ['project p-0', 'projects']);
@@ -104,6 +106,9 @@ describe('ProjectList', () => {
     await loadAll();
     service.script = () => ({ endpoints: [] });
     await store.inventory.loadComputes('p-0');
+    service.script = () => ({ projects: [{ id: 'p-0', name: 7 }, ...projects(1, 2)] });
+    await store.inventory.refreshProjects();
+    assert.equal(store.inventory.projects?.isEmpty, false);
     service.script = () => ({ projects: [{ id: 'p-0', name: 7 }] });
     await store.inventory.refreshProjects();
     assert.deepEqual(ids(), []);
@@ -118,6 +123,6 @@ describe('ProjectList', () => {
     await store.inventory.refreshProjects();
     assert.deepEqual(ids(), ['p-1', 'p-2', 'p-0', 'p-new']);
     assert.equal(store.inventory.project('p-0')?.name, '0');
-    assert.equal(store.inventory.project('p-new'), undefined);
+    assert.deepEqual(store.inventory.projects?.entries.get('p-new'), { id: 'p-new', record: undefined });
   });
 });
