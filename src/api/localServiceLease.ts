@@ -101,8 +101,8 @@ export class LocalServiceError extends Error {
   override readonly name = 'LocalServiceError';
   readonly reason: LocalServiceFailure;
 
-  constructor(reason: LocalServiceFailure, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(reason: LocalServiceFailure, message: string) {
+    super(message);
     this.reason = reason;
   }
 }

@@ -209,7 +209,7 @@ export class LocalService implements Disposable {
       await this.ready();
     } catch (error) {
       log.error('Restarting the local service', error);
-      const failure = new LocalServiceError('ended', 'The local service ended unexpectedly', error);
+      const failure = new LocalServiceError('ended', 'The local service ended unexpectedly');
       if (connection?.account.local === true) this.#session?.fail(connection, failure);
     }
   }
