@@ -17,7 +17,7 @@ import {
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { renameOverSync, replaceFile } from '../../../src/base/replaceFile.ts';
+import { createFileSync, renameOverSync, replaceFile } from '../../../src/base/replaceFile.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';
@@ -165,4 +165,25 @@ describe('renameOverSync', () => {
       assert.equal(pauses, 2);
     });
   });
+});
+
+describe('createFileSync', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = path.join(folder, 'file');
+  });
+
+  it('creates a file that only this user can read, and keeps one that exists', () => {
+    assert.equal(createFileSync(file, 'first'), true);
+    assert.equal(createFileSync(file, 'second'), false);
+    assert.equal(readFileSync(file, 'utf8'), 'first');
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder), ['file']);
+  });
+
+  it('throws if the folder does not exist', () =>
+    assert.throws(() => createFileSync(path.join(file, 'file'), ''), { code: 'ENOENT', syscall: 'open' }));
 });
