@@ -5,8 +5,10 @@ import {
   isCancelled,
   isCertificateCode,
   isOutcomeUnknown,
+  isPermanentRejection,
   isRejected,
   isSameFailure,
+  POSTGRES_MISSING,
   retryAfterOf,
   type Fault,
 } from '../../../src/api/errors.ts';
@@ -47,6 +49,26 @@ describe('ApiError', () => {
     assert.equal(retryAfterOf(new ApiError('no', rejected(429, 2))), 2000);
     assert.equal(retryAfterOf(new ApiError('no', rejected(429))), undefined);
     assert.equal(retryAfterOf(new Error('x')), undefined);
+  });
+});
+
+describe('isPermanentRejection', () => {
+  it('is true if the service understood the request and is neither busy nor failing', () => {
+    const statuses = [400, 401, 403, 404, 408, 409, 422, 423, 429, 499, 500, 503];
+    assert.deepEqual(
+      statuses.filter((status) => isPermanentRejection(new ApiError('no', rejected(status)))),
+      [400, 403, 404, 409, 422, 499],
+    );
+  });
+
+  it('is false without Postgres, which may be installed, and for other failures', () => {
+    const missing = { ...rejected(409), code: POSTGRES_MISSING };
+    for (const error of [
+      new ApiError('no', missing),
+      new ApiError('late', { kind: 'timeout' }),
+      new Error('x'),
+    ])
+      assert.ok(!isPermanentRejection(error));
   });
 });
 
