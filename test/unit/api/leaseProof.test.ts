@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import {
   isLeaseProof,
   LEASE_PROOF_HEADER,
+  leaseKey,
   leaseProof,
   newLeaseSecret,
   parsePostgresLine,
   postgresLine,
 } from '../../../src/api/leaseProof.ts';
+import { isSendableKey } from '../../../src/api/records/ids.ts';
 
 const challenge = { secret: 'secret', nonce: 'n1', baseUrl: 'http://127.0.0.1:1/api/v2' };
 
@@ -35,6 +37,14 @@ describe('a lease proof', () => {
     const secret = newLeaseSecret();
     assert.match(secret, /^[\w-]{43}$/);
     assert.notEqual(newLeaseSecret(), secret);
+  });
+});
+
+describe('the key of a lease', () => {
+  it('can be sent, and is none of the proofs', () => {
+    const key = leaseKey(challenge);
+    assert.ok(typeof key === 'string' && isSendableKey(key));
+    for (const side of ['window', 'service'] as const) assert.ok(!isLeaseProof(side, challenge, key));
   });
 });
 

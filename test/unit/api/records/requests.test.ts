@@ -95,7 +95,7 @@ describe('Names of databases and roles', () => {
     RoleCreationBody.safeParse({ role: { name } }).success;
 
   it('fit into a path, a connection URI and 63 bytes', () => {
-    for (const name of ['...', '.a', 'a.b', 'é'.repeat(31)]) assert.ok(isAccepted(name), name);
+    for (const name of ['...', '.a', 'a.b', `${'é'.repeat(31)}e`]) assert.ok(isAccepted(name), name);
     for (const name of ['', '.', '..', 'a\n', '\ud800', 'é'.repeat(32)]) assert.ok(!isAccepted(name), name);
   });
 });

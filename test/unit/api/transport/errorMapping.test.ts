@@ -50,10 +50,13 @@ describe('requestError', () => {
     });
   }
 
-  it('stops at an error that is its own cause', () => {
-    const error = new Error('x');
-    error.cause = error;
-    assert.deepEqual(requestError(change, error).fault, { kind: 'network', code: undefined });
+  it('stops at an error that is its own cause or contains itself', () => {
+    const cause = new Error('x');
+    cause.cause = cause;
+    const container = new AggregateError([]);
+    container.errors.push(container);
+    for (const error of [cause, container])
+      assert.deepEqual(requestError(change, error).fault, { kind: 'network', code: undefined });
   });
 });
 
