@@ -19,7 +19,7 @@ interface ReplaceOptions {
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  { mode = 0o666, temporary = `${file}.${randomBytes(6).toString('hex')}` }: ReplaceOptions = {},
+  { mode, temporary = `${file}.${randomBytes(6).toString('hex')}` }: ReplaceOptions = {},
 ): Promise<void> {
   const old = await stat(file).catch(() => undefined);
   await rm(temporary, { force: true });
