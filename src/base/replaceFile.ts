@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,7 +19,7 @@ interface ReplaceOptions {
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  { mode, temporary = `${file}.${randomBytes(6).toString('hex')}` }: ReplaceOptions = {},
+  { mode, temporary = `${file}.${randomUUID()}` }: ReplaceOptions = {},
 ): Promise<void> {
   const old = await stat(file).catch(() => undefined);
   await rm(temporary, { force: true });
@@ -74,7 +74,7 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
 
 /** Creates a file that only this user can read, complete from the beginning. @returns false if it exists */
 export function createFileSync(file: string, content: string): boolean {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  const temporary = `${file}.${randomUUID()}`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
     linkSync(temporary, file);
