@@ -22,6 +22,7 @@ describe('sanitize', () => {
     ],
     ['breaks icons', '$(trash) $$(trash)', '$ (trash) $$ (trash)'],
     ['limits the length', 'x'.repeat(10_000), `${'x'.repeat(499)}…`],
+    ['leaves the longest text unchanged', 'x'.repeat(500), 'x'.repeat(500)],
     ['leaves ordinary names unchanged', 'Shop (EU) – [prod] #1 “β”', 'Shop (EU) – [prod] #1 “β”'],
   ] as const)
     it(what, () => assert.equal(sanitize(text), clean));
