@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import { baseUrlOrUndefined } from '../../../src/api/baseUrl.ts';
 import {
   isLeaseProof,
@@ -132,6 +133,28 @@ describe('The lease of a local service', () => {
     const { address } = await serve();
     const lease = (await takeLease(address)) ?? assert.fail();
     assert.equal(await statusWithKey(lease, 'right'), 200);
+    await closed.promise;
+  });
+
+  it('throws if the service is silent, and closes the connection', async () => {
+    const [closed, silence] = [Promise.withResolvers<void>(), new AbortController()];
+    respond = (response) => {
+      response.once('close', closed.resolve);
+      silence.abort();
+    };
+    const { address } = await serve();
+    const lease = (await takeLease(address)) ?? assert.fail();
+    const timeout = mock.method(AbortSignal, 'timeout', () => silence.signal);
+    try {
+      const failure = {
+        name: 'LocalServiceError',
+        reason: 'silent',
+        message: 'The local service does not respond',
+      };
+      await assert.rejects(statusWithKey(lease, 'right'), failure);
+    } finally {
+      timeout.mock.restore();
+    }
     await closed.promise;
   });
 });
