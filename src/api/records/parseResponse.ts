@@ -55,8 +55,7 @@ const idOf = (value: unknown): string | undefined => {
 function read<T>(value: unknown, record: z.ZodMiniType<T>): { data: T } | { field: string } {
   const { data, error } = record.safeParse(value);
   if (error === undefined) return { data };
-  const path = error.issues[0]?.path ?? [];
-  return { field: path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE };
+  return { field: error.issues[0]?.path.join('.').slice(0, MAX_NAME_LENGTH) || WHOLE };
 }
 
 /** Each record of a list has an id or a name. Roles have no id. */

@@ -25,8 +25,8 @@ export const timedOut = ({ requestLine, isChange }: CallInfo, milliseconds: numb
   );
 
 /** System calls and errors before the first byte of a request is sent. */
-const CONNECT_SYSCALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
-const CONNECT_ERRORS: ReadonlySet<string> = new Set([
+const CONNECT_SYSCALLS: ReadonlySet<string | undefined> = new Set(['connect', 'getaddrinfo']);
+const CONNECT_ERRORS: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -42,9 +42,7 @@ interface SystemError {
 export function requestError(call: CallInfo, error: unknown): ApiError {
   if (error instanceof BodyTooLarge) return unexpectedReply(call, error.status, 'tooLarge');
   const { code, syscall } = systemError(error) ?? {};
-  const neverSent =
-    code !== undefined &&
-    (CONNECT_SYSCALLS.has(syscall ?? '') || CONNECT_ERRORS.has(code) || isCertificateCode(code));
+  const neverSent = CONNECT_SYSCALLS.has(syscall) || CONNECT_ERRORS.has(code) || isCertificateCode(code);
   return new ApiError(
     `${call.requestLine}: ${code ?? 'the connection failed'}`,
     { kind: 'network', code },
