@@ -58,6 +58,19 @@ describe('Http', () => {
     assert.ok(waits.every(({ delay }) => delay > 0 && delay <= 1));
   });
 
+  it('waits before the next attempt', async () => {
+    const times: number[] = [];
+    const fetch = stubFetch(() => {
+      times.push(performance.now());
+      return times.length > 1
+        ? new Response('{}')
+        : new Response('', { status: 503, headers: { 'retry-after': '0.02' } });
+    });
+    await httpWith(fetch, { maxDelay: 20 }).call('GET', '/x');
+    const [first = 0, second = 0] = times;
+    assert.ok(second - first >= 19, `${second - first} ms`); // A timer may fire within its last millisecond.
+  });
+
   it('throws the last error if the next attempt would be too late', async () => {
     const fetch = stubFetch(
       () => new Response('{"message":"busy"}', { status: 503, headers: { 'retry-after': '9' } }),
