@@ -116,6 +116,7 @@ describe('a process identity', () => {
       process.kill(ended, 'SIGKILL');
       await until('the process to end', async () => startTime(ended) === undefined);
       assert.ok(isAlive(ended));
+      assert.ok(!isRunningSync({ pid: ended, startedAt: now() }));
       assert.equal(uniqueProcessId(ended), undefined);
     } finally {
       parent.kill('SIGKILL');

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -68,6 +69,19 @@ describe('replaceFile', () => {
       sync.mock.restore();
     }
     assert.deepEqual(states, ['old', 'new']);
+  });
+
+  it('leaves no file or folder open', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    await replaceFile(file, 'new');
+    const open = readdirSync('/proc/self/fd').flatMap((descriptor) => {
+      const link = `/proc/self/fd/${descriptor}`;
+      return existsSync(link) ? [readlinkSync(link)] : [];
+    });
+    assert.deepEqual(
+      open.filter((target) => target.startsWith(folder)),
+      [],
+    );
   });
 
   it('overwrites what a killed process left behind', async () => {
