@@ -34,10 +34,10 @@ describe('readOwnFile', () => {
     assert.deepEqual([readOwnFile(link), readOwnFile(folder)], [{}, {}]);
   });
 
-  it('reads a file that others can read, but none that they can write', function () {
+  it('reads a file that others can read and run, but none that they can write', function () {
     // Windows has no modes.
     if (process.platform === 'win32') this.skip();
-    chmodSync(file, 0o644);
+    chmodSync(file, 0o755);
     assert.deepEqual(readOwnFile(file), { pid: 1 });
     for (const mode of [0o620, 0o602]) {
       chmodSync(file, mode);

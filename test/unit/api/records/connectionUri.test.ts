@@ -21,6 +21,7 @@ describe('readConnectionUri', () => {
       'postgresql://a:s%25%40cret@ep-1.example/d?sslmode=require&channel_binding=require',
       { password: 's%@cret', sslMode: 'require', channelBinding: true },
     ],
+    [`${start}/d?sslmode=verify-ca`, { ...plain, sslMode: 'verify-ca' }],
     [`${start}/d?sslmode=verify-full`, { ...plain, sslMode: 'verify-full' }],
     ['postgresql://a:100%@ep-1.example/d', { ...plain, password: '100%' }],
     // Parameters that read or write files, run in a shell, weaken TLS or lead to another host or login.

@@ -142,6 +142,13 @@ describe('BranchCreationBody', () => {
     assert.equal(error?.issues[0]?.message, 'must be a time such as 2026-01-31T12:00:00Z');
   });
 
+  it('has computes without a branch id, because the branch has none yet', () => {
+    const accepted = [{ type: 'read_write' }, creation].filter(
+      (endpoint) => BranchCreationBody.safeParse({ endpoints: [endpoint] }).success,
+    );
+    assert.deepEqual(accepted, [{ type: 'read_write' }]);
+  });
+
   it('has at most 50 annotations', () => {
     const problems = [0, 50, 51].map((length) => {
       const annotations = Array.from({ length }, (_, index) => [`key${index}`, '']);
