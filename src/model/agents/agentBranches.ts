@@ -54,6 +54,7 @@ export class AgentBranches {
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
 
+  /** Fires for branches, not for calls. */
   readonly onDidChange = this.#changed.event;
 
   constructor(memory: Memory, now: () => number = Date.now) {
@@ -125,7 +126,6 @@ export class AgentBranches {
   async addCall(call: Omit<AgentCall, 'time'>): Promise<void> {
     const time = new Date(this.#now()).toISOString();
     await this.#memory.update(CALLS, [...this.calls, { time, ...call }].slice(-MAX_CALLS));
-    this.#changed.fire();
   }
 
   /** Of those that are gone, only the ids are kept: their hosts may still be in env files. */
