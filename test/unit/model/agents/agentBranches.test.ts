@@ -85,6 +85,8 @@ describe('AgentBranches', () => {
 
   it('become the user’s when they no longer expire', async () => {
     await listed(record({ expires_at: null }));
+    const { account, projectId, branchId } = branch;
+    assert.deepEqual(memory.entries.get('hostedPostgres.agentBranches'), [{ account, projectId, branchId }]);
     await listed(record({ expires_at: branch.expiresAt }));
     assert.equal(branches.find(branch), undefined);
   });
@@ -103,6 +105,9 @@ describe('AgentBranches', () => {
     assert.equal(branches.wasMade(branch), true);
     memory.entries.set('hostedPostgres.agentBranches', 'x');
     assert.equal(branches.wasMade(branch), false);
+    const call = { time: '2030-01-01T00:00:00Z', agent: 'claude', tool: 'runSql', text: '' };
+    memory.entries.set('hostedPostgres.agentCalls', [...damaged, { ...call, tool: undefined }, call]);
+    assert.deepEqual(branches.calls, [call]);
   });
 
   it('remember the last 50 calls', async () => {

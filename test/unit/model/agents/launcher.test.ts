@@ -56,7 +56,9 @@ describe('The launcher', () => {
       const launcher = await writeLauncher({ folder, program, script: mcp });
       assert.ok(existsSync(launcher) && launcher.endsWith('.cmd'));
       const text = readFileSync(launcher, 'utf8');
-      assert.match(text, /^@echo off\r\n/);
+      assert.match(text, /^@echo off\r\nrem Written by the Hosted Postgres extension/);
+      assert.match(text, /\r\nset "ELECTRON_RUN_AS_NODE=1"\r\n/);
+      assert.ok(text.includes(`set "HOSTED_POSTGRES_AGENTS=${folder.replaceAll('%', '%%')}"\r\n`));
       assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
       assert.deepEqual(launchCommand(launcher), { command: 'cmd', args: ['/c', launcher] });
     }));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { listTools, TOOLS } from '../../../../../src/model/agents/tools/toolTable.ts';
+import { readText } from '../../../../helpers/projectFiles.ts';
 
 /** What 2,500 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
 const MAX_CHARACTERS = 10_475;
@@ -30,10 +31,25 @@ describe('The table of tools', () => {
     assert.deepEqual(accepted, [1, 720]);
   });
 
-  it('accepts objects without unknown fields', () => {
-    for (const { name, inputSchema } of tools) {
+  it('returns at most a thousand rows of SQL', () => {
+    const accepted = [0, 1, 1000, 1001].filter(
+      (maxRows) =>
+        TOOLS.runSql.input.safeParse({ projectId: 'shop', branchId: 'br-a', sql: '', maxRows }).success,
+    );
+    assert.deepEqual(accepted, [1, 1000]);
+  });
+
+  it('has the titles that VS Code shows', () => {
+    const shown = JSON.parse(readText('package.nls.json'));
+    for (const { name, title } of tools)
+      assert.equal(title.toLowerCase(), shown[`tool.${name}`].toLowerCase(), name);
+  });
+
+  it('accepts objects without unknown fields, and may return more fields than it describes', () => {
+    for (const { name, inputSchema, outputSchema } of tools) {
       assert.equal(inputSchema.type, 'object', name);
       assert.equal(inputSchema['additionalProperties'], false, name);
+      assert.equal(outputSchema['additionalProperties'], undefined, name);
     }
   });
 });
