@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { startBridge } from '../../../../src/model/agents/bridgeServer.ts';
@@ -125,6 +115,29 @@ describe('The bridge', () => {
     await until('its end', async () => signals[0]?.aborted === true);
   });
 
+  it('survives a client that goes away during a long reply', async () => {
+    await listen();
+    answer = async () => ({ text: 'x'.repeat(8 * MAX_REQUEST) });
+    const socket = connect(record().socket);
+    socket.pause().on('error', () => undefined);
+    socket.write(lineOf({ token: record().token, call }));
+    await until('the call', async () => signals.length === 1);
+    socket.destroy();
+    await until('its end', async () => signals[0]?.aborted === true);
+  });
+
+  it('ends its connections with its window, and keeps no process running', async () => {
+    const running = () => process.getActiveResourcesInfo().filter((each) => each === 'PipeWrap').length;
+    const before = running();
+    const server = await listen();
+    assert.ok(running() <= before);
+    const { socket, lines } = open();
+    await until('the greeting', async () => lines.length === 1);
+    const closed = once(socket, 'close');
+    server.dispose();
+    await closed;
+  });
+
   it('knows while programs that VS Code has started are connected', async () => {
     await listen();
     const first = open();
@@ -138,6 +151,9 @@ describe('The bridge', () => {
   });
 
   it('lets only the user read its files, and removes them', async function () {
+    // As an earlier version, or another window with its process id, has left them.
+    mkdirSync(folder, { mode: 0o755 });
+    writeFileSync(path.join(folder, `${process.pid}.sock`), '');
     const server = await listen('/work');
     if (process.platform !== 'win32') {
       assert.equal(statSync(folder).mode & 0o777, 0o700);
@@ -164,6 +180,8 @@ describe('The bridge', () => {
     writeFileSync(path.join(temporary, 'agents'), '');
     const elsewhere = JSON.stringify({ socket: path.join(temporary, 'agents'), token: '', folders: [] });
     writeFileSync(recordFile(folder, dead + 1), elsewhere);
+    // Its socket is gone already.
+    writeFileSync(recordFile(folder, dead + 2), left(dead + 2));
     for (const pid of [dead, process.ppid]) {
       writeFileSync(recordFile(folder, pid), left(pid));
       writeFileSync(path.join(folder, `${pid}.sock`), '');
@@ -192,9 +210,26 @@ describe('The bridge', () => {
     assert.deepEqual(await send(lineOf({ token: record().token, call })), { result: { computes: [] } });
     const socketFolder = path.dirname(record().socket);
     assert.notEqual(socketFolder, folder);
+    assert.match(path.basename(socketFolder), /^hosted-postgres-/);
     assert.equal(statSync(socketFolder).mode & 0o777, 0o700);
     server.dispose();
     assert.equal(existsSync(socketFolder), false);
+  });
+
+  it('does not start where no path is short enough', async function () {
+    // Other systems have other limits.
+    if (process.platform !== 'linux') this.skip();
+    const long = path.join(temporaryFolder(), 'x'.repeat(200));
+    mkdirSync(long);
+    folder = path.join(long, 'agents');
+    const { TMPDIR } = process.env;
+    process.env['TMPDIR'] = long;
+    try {
+      await assert.rejects(listen(), { syscall: 'listen' });
+    } finally {
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+    }
   });
 
   it('removes no folder that it has not made', async () => {
@@ -207,46 +242,5 @@ describe('The bridge', () => {
       server.dispose();
       assert.ok(existsSync(path.join(real, 'hosted-postgres-mcp')), same);
     }
-  });
-});
-
-describe('The windows for an agent', () => {
-  const root = realpathSync(temporaryFolder());
-  const pids = async (workingFolder: string | undefined, pid = 0) =>
-    (await windowsFor(path.join(root, 'agents'), { pid, workingFolder })).map((found) => found.pid);
-
-  before(() => {
-    for (const folder of ['agents', 'shop/api/src', 'shop-2'])
-      mkdirSync(path.join(root, folder), { recursive: true });
-    symlinkSync(path.join(root, 'shop'), path.join(root, 'link'), 'junction');
-    for (const [pid, folders, usedAt] of [
-      [1, [], 4],
-      [2, ['shop'], 1],
-      [3, ['shop/api'], 2],
-      [4, ['other', 'link'], 3],
-    ] as const) {
-      const file = recordFile(path.join(root, 'agents'), pid);
-      const absolute = folders.map((folder) => path.join(root, folder));
-      writeFileSync(file, JSON.stringify({ socket: '', token: '', folders: absolute }));
-      utimesSync(file, usedAt, usedAt);
-    }
-    writeFileSync(path.join(root, 'agents', '5.json'), '{');
-    writeFileSync(path.join(root, 'agents', '6.json'), '{}');
-  });
-
-  it('are those with its folder first, then the one that was used last', async () => {
-    assert.deepEqual(await pids(path.join(root, 'shop', 'api', 'src')), [3, 4, 2, 1]);
-    assert.deepEqual(await pids(path.join(root, 'link')), [4, 2, 1, 3]);
-    assert.deepEqual(await pids(path.join(root, 'shop-2')), [1, 4, 3, 2]);
-    // Its folder is gone.
-    assert.deepEqual(await pids(undefined), [1, 4, 3, 2]);
-  });
-
-  it('begin with the one that started the program', async () => {
-    assert.deepEqual(await pids(path.join(root, 'shop', 'api'), 2), [2, 3, 4, 1]);
-  });
-
-  it('are an empty list without a folder of records', async () => {
-    assert.deepEqual(await windowsFor('', { pid: 0, workingFolder: root }), []);
   });
 });
