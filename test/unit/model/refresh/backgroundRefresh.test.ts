@@ -15,6 +15,7 @@ describe('BackgroundRefresh', () => {
   let followed: Set<string>;
   let interval: number;
   let isNear: boolean;
+  let budget: RequestBudget;
   let state: string;
   let errors: unknown[];
 
@@ -33,13 +34,14 @@ describe('BackgroundRefresh', () => {
     });
     store = await connectModel(service);
     await store.inventory.ensureProjects();
+    budget = new RequestBudget({ clock: store.clock, isUnlimited: () => isNear });
     refresh = new BackgroundRefresh({
       inventory: store.inventory,
       expanded: () => shown,
       polledElsewhere: () => followed,
       interval: () => interval,
       onError: (error) => errors.push(error),
-      budget: new RequestBudget({ clock: store.clock, isUnlimited: () => isNear }),
+      budget,
       clock: store.clock,
       random: () => 1,
     });
@@ -58,11 +60,23 @@ describe('BackgroundRefresh', () => {
 
   it('refreshes expanded projects at each interval, the list of projects every fifth time', async () => {
     refresh.setVisible(true);
-    for (let turns = 0; turns < 5; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
+    for (let turns = 0; turns < 4; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
+    assert.ok(!service.requests.includes('GET /projects'));
+    assert.equal(await store.clock.turn(), MINUTE);
     const counts = Map.groupBy(service.requests, (call) => call);
     assert.equal(counts.get('GET /projects/shop/branches')?.length, 5);
     assert.equal(counts.get('GET /projects/shop/endpoints')?.length, 5);
     assert.equal(counts.get('GET /projects')?.length, 1);
+  });
+
+  it('counts all its requests against the budget, also the list of projects', async () => {
+    refresh.setVisible(true);
+    const left: number[] = [];
+    for (let turns = 0; turns < 5; turns += 1) {
+      await store.clock.turn();
+      left.push(budget.available);
+    }
+    assert.deepEqual(left, [38, 38, 38, 38, 37]);
   });
 
   it('refreshes expanded projects of a local service quickly, with their branches, and no others', async () => {
@@ -98,6 +112,27 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, [MINUTE - 4000]);
     await until('the refresh', async () => service.requests.length > 0);
     assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
+  });
+
+  it('does not wait longer because another change of the project is reported', async () => {
+    refresh.setVisible(true);
+    store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
+    store.clock.pass(1500);
+    store.inventory.put(computeRecord('ep-one', { pending_state: 'active' }));
+    assert.deepEqual(store.clock.waits, [500]);
+  });
+
+  it('continues when the user connects again after several minutes', async () => {
+    refresh.setVisible(true);
+    await store.accounts.choose(undefined);
+    await store.session.reread();
+    for (let turns = 0; turns < 5; turns += 1) await store.clock.turn();
+    await store.accounts.choose(store.account);
+    await store.session.reread();
+    await store.inventory.ensureProjects();
+    service.requests.length = 0;
+    await store.clock.turn();
+    assert.ok(service.requests.includes('GET /projects/shop/endpoints'));
   });
 
   it('leaves out projects that are polled already', async () => {
