@@ -10,9 +10,13 @@ const script: Script = (call) => (call.endsWith('/schema') ? { sql: 'CREATE TABL
 
 async function connectSchemas(replies: Script) {
   const service = await scriptService(replies);
-  const { session, account } = await connectModel(service);
+  const { session, account, accounts } = await connectModel(service);
   const uriOf = (change: object = {}) => schemaUri(account, { ...owner, ...change });
-  return { service, schemas: new Schemas(session), uriOf };
+  const signOut = async () => {
+    await accounts.choose(undefined);
+    await session.reread();
+  };
+  return { service, schemas: new Schemas(session), uriOf, signOut };
 }
 
 describe('Schemas', () => {
@@ -23,6 +27,15 @@ describe('Schemas', () => {
     }
     for (const path of ['/shop/main/app.sql', '/shop/br-main/a/b.sql', '/br-main/app.sql'])
       assert.equal(schemaOwner({ path, query: '' }), undefined);
+  });
+
+  it('keep their URI in a later version, because VS Code restores open editors by it', async () => {
+    const { service, uriOf } = await connectSchemas(script);
+    assert.deepEqual(uriOf(), {
+      scheme: 'hosted-postgres-schema',
+      path: '/shop/br-main/app.sql',
+      query: service.baseUrl,
+    });
   });
 
   it('are loaded once for a document, until it is closed or refreshed', async () => {
@@ -66,13 +79,15 @@ describe('Schemas', () => {
       const { schemas, uriOf } = await connectSchemas((each) =>
         each.endsWith(call) ? status : script(each),
       );
-      await assert.rejects(schemas.text(uriOf()), NotOfferedError);
+      await assert.rejects(schemas.text(uriOf()), new NotOfferedError('schemas'));
     });
 
   it('are those of the account that the document was opened for', async () => {
-    const { service, schemas, uriOf } = await connectSchemas(script);
+    const { service, schemas, uriOf, signOut } = await connectSchemas(script);
     const uri = { ...uriOf(), query: 'https://other.example/api/v2' };
     await assert.rejects(schemas.text(uri), AccountSwitchedError);
+    await signOut();
+    await assert.rejects(schemas.text(uriOf()), AccountSwitchedError);
     assert.deepEqual(service.requests, []);
   });
 });

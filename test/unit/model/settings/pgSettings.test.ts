@@ -69,6 +69,8 @@ describe('settingNamedIn', () => {
   it('finds the parameter that Postgres names', () => {
     assert.equal(settingNamedIn('invalid value for parameter "work_mem": "lots"', keys), 'work_mem');
     assert.equal(settingNamedIn('parameter "jit" requires a Boolean value', keys), 'Jit');
+    const withOther = 'invalid value for parameter "statement_timeout": "work_mem"';
+    assert.equal(settingNamedIn(withOther, keys), 'statement_timeout');
   });
 
   it('finds a setting whose name is in the message', () => {
