@@ -188,6 +188,15 @@ describe('ApiKeyList', () => {
       await assert.rejects(keys.revoke(1), /status 504/);
     });
 
+    it('reports the failure when the account was switched in the meantime', async () => {
+      service.script = async (call) => {
+        if (call.startsWith('GET')) return [];
+        await useKey('other', 'second-key');
+        return 504;
+      };
+      await assert.rejects(keys.revoke(1), /status 504/);
+    });
+
     it('shows a created key whose value was lost', async () => {
       lose(() => [
         { id: 1, name: 'laptop' },

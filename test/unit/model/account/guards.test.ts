@@ -55,9 +55,13 @@ describe('Guards', () => {
     await refreshed;
   });
 
-  it('has no protection to load for the account, or a project as a whole', () => {
+  it('has no protection to load for the account, or a project as a whole', async () => {
     const guards = guardsWith({}, isProtected);
-    for (const target of [{}, { projectId: 'shop' }]) assert.equal(guards.isProtectionCached(target), true);
+    for (const target of [{}, { projectId: 'shop' }]) {
+      assert.equal(guards.isProtectionCached(target), true);
+      await guards.refreshProtection(target);
+    }
+    assert.equal(guards.isProtectionCached({ projectId: 'shop', branchId: 'br-main' }), false);
   });
 
   it('checks whether the target branch of a move is protected', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
+import { Session } from '../../../../src/model/account/session.ts';
 import type { InventoryState } from '../../../../src/model/inventory/inventory.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
@@ -64,6 +65,23 @@ describe('Session', () => {
     await store.accounts.add(store.account, 'new-key');
     await until('another connection', async () => store.session.connection !== before);
     assert.equal(before?.isClosed, true);
+  });
+
+  it('is loading until the secret store has been read', async () => {
+    const session = new Session(store.accounts, () => assert.fail('not used'));
+    assert.equal(session.current.kind, 'loading');
+    await session.start();
+    assert.equal(session.current.kind, 'connected');
+    session.dispose();
+  });
+
+  it('closes its connection when it is disposed, and opens no other', async () => {
+    const { connection } = store.session;
+    store.session.dispose();
+    assert.equal(connection?.isClosed, true);
+    await store.accounts.add(store.account, 'new-key');
+    await store.session.whenRead();
+    assert.equal(store.session.connection, connection);
   });
 
   it('waits for the last read of the secret store, also in earlier callers', async () => {
