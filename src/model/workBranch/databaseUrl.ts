@@ -13,10 +13,10 @@ const URL_PARTS = /^(postgres(?:ql)?(?:\+\w+)?:\/\/[^:@/?#\s]+)(?::([^@/?#\s]*))
 /** @returns undefined if it isn't the URL of one database on one host */
 export function parseDatabaseUrl(value: string): DatabaseUrl | undefined {
   const [, login = '', , host = '', rest = ''] = URL_PARTS.exec(value) ?? [];
-  const [role, database] = [login.slice(login.lastIndexOf('/') + 1), rest.slice(1).split(/[?#]/, 1)[0] ?? ''];
+  const [role, database] = [login.slice(login.lastIndexOf('/') + 1), rest.slice(1).replace(/[?#].*$/, '')];
   try {
     const decoded = { role: decodeURIComponent(role), database: decodeURIComponent(database) };
-    return decoded.role === '' || decoded.database === '' ? undefined : { ...decoded, host: hostKey(host) };
+    return decoded.database === '' ? undefined : { ...decoded, host: hostKey(host) };
   } catch {
     return undefined; // Not percent-encoded, or contains shell variables.
   }
