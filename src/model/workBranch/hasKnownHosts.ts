@@ -6,6 +6,5 @@ export const KNOWN_HOSTS_ENTRY = 'hostedPostgres.knownHosts';
 
 /** Whether any window has an env file to show or update. */
 export function hasKnownHosts(memory: Pick<Memory, 'get'>): boolean {
-  const stored = memory.get(KNOWN_HOSTS_ENTRY);
-  return Array.isArray(stored) && stored.length > 0;
+  return Array.isArray(memory.get(KNOWN_HOSTS_ENTRY));
 }

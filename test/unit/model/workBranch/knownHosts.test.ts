@@ -47,9 +47,9 @@ describe('KnownHosts', () => {
 
   it('remembers only hosts of env files, also pooled ones', async () => {
     await refresh();
-    assert.equal(hasKnownHosts(memory), false);
+    assert.deepEqual([hasKnownHosts(memory), hosts.isEmpty], [false, true]);
     await refresh('EP-a-1-pooler.example.com:5432');
-    assert.equal(hasKnownHosts(memory), true);
+    assert.deepEqual([hasKnownHosts(memory), hosts.isEmpty], [true, false]);
     assert.equal(hosts.get(host), undefined);
     assert.deepEqual(hosts.get('ep-a-1-pooler.example.com'), {
       account: 'local',
@@ -116,18 +116,23 @@ describe('KnownHosts', () => {
     assert.equal(hosts.get(host)?.branchId, 'br-two');
   });
 
-  it('keeps the last 200 hosts', async () => {
-    const names = Array.from({ length: 201 }, (_, index) => `ep-${index}.example.com`);
-    computes = names.map((name, index) => computeRecord(`ep-${index}`, { host: name }));
-    await refresh(...names);
-    assert.deepEqual(
-      names.filter((name) => hosts.get(name) === undefined),
-      [names[0]],
-    );
+  it('keeps the 200 hosts that were added or changed last', async () => {
+    const names = Array.from({ length: 202 }, (_, index) => `127.0.0.1:${10_000 + index}`);
+    const on = (name: string, branch_id = 'br-one') => computeRecord('ep-a-1', { host: name, branch_id });
+    const dropped = () => names.filter((name) => hosts.get(name) === undefined);
+    computes = names.slice(0, 201).map((name) => on(name));
+    await refresh(...names.slice(0, 201));
+    assert.deepEqual(dropped(), [names[0], names[201]]);
+    await hosts.remember(inventory, 'local', [on(names[1] ?? '', 'br-two')]);
+    await hosts.remember(inventory, 'local', [on(names[201] ?? '')]);
+    assert.deepEqual(dropped(), [names[0], names[2]]);
   });
 
-  it('ignores what is stored in another form', () => {
-    memory.entries.set('hostedPostgres.knownHosts', [[host, { account: 1 }], 'x']);
-    assert.equal(hosts.get(host), undefined);
+  it('reads what an earlier version stored, without entries in another form', async () => {
+    await refresh(host);
+    const [entry] = memory.entries.get('hostedPostgres.knownHosts') as readonly unknown[];
+    memory.entries.set('hostedPostgres.knownHosts', [['other', { account: 1 }], 'x', entry]);
+    assert.equal(hosts.get('other'), undefined);
+    assert.equal(hosts.get(host)?.branchName, 'feature');
   });
 });
