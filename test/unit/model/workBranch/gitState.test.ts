@@ -69,16 +69,20 @@ describe('readGitState', () => {
     assert.deepEqual(await answer(1, ''), { branch: undefined, pause: 'detached' });
   });
 
-  it('finds the repository from a folder inside it, and none outside', async () => {
+  it('finds the repository from a folder inside it that may be gone or a file by now, and none outside', async () => {
     const inside = path.join(repository.folder, 'a', 'b');
     mkdirSync(inside, { recursive: true });
-    assert.deepEqual(await stateOf(inside), { branch: 'main', pause: undefined });
+    file('c', '');
+    for (const folder of [inside, path.join(inside, 'gone'), path.join(repository.folder, 'c')])
+      assert.equal((await findRepository(folder))?.worktree, repository.folder);
     assert.equal(await findRepository(temporaryFolder()), undefined);
   });
 
-  it('reports a detached HEAD, also at a tag', async () => {
+  it('reports a detached HEAD, also at a tag or another reference than a branch', async () => {
     git('tag', 'v1');
     git('checkout', '--quiet', 'v1');
+    assert.deepEqual(await state(), { branch: undefined, pause: 'detached' });
+    git('symbolic-ref', 'HEAD', 'refs/stack/one');
     assert.deepEqual(await state(), { branch: undefined, pause: 'detached' });
   });
 

@@ -11,9 +11,10 @@ describe('The lifetime of a branch', () => {
   it('is renewed once less than half of it is left, unless it has ended', () => {
     const days = [7, 4, 3, 0.1, -1].map((left) => needsRenewal(expiryAfter(left * 86_400, now), now));
     assert.deepEqual(days, [false, false, true, true, false]);
+    const end = '2026-01-08T00:00:00Z';
     const half = LIFETIME / 2;
-    const minutes = [60, -60].map((seconds) => needsRenewal(expiryAfter(half + seconds, now), now));
-    assert.deepEqual(minutes, [false, true]);
+    const seconds = [half, half - 1, 1, 0].map((left) => needsRenewal(end, Date.parse(end) - left * 1000));
+    assert.deepEqual(seconds, [false, true, true, false]);
     assert.equal(needsRenewal('never', now), false);
   });
 });

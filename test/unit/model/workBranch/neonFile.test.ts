@@ -76,6 +76,10 @@ describe('.neon', () => {
         '{"branch":"db-one","projectId":"shop-1","git":{"x":1,"map":{"two":"db-two","one":"db-one"}}}',
       ],
       [
+        '{"projectId":"shop-1","branch":"main","git":{"map":null}}',
+        '{"projectId":"shop-1","branch":"db-one","git":{"map":null}}',
+      ],
+      [
         '{\r\n  "projectId": "shop-1",\r\n  "git": {}\r\n}\r\n',
         '{\r\n  "projectId": "shop-1",\r\n  "git": {},\r\n  "branch": "db-one"\r\n}\r\n',
       ],
