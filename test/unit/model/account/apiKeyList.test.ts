@@ -161,6 +161,10 @@ describe('ApiKeyList', () => {
       service.script = (call) => (call.startsWith('GET') ? list() : 504);
     };
     const ids = () => keys.keys.map(({ id }) => id);
+    const both = [
+      { id: 1, name: 'laptop' },
+      { id: 2, name: 'new' },
+    ];
 
     it('treats a key that is no longer listed as revoked', async () => {
       lose(() => [{ id: 2, name: 'new' }]);
@@ -174,11 +178,20 @@ describe('ApiKeyList', () => {
       assert.deepEqual(ids(), []);
     });
 
+    it('treats a key as revoked when the list is rejected from then on, unless another key is in use', async () => {
+      service.script = () => both;
+      await keys.refresh();
+      lose(() => 401);
+      await keys.revoke(1);
+      assert.deepEqual(ids(), [2]);
+      service.script = () => both;
+      await store.accounts.add({ ...store.account, keyId: 2 }, 'other-key');
+      await until('both keys', async () => keys.isInUse(2) && keys.keys.length === 2);
+      lose(() => 401);
+      await assert.rejects(keys.revoke(1), /status 504/);
+    });
+
     it('reports the failure when the key is still listed or the list fails', async () => {
-      const both = [
-        { id: 1, name: 'laptop' },
-        { id: 2, name: 'new' },
-      ];
       lose(() => both);
       await assert.rejects(keys.revoke(1), /status 504/);
       assert.deepEqual(ids(), [1, 2]);
@@ -198,10 +211,7 @@ describe('ApiKeyList', () => {
     });
 
     it('shows a created key whose value was lost', async () => {
-      lose(() => [
-        { id: 1, name: 'laptop' },
-        { id: 2, name: 'new' },
-      ]);
+      lose(() => both);
       await assert.rejects(keys.create('new'), /status 504/);
       assert.deepEqual(ids(), [1, 2]);
     });
