@@ -114,6 +114,16 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
   });
 
+  it('requests a project with a pending change only once if it is due anyway', async () => {
+    store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
+    store.clock.pass(MINUTE);
+    budget.spend(38);
+    refresh.setVisible(true);
+    await store.clock.turn();
+    assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
+    assert.equal(budget.available, 1);
+  });
+
   it('does not wait longer because another change of the project is reported', async () => {
     refresh.setVisible(true);
     store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
