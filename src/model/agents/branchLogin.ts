@@ -1,6 +1,6 @@
 /** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { LOCAL_DEFAULTS, loginChoices, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
+import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { BranchRef } from '../workBranch/branchMap.ts';
@@ -10,7 +10,7 @@ export type BranchLogin = ConnectionStringParts & { readonly password: string };
 
 export interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branchId'> {
   readonly connection: AccountConnection;
-  /** By default, the first one of the branch. */
+  /** By default, the first one of the branch, or the local service's usual one. */
   readonly database?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -33,21 +33,20 @@ export async function findBranchLogin(
 
 /** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
 export async function findRole(request: BranchLoginRequest): Promise<RoleAndDatabase> {
-  const { connection, projectId, branchId, database = '' } = request;
+  const { connection, projectId, branchId, database } = request;
   const client = await connection.client();
-  const [databases, roles] = await Promise.all([
+  const [databases = [], roles = []] = await Promise.all([
     client.listDatabases(projectId, branchId, optionsOf(request)),
     client.listRoles(projectId, branchId, optionsOf(request)),
   ]);
-  const local = connection.isLocal ? LOCAL_DEFAULTS.database : '';
-  const choices = loginChoices(
-    { databases: databases ?? [], roles: roles ?? [] },
-    { proposed: { role: '', database: database || local }, canBePooled: false, prefersPooled: false },
-  );
-  const found = choices.find((choice) => database === '' || choice.database === database);
+  const owners = databaseOwners({ databases, roles });
+  const find = (name: string) => owners.find((owner) => owner.database === name);
+  const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
+  const found = database ? find(database) : (usual ?? owners[0]);
   if (found === undefined) {
-    const names = (databases ?? []).map(({ name }) => name).join(', ');
-    throw new Error(`${branchId} has no database ${database}. It has: ${names || 'none'}`);
+    const missing = database ? `database ${database}` : 'database';
+    const names = databases.map(({ name }) => name).join(', ');
+    throw new Error(`${branchId} has no ${missing}. It has: ${names || 'none'}`);
   }
   return found;
 }

@@ -102,14 +102,20 @@ interface LoginPreferences {
 
 export const canLogIn = (role: Role): boolean => role.authentication_method !== 'no_login';
 
+/** Each database with its owner, or with another role if the owner can't log in. */
+export function databaseOwners({ databases, roles }: Catalog): readonly RoleAndDatabase[] {
+  const names = roles.filter(canLogIn).map(({ name }) => name);
+  return databases.flatMap(({ name, owner_name }) => {
+    const role = names.includes(owner_name) ? owner_name : names[0];
+    return role === undefined ? [] : [{ role, database: name }];
+  });
+}
+
 /** The proposed database and role, then each database with its owner. */
 export function loginChoices(catalog: Catalog, preferences: LoginPreferences): readonly Login[] {
   const { proposed, canBePooled, prefersPooled } = preferences;
   const roles = catalog.roles.filter(canLogIn).map(({ name }) => name);
-  const owners: readonly RoleAndDatabase[] = catalog.databases.flatMap(({ name, owner_name }) => {
-    const role = roles.includes(owner_name) ? owner_name : roles[0];
-    return role === undefined ? [] : [{ role, database: name }];
-  });
+  const owners = databaseOwners(catalog);
   const isFirst = ({ database }: RoleAndDatabase) => database === proposed.database;
   const first = owners.filter(isFirst);
   const isOtherRole = roles.includes(proposed.role) && first.some(({ role }) => role !== proposed.role);
