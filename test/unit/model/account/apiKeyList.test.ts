@@ -52,6 +52,18 @@ describe('ApiKeyList', () => {
     assert.equal(service.requests.length, before);
   });
 
+  it('loads the keys of another account that is chosen while they are loaded', async () => {
+    await useKey('other', 'second-key');
+    const gate = Promise.withResolvers<unknown>();
+    service.script = () => gate.promise;
+    const loading = keys.ensureLoaded();
+    service.script = () => [{ id: 3, name: 'third' }];
+    await useKey('third', 'third-key');
+    gate.resolve([]);
+    await loading;
+    assert.equal(keys.key(3)?.name, 'third');
+  });
+
   it('knows which key is in use if it is the only one or was created from here', async () => {
     assert.equal(keys.isInUse(1), true);
     assert.equal(keys.isInUse(2), false);

@@ -126,6 +126,12 @@ describe('rotateKey', () => {
       await assertUnchanged(await key.rotate(), 'test');
     });
 
+    it('revokes a new key that cannot be stored', async () => {
+      const replaceKey = () => Promise.reject(new Error('locked'));
+      const accounts = { key: (account: typeof key.account) => key.accounts.key(account), replaceKey };
+      await assertUnchanged(await key.rotate({ deps: { accounts } }), 'store');
+    });
+
     it('keeps the record of a new key that neither works nor can be revoked', async () => {
       key.proxy.inject('internalError', { method: 'GET', path: /projects$/ });
       key.proxy.inject('internalError', { method: 'DELETE' });

@@ -114,6 +114,15 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(service.requests, ['GET /projects/shop/endpoints']);
   });
 
+  it('sends the rest of a refresh as soon as the budget allows', async () => {
+    store.clock.pass(MINUTE);
+    budget.spend(39);
+    refresh.setVisible(true);
+    assert.equal(await store.clock.turn(), 0);
+    assert.equal(await store.clock.turn(), 200);
+    assert.deepEqual(service.requests, ['GET /projects/shop/endpoints', 'GET /projects/shop/branches']);
+  });
+
   it('requests a project with a pending change only once if it is due anyway', async () => {
     store.inventory.put(computeRecord('ep-one', { pending_state: 'idle' }));
     store.clock.pass(MINUTE);

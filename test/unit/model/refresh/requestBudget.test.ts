@@ -15,7 +15,7 @@ describe('RequestBudget', () => {
     budget.spend(40);
     assert.deepEqual([budget.available, budget.waitFor(1), budget.waitFor(20)], [0, 200, 4000]);
     clock.pass(4000);
-    assert.deepEqual([budget.available, budget.waitFor(20)], [20, 0]);
+    assert.deepEqual([budget.available, budget.waitFor(20), budget.waitFor(10)], [20, 0, 0]);
     clock.pass(10 * MINUTE);
     assert.equal(budget.available, 40);
     assert.equal(budget.waitFor(1000), 0);
@@ -40,20 +40,21 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
   let store: ConnectedModel;
   let refresh: BackgroundRefresh;
   let offersBranches: boolean;
-  let pending: string | undefined;
+  let isPending: (projectId: string) => boolean;
   /** When each request was sent. */
   let sent: { readonly call: string; readonly at: number }[];
 
   beforeEach(async () => {
     sent = [];
     offersBranches = true;
-    pending = undefined;
+    isPending = () => false;
     service = await scriptService((call) => {
       sent.push({ call, at: store.clock.now() });
       if (call === 'GET /projects') return { projects: ids.map((id) => ({ id, name: id })) };
       if (call.endsWith('/branches')) return offersBranches ? { branches: [] } : 404;
-      if (pending === undefined || !call.includes(`/${pending}/`)) return { endpoints: [] };
-      return { endpoints: [computeRecord('ep-one', { project_id: pending, current_state: 'init' })] };
+      const [, , project_id = ''] = call.split('/');
+      if (!isPending(project_id)) return { endpoints: [] };
+      return { endpoints: [computeRecord('ep-one', { project_id, current_state: 'init' })] };
     });
     store = await connectModel(service);
     await store.inventory.ensureProjects();
@@ -109,13 +110,24 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
   });
 
   it('keeps following a pending change', async () => {
-    pending = 'p-150';
-    await store.inventory.loadComputes(pending);
+    isPending = (id) => id === 'p-150';
+    await store.inventory.loadComputes('p-150');
     sent = [];
     await runFor(1.5);
     const waits = times('GET /projects/p-150/endpoints').map((at, index, all) => at - (all[index - 1] ?? at));
     assert.ok(Math.max(...waits) <= 4000, `${Math.max(...waits)} ms`);
     assert.ok(mostInAMinute() <= 340, `${mostInAMinute()} requests`);
+  });
+
+  it('stays within the budget while every project has a pending change', async () => {
+    isPending = () => true;
+    await store.inventory.loadComputesOf(ids);
+    sent = [];
+    refresh.setVisible(false);
+    store.clock.pass(MINUTE);
+    refresh.setVisible(true);
+    await store.clock.turn();
+    assert.equal(sent.length, 40);
   });
 
   it('sends one request for each project if the service has no branches to list', async () => {

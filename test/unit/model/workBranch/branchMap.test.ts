@@ -78,17 +78,18 @@ describe('The map of git branches to database branches', () => {
   });
 
   it('leaves out what is not valid', async () => {
+    repository.git('config', 'hostedPostgres.parent', 'true');
+    repository.git('config', '--add', 'hostedPostgres.created', 'local shop-1 br-one');
     for (const value of [
       'local shop-1',
       'local ../x br-one',
       'local shop-1 ep-one',
       '%E0%A4 shop-1 br-one',
       '',
-    ])
+    ]) {
       repository.git('config', 'branch.main.hostedPostgres', value);
-    repository.git('config', 'hostedPostgres.parent', 'true');
-    repository.git('config', '--add', 'hostedPostgres.created', 'local shop-1 br-one');
-    assert.deepEqual(await read(), EMPTY_MAP);
+      assert.deepEqual(await read(), EMPTY_MAP, value);
+    }
   });
 
   it('contains its branches and the parent', async () => {

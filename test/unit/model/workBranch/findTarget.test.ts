@@ -66,6 +66,7 @@ describe('findTarget', () => {
     ['a branch that is gone', () => (branches = { branches: [{ id: 'br-main', name: 'main' }] }), 'deleted'],
     ['a service without passwords', () => (credentials = 405), 'noPassword'],
     ['a role that the branch does not have', () => (credentials = 404), 'noPassword'],
+    ['a service that rejects the request', () => (credentials = 400), 'noPassword'],
     ['a service that fails', () => (credentials = 503), 'offline'],
     ['a project that is gone', () => (endpoints = 404), 'deleted'],
     ['a closed connection', () => model.session.connection?.close(), 'offline'],

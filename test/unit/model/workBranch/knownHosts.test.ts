@@ -33,7 +33,7 @@ describe('KnownHosts', () => {
   it('finds the branch of a host, which is expired from that time on', async () => {
     await refresh(host);
     const known = hosts.get(host);
-    assert.ok(known);
+    assert.ok(known?.isPooled === false);
     assert.deepEqual(hosts.find(known), known);
     assert.equal(hosts.find({ ...known, branchId: 'br-two' }), undefined);
     const end = Date.parse('2030-01-01T00:00:00Z');

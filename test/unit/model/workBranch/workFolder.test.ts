@@ -43,6 +43,7 @@ describe('WorkFolder', () => {
     outside.folder.dispose();
     assert.equal(outside.folder.state.current?.branchName, 'one');
     assert.equal(outside.folder.state.repository, undefined);
+    assert.deepEqual(outside.decision, { kind: 'nothing' });
   });
 
   it('reads git without a known host only once it is used', async () => {
