@@ -2,11 +2,10 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/tools/toolTable.ts';
+import { callTool } from '../../../helpers/callTool.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import type { Script } from '../../../helpers/scriptedService.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
-
-const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 const later = () => new Date(Date.now() + 3_600_000).toISOString();
 
@@ -23,11 +22,11 @@ describe('Tools that read branches', () => {
 
   const call = <N extends ToolName>(name: N, input: ToolInput<N>) => {
     const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
-    return runTool(toolDependencies(model), name, input, caller) as Promise<ToolOutput<N>>;
+    return callTool(toolDependencies(model), name, input, caller) as Promise<ToolOutput<N>>;
   };
 
   beforeEach(async () => {
-    branches = [{ id: 'br-main', name: 'main', default: true }];
+    branches = [{ id: 'br-main', name: 'main', default: true, parent_id: null, expires_at: null }];
     model = await connectScripted(script);
   });
 

@@ -6,14 +6,13 @@ import { gitRunner } from '../../../../src/base/runGit.ts';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../src/model/agents/tools/toolTable.ts';
 import { branchMapWriter } from '../../../../src/model/workBranch/branchMap.ts';
+import { callTool } from '../../../helpers/callTool.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { computeRecord, operationRecord, type Script } from '../../../helpers/scriptedService.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { until } from '../../../workbench/until.ts';
-
-const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 interface Record {
   readonly id: string;
@@ -59,7 +58,7 @@ describe('Tools for branches', () => {
 
   const caller = () => ({ agent: 'claude', folder, signal: new AbortController().signal });
   const call = <N extends ToolName>(name: N, input: ToolInput<N>, by: object = {}) =>
-    runTool(toolDependencies(model), name, input, { ...caller(), ...by }) as Promise<ToolOutput<N>>;
+    callTool(toolDependencies(model), name, input, { ...caller(), ...by }) as Promise<ToolOutput<N>>;
   const remember = (branchId: string) =>
     model.agentBranches.add({
       account: accountId(model.account),

@@ -3,16 +3,21 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
 import type { WindowDependencies } from '../../../../src/ui/agents/runInWindow.ts';
+import { callTool } from '../../../helpers/callTool.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { toolDependencies } from '../../../helpers/toolDependencies.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
-const { languageModelTool, runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
+const { languageModelTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
 
 interface Listed {
-  readonly projects: readonly { readonly computes: readonly object[]; readonly problem?: string }[];
+  readonly projects: readonly {
+    readonly computes: readonly object[];
+    readonly computesLeftOut?: number;
+    readonly problem?: string;
+  }[];
   readonly projectsLeftOut?: number;
 }
 
@@ -62,7 +67,7 @@ describe('Tools for language models', () => {
     folder: undefined,
     signal: new AbortController().signal,
   };
-  const invoke = <T>(name: string, input: unknown) => runTool(deps, name, input, caller) as Promise<T>;
+  const invoke = <T>(name: string, input: unknown) => callTool(deps, name, input, caller) as Promise<T>;
   const target = { projectId: 'shop', computeId: 'ep-main' };
 
   it('ask the user before a change, and say what it does', async () => {
@@ -121,9 +126,11 @@ describe('Tools for language models', () => {
     await invoke('restartCompute', target);
     assert.deepEqual(questions, []);
     await assert.rejects(
-      runTool(deps, 'restartCompute', target, { ...caller, agent: 'Other' }),
+      callTool(deps, 'restartCompute', target, { ...caller, agent: 'Other' }),
       /not approve/,
     );
+    store.marks['shop'] = 'production';
+    await assert.rejects(invoke('restartCompute', target), /not approve/);
   });
 
   it('return text to the chat', async () => {
@@ -173,17 +180,28 @@ describe('Tools for language models', () => {
       ['none', 0],
     ] as const)
       assert.equal((await invoke<Listed>('listComputes', { project })).projects.length, count, project);
-    assert.equal(listed.projects.flatMap((project) => project.computes).length, 100);
+    assert.deepEqual(
+      listed.projects.slice(0, 5).map((project) => [project.computes.length, project.computesLeftOut]),
+      [
+        [30, undefined],
+        [30, undefined],
+        [30, undefined],
+        [10, 20],
+        [0, 30],
+      ],
+    );
     assert.ok(JSON.stringify(listed).length < 100_000);
   });
 
   it('list the projects of now, or the known ones while the service can’t be reached', async () => {
-    const count = async () => (await invoke<Listed>('listComputes', {})).projects.length;
-    assert.equal(await count(), 1);
+    const problems = async () =>
+      (await invoke<Listed>('listComputes', {})).projects.map(({ problem }) => problem);
+    assert.deepEqual(await problems(), [undefined]);
     projects.push({ id: 'blog', name: 'blog' });
-    assert.equal(await count(), 2);
+    assert.deepEqual(await problems(), [undefined, undefined]);
     service.script = () => 500;
-    assert.equal(await count(), 2);
+    for (const problem of await problems()) assert.match(problem ?? '', /status 500/);
+    assert.equal((await problems()).length, 2);
   });
 
   it('say the state of a compute, also one that is changing or unknown', async () => {
@@ -220,6 +238,11 @@ describe('Tools for language models', () => {
       autosuspend: 'after 60 seconds without activity',
       postgresSettings: { work_mem: '8MB' },
     });
+    projects = [{ id: 'shop', name: 'Shop', region_id: null, pg_version: null }];
+    await store.inventory.refreshProjects();
+    computes = [computeRecord('ep-main', { suspend_timeout_seconds: null })];
+    const { autosuspend } = await invoke<Record<string, unknown>>('getCompute', target);
+    assert.equal(autosuspend, 'after 300 seconds without activity');
     computes = [computeRecord('ep-main', { type: 'read_only', suspend_timeout_seconds: -1 })];
     const replica = await invoke<Record<string, unknown>>('getCompute', target);
     assert.deepEqual([replica['type'], replica['autosuspend']], ['read replica', 'never']);
@@ -247,7 +270,7 @@ describe('Tools for language models', () => {
     service.script = (call) =>
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
     answers.push('Restart');
-    await runTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError' });
+    await callTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError' });
     await invoke('listComputes', { project: 'shop' });
     await assert.rejects(
       invoke('drop\nnapi_1', { branchId: 'br-x', sql: "SELECT 'napi_1'" }),

@@ -1,0 +1,19 @@
+import './vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { Caller } from '../../src/model/agents/tools/toolCall.ts';
+import { findTool } from '../../src/model/agents/tools/toolTable.ts';
+import type { WindowDependencies } from '../../src/ui/agents/runInWindow.ts';
+
+const { runInWindow } = await import('../../src/ui/agents/runInWindow.ts');
+
+/** Runs a tool as in a window, and checks that its output has the fields that `tools/list` describes. */
+export async function callTool(
+  deps: WindowDependencies,
+  name: string,
+  input: unknown,
+  caller: Caller,
+): Promise<object> {
+  const output = await runInWindow(deps, name, input, caller);
+  assert.equal(findTool(name)?.output.safeParse(output).error, undefined, name);
+  return output;
+}
