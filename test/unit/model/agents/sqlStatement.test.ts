@@ -63,9 +63,9 @@ describe('A statement', () => {
     const long = new Statement({ sql: '', write: false, maxRows: 1 });
     long.handleDataRow({ fields: ['x'.repeat(4001), 'y'.repeat(4000)] });
     long.handleReadyForQuery();
-    assert.deepEqual((await long.result).rows, [
-      [`${'x'.repeat(4000)}… (4001 characters)`, 'y'.repeat(4000)],
-    ]);
+    const cut = await long.result;
+    assert.deepEqual(cut.rows, [[`${'x'.repeat(4000)}… (4001 characters)`, 'y'.repeat(4000)]]);
+    assert.equal(cut.truncated, true);
   });
 
   it('is incomplete if Postgres stopped it', async () => {

@@ -158,6 +158,7 @@ describe('Tools for branches', () => {
   for (const [end, error] of [
     [{ status: 'finished' }, undefined],
     [{ status: 'failed', error: 'no space left' }, /The service couldn't create the branch\. no space left/],
+    [{ status: 'failed' }, /^Error: The service couldn't create the branch\.$/],
   ] as const)
     it(`wait until the operations of a new branch, which expires after a day, have ${end.status}`, async () => {
       operations = [operationRecord(1, { endpoint_id: undefined })];

@@ -197,6 +197,7 @@ describe('Tools for language models', () => {
     const problems = async () =>
       (await invoke<Listed>('listComputes', {})).projects.map(({ problem }) => problem);
     assert.deepEqual(await problems(), [undefined]);
+    assert.equal((await invoke<Listed>('listComputes', undefined)).projects.length, 1);
     projects.push({ id: 'blog', name: 'blog' });
     assert.deepEqual(await problems(), [undefined, undefined]);
     service.script = () => 500;

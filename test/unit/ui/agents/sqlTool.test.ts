@@ -1,12 +1,15 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { accountId } from '../../../../src/model/account/accounts.ts';
 import { AgentBranches } from '../../../../src/model/agents/agentBranches.ts';
 import type { WindowDependencies } from '../../../../src/ui/agents/runInWindow.ts';
+import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
+import { callTool } from '../../../helpers/callTool.ts';
 import { MemoryMap, connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { Conversation, type Reply } from '../../../helpers/postgresConversation.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
-
-const { runInWindow: runTool } = await import('../../../../src/ui/agents/runInWindow.ts');
 
 const ids = { projectId: 'shop', branchId: 'br-main' };
 const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -16,10 +19,12 @@ describe('runSql as a tool', () => {
   let deps: WindowDependencies;
   let databases: object[];
   let computes: object[];
+  let host: string;
 
   beforeEach(async () => {
+    host = '127.0.0.1:1';
     databases = [{ name: 'app', owner_name: 'app_owner' }];
-    computes = [computeRecord('ep-main', { branch_id: 'br-main', host: '127.0.0.1:1' })];
+    computes = [computeRecord('ep-main', { branch_id: 'br-main', host })];
     model = await connectScripted((call) => {
       if (call.endsWith('/branches'))
         return {
@@ -30,7 +35,7 @@ describe('runSql as a tool', () => {
         };
       if (call.endsWith('/databases')) return { databases };
       if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
-      if (call.endsWith('/connection_uri')) return { uri: 'postgresql://app_owner:s3cret@127.0.0.1:1/app' };
+      if (call.endsWith('/connection_uri')) return { uri: `postgresql://app_owner:s3cret@${host}/app` };
       return call.endsWith('/endpoints') ? { endpoints: computes } : {};
     });
     const agentBranches = new AgentBranches(new MemoryMap());
@@ -48,7 +53,7 @@ describe('runSql as a tool', () => {
   });
 
   const run = (input: object, agent = 'claude') =>
-    runTool(deps, 'runSql', input, {
+    callTool(deps, 'runSql', input, {
       agent,
       folder: undefined,
       signal: new AbortController().signal,
@@ -74,6 +79,35 @@ describe('runSql as a tool', () => {
     await assert.rejects(run({ ...ids, sql: '', maxRows: 1001 }), /maxRows must be a whole number/);
     await assert.rejects(run({ ...ids, sql: '', role: 'postgres' }), /Unknown input role/);
     assert.equal(asked(), false);
+  });
+
+  it('returns columns with their types, limited rows, and the command of a change', async () => {
+    const rows = [
+      ['1', 'a'],
+      ['2', null],
+    ];
+    const reply: Reply = { columns: ['id', 'name'], rows };
+    const server = createServer((socket) => {
+      new Conversation(
+        socket,
+        () => reply,
+        { texts: [], limits: [] },
+        () => undefined,
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEndOfTest(() => server.close());
+    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    computes = ['br-main', 'br-agent'].map((branch_id) =>
+      computeRecord(`ep-${branch_id}`, { branch_id, host }),
+    );
+    const columns = ['id (text)', 'name (text)'];
+    assert.deepEqual(await run({ ...ids, sql: 'select 1' }), { columns, rows });
+    const limited = await run({ ...ids, sql: 'select 1', maxRows: 1 });
+    assert.deepEqual(limited, { columns, rows: [['1', 'a']], truncated: true });
+    const written = await run({ ...ids, branchId: 'br-agent', sql: 'delete', write: true });
+    assert.deepEqual(written, { columns, rows, command: 'SELECT 2' });
   });
 
   it('says why it could not connect, without the password', async () => {
