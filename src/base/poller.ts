@@ -2,7 +2,7 @@
  * Repeats an asynchronous task with a pause between the end of a run and the start of the next, so that only one runs at a
  * time. The owner disposes it when there is nothing left to poll.
  */
-import { systemClock, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { Disposable } from './disposable.ts';
 
 export interface PollerOptions {
@@ -14,9 +14,9 @@ export interface PollerOptions {
   /** Milliseconds that the service asked to wait. Replaces the pause after a failure. */
   readonly retryAfter?: (error: unknown) => number | undefined;
   readonly onError?: (error: unknown) => void;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** From 0 to 1. Spreads the retries of several windows after a common failure. */
-  readonly random?: () => number;
+  readonly random: () => number;
 }
 
 export class Poller implements Disposable {
@@ -31,7 +31,7 @@ export class Poller implements Disposable {
   /** @param firstDelay milliseconds to the first run */
   constructor(options: PollerOptions, firstDelay: number) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
     this.#schedule(firstDelay);
   }
 
@@ -76,7 +76,7 @@ export class Poller implements Disposable {
   }
 
   #backoff(): number {
-    const { interval, maxDelay, random = Math.random } = this.#options;
+    const { interval, maxDelay, random } = this.#options;
     const delay = Math.min(interval() * 2 ** this.#failures, maxDelay);
     return delay * (0.5 + random() / 2);
   }

@@ -66,15 +66,17 @@ describe('ComputeActions', () => {
     );
   });
 
-  it('refreshes the list when the error shows that it is out of date', async () => {
-    replyToChanges(() => {
-      computes.push(computeRecord('ep-other', { type: 'read_write' }));
-      return 409;
+  for (const status of [404, 409, 422])
+    it(`refreshes the list, which is out of date, after a ${status}`, async () => {
+      replyToChanges(() => {
+        computes.push(computeRecord('ep-other', { type: 'read_write' }));
+        return status;
+      });
+      const creation = { branch_id: 'br-main', type: 'read_write' } as const;
+      const creating = store.computeActions.create('shop', creation, store.options);
+      await assert.rejects(creating, new RegExp(`status ${status}`));
+      await until('the other compute', async () => store.inventory.compute('shop', 'ep-other'));
     });
-    const creation = { branch_id: 'br-main', type: 'read_write' } as const;
-    await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 409/);
-    await until('the other compute', async () => store.inventory.compute('shop', 'ep-other'));
-  });
 
   for (const status of [502, 503, 504]) {
     it(`finds a created compute in the list after status ${status} from a gateway, and sends nothing twice`, async () => {

@@ -21,6 +21,16 @@ describe('A compute is followed', () => {
 });
 
 describe('An operation tracker', () => {
+  it('polls at once when another change begins', async () => {
+    const { clock, tracker } = await connectModel(await scriptService(() => ({ endpoints: [] })));
+    const follow = (id: number) =>
+      tracker.follow('edit', { projectId: 'shop' }, [operationRecord(id) as Operation]);
+    follow(1);
+    await clock.turn();
+    follow(2);
+    assert.deepEqual(clock.waits, [0]);
+  });
+
   it('reports nothing after its end', async () => {
     const { tracker } = await connectModel(await scriptService(() => ({ endpoints: [] })));
     const follow = () => tracker.follow('edit', { projectId: 'shop' }, [operationRecord(1) as Operation]);

@@ -220,11 +220,12 @@ describe('OperationTracker', () => {
 
   it('polls a recent change every second, then less often', async () => {
     operation = 404;
+    store.clock.pass(GIVE_UP_AFTER);
     follow();
     store.clock.next();
     const waitAfter = async (age: number) => {
       await until('the next tick', async () => store.clock.waits.length === 1);
-      store.clock.pass(age - store.clock.now());
+      store.clock.pass(GIVE_UP_AFTER + age - store.clock.now());
       await store.clock.turn();
       return store.clock.waits;
     };
