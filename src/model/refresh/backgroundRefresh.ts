@@ -4,7 +4,7 @@
  * slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
  * two minutes. So is every expanded project of a local service, without a time limit.
  */
-import { retryAfterOf } from '../../api/errors.ts';
+import { isPermanentRejection, isRejected, retryAfterOf } from '../../api/errors.ts';
 import { PROJECTS_PER_PAGE } from '../../api/paths.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
@@ -147,9 +147,21 @@ export class BackgroundRefresh implements Disposable {
       batch.flatMap((request) => (request.kind === kind ? request.projectId : []));
     await Promise.all([
       projects,
-      inventory.refreshComputesOf(ids('computes')),
+      this.#refreshComputesOf(ids('computes')),
       inventory.refreshBranchesOf(ids('branches')),
     ]);
+  }
+
+  /** A project that the service rejects, because it was deleted for example, must not delay the refresh of the others. */
+  async #refreshComputesOf(projectIds: readonly string[]): Promise<void> {
+    const { inventory, onError } = this.#deps;
+    try {
+      await inventory.refreshComputesOf(projectIds);
+    } catch (error) {
+      if (!isPermanentRejection(error)) throw error;
+      onError(error);
+      if (isRejected(error, 404)) await this.#refreshProjects();
+    }
   }
 
   /** @returns the refresh of the list of projects, if it is due */
@@ -161,7 +173,12 @@ export class BackgroundRefresh implements Disposable {
     const { projects } = inventory;
     if (this.#refreshCount % REFRESHES_PER_PROJECT_LIST !== 0 && projects?.failure === undefined)
       return undefined;
-    this.#budget.spend(Math.ceil(((projects?.entries.size ?? 0) + 1) / PROJECTS_PER_PAGE));
+    return this.#refreshProjects();
+  }
+
+  #refreshProjects(): Promise<void> {
+    const { inventory } = this.#deps;
+    this.#budget.spend(Math.ceil(((inventory.projects?.entries.size ?? 0) + 1) / PROJECTS_PER_PAGE));
     return inventory.refreshProjects();
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { statusOf } from '../../../../src/api/errors.ts';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
@@ -226,6 +227,36 @@ describe('BackgroundRefresh', () => {
     await store.clock.turn();
     await until('the good news', async () => store.inventory.computesOf('shop')?.failure === undefined);
     assert.deepEqual(store.clock.waits, [MINUTE]);
+  });
+
+  it('refreshes the others at the same interval if a project was deleted, which leaves the list at once', async () => {
+    const { script } = service;
+    let projects = [
+      { id: 'shop', name: 'shop' },
+      { id: 'gone', name: 'gone' },
+    ];
+    service.script = (call) =>
+      call.startsWith('GET /projects/gone/') ? 404 : call === 'GET /projects' ? { projects } : script(call);
+    await store.inventory.refreshProjects();
+    shown = ['gone', 'shop'];
+    projects = projects.slice(0, 1);
+    refresh.setVisible(true);
+    for (let turns = 0; turns < 3; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
+    assert.deepEqual([...(store.inventory.projects?.entries.keys() ?? [])], ['shop']);
+    assert.deepEqual(
+      errors.map((error) => statusOf(error)),
+      [404, 404, 404],
+    );
+  });
+
+  it('refreshes the others at the same interval, and requests no list of projects, if a project is forbidden', async () => {
+    const { script } = service;
+    service.script = (call) => (call.startsWith('GET /projects/locked/') ? 403 : script(call));
+    shown = ['locked', 'shop'];
+    service.requests.length = 0;
+    refresh.setVisible(true);
+    for (let turns = 0; turns < 2; turns += 1) assert.equal(await store.clock.turn(), MINUTE);
+    assert.ok(!service.requests.includes('GET /projects'));
   });
 
   it('leaves out projects that were collapsed since the refresh began', async () => {
