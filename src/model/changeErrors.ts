@@ -9,6 +9,18 @@ export class AccountSwitchedError extends Error {
   }
 }
 
+/** Another window has switched the account or replaced its key while the change was sent. */
+export class ConnectionClosedError extends Error {
+  override readonly name = 'ConnectionClosedError';
+  /** Whether the change may have been made. */
+  readonly mayHaveExecuted: boolean;
+
+  constructor(mayHaveExecuted: boolean) {
+    super('The account or key of this window has changed in the meantime.');
+    this.mayHaveExecuted = mayHaveExecuted;
+  }
+}
+
 /** Features that not every service or key offers. */
 export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords' | 'schemas';
 

@@ -3,11 +3,11 @@
  * once and follows its operations. If the reply is lost, reloads the lists, which show whether the change was made.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
-import { isNotOffered, isOutcomeUnknown, isRejected } from '../../api/errors.ts';
+import { isCancelled, isNotOffered, isOutcomeUnknown, isRejected } from '../../api/errors.ts';
 import type { Branch, Compute, Operation, Project } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { NotOfferedError, type OptionalFeature } from '../changeErrors.ts';
+import { ConnectionClosedError, NotOfferedError, type OptionalFeature } from '../changeErrors.ts';
 import type { Session } from '../account/session.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -69,6 +69,7 @@ export class ChangeSender {
    * Makes a call to the account in which the user began, which ends with the connection.
    * @throws {ApiError}
    * @throws {AccountSwitchedError}
+   * @throws {ConnectionClosedError}
    */
   async call<T>(
     send: (client: Client, options: CallOptions) => Promise<T>,
@@ -76,10 +77,17 @@ export class ChangeSender {
   ): Promise<T> {
     const connection = this.#requireConnection(initialConnection);
     const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
-    return await send(await connection.client(), { ...options, signal: AbortSignal.any(signals) });
+    const client = await connection.client();
+    try {
+      return await send(client, { ...options, signal: AbortSignal.any(signals) });
+    } catch (error) {
+      const isCancelledByUser = options.signal?.aborted === true;
+      if (!isCancelled(error) || isCancelledByUser) throw error;
+      throw new ConnectionClosedError(isOutcomeUnknown(error));
+    }
   }
 
-  /** @throws {ApiError} @throws {AccountSwitchedError} @throws {NotOfferedError} */
+  /** @throws {ApiError} @throws {NotOfferedError} and what `call` throws */
   async send(request: Mutation, options: SendOptions): Promise<SendResult> {
     const connection = this.#requireConnection(options.initialConnection);
     const isCurrent = () => connection === this.#session.connection;

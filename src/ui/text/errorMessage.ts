@@ -9,6 +9,7 @@ import {
 } from '../../api/errors.ts';
 import {
   AccountSwitchedError,
+  ConnectionClosedError,
   NotOfferedError,
   ProtectionLostError,
   type OptionalFeature,
@@ -54,6 +55,15 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
   if (error instanceof AccountSwitchedError) {
     const message = l10n.t('This window has switched to another account. Nothing was changed.');
     return { message, action: 'log' };
+  }
+  if (error instanceof ConnectionClosedError) {
+    const message = l10n.t('The account or key of this window has changed in the meantime.');
+    return {
+      message: error.mayHaveExecuted
+        ? l10n.t('{0} Check the current state in the list.', message)
+        : l10n.t('{0} Nothing was changed.', message),
+      action: 'log',
+    };
   }
   const fault = faultOf(error);
   if (fault === undefined) return { message: text, action: 'log' };

@@ -1,7 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError, type Fault } from '../../../../src/api/errors.ts';
-import { ProtectionLostError } from '../../../../src/model/changeErrors.ts';
+import { ConnectionClosedError, ProtectionLostError } from '../../../../src/model/changeErrors.ts';
 
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
 const { failedState } = await import('../../../../src/ui/state/updateContextKeys.ts');
@@ -45,6 +45,13 @@ describe('explainError', () => {
     ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
+  it('says after the end of a connection whether the change may have been made', () => {
+    const [sent, unsent] = [new ConnectionClosedError(true), new ConnectionClosedError(false)];
+    const reason = 'The account or key of this window has changed in the meantime.';
+    assert.equal(explainError(sent).message, `${reason} Check the current state in the list.`);
+    assert.equal(explainError(unsent).message, `${reason} Nothing was changed.`);
+  });
+
   it('adds that a branch has lost its protection', () => {
     const error = new ProtectionLostError(
       new ApiError('Not now.', rejected(503), { mayHaveExecuted: false }),
