@@ -62,6 +62,11 @@ describe('German', () => {
     assert.deepEqual(left, []);
   });
 
+  it('uses one word for a password, an id and a compute, and no space before an ellipsis', () => {
+    for (const text of [...Object.values(german), ...Object.values(germanManifest)])
+      assert.doesNotMatch(text, /Passw[oö]rt|\bIds?\b|\b(kein|das) Compute\b| …/, text);
+  });
+
   it('uses German quotation marks and an ellipsis character', () => {
     for (const text of [...Object.values(german), ...Object.values(germanManifest)]) {
       assert.doesNotMatch(text, /“[^”]*”|"|\.\.\.(?!\/)/, text);

@@ -10,7 +10,7 @@ import { sanitize } from '../../base/sanitize.ts';
 export { branchTitle } from '../../model/inventory/branchStatus.ts';
 
 /**
- * The label, and parts such as `main`, `default`, `protected` and `expires 1/31/2026`. The state is included only if the
+ * The label, and parts such as `main`, `default`, `protected` and `expires on 1/31/2026`. The state is included only if the
  * branch isn't ready.
  */
 export function branchRow(
@@ -24,7 +24,7 @@ export function branchRow(
     branch?.default === true ? l10n.t('default') : '',
     branch?.protected === true ? l10n.t('protected') : '',
     state === 'ready' ? '' : sanitize(state),
-    branch?.expires_at ? l10n.t('expires {0}', formatDay(branch.expires_at)) : '',
+    branch?.expires_at ? l10n.t('expires on {0}', formatDay(branch.expires_at)) : '',
   ];
   return { label, parts: parts.filter((part) => part !== '') };
 }
