@@ -45,6 +45,13 @@ export const GIVE_UP_AFTER = 15 * 60_000;
 /** Milliseconds between requests for the operations of an unsettled compute. */
 const UNSETTLED_INTERVAL = 15_000;
 
+interface RequestPlan {
+  readonly settled: boolean;
+  readonly next: number;
+  /** How often they were requested since it settled, or before. */
+  readonly times: number;
+}
+
 export class OperationTracker implements Disposable {
   readonly #deps: OperationTrackerDependencies;
   readonly #clock: Clock;
@@ -52,8 +59,8 @@ export class OperationTracker implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly #ended = new Emitter<EndReport>();
   readonly #disposables = new DisposableStore();
-  /** By change: when its operations are requested next, and how often they were requested. */
-  readonly #requests = new Map<string, { readonly next: number; readonly times: number }>();
+  /** By change: when its operations are requested next. */
+  readonly #requests = new Map<string, RequestPlan>();
   #all: readonly PendingChange[];
   #poller: Poller | undefined;
 
@@ -224,11 +231,12 @@ export class OperationTracker implements Disposable {
   /** Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */
   #isDue(change: PendingChange, settled: boolean): boolean {
     const now = this.#clock.now();
-    const { next, times } = this.#requests.get(change.id) ?? { next: 0, times: 0 };
-    const due = settled ? next : Math.max(next, change.since + UNSETTLED_INTERVAL);
-    if (now < due) return false;
+    const first = { settled, next: settled ? now : change.since + UNSETTLED_INTERVAL, times: 0 };
+    const last = this.#requests.get(change.id);
+    const { next, times } = last?.settled === settled ? last : first;
+    if (now < next) return false;
     const wait = settled ? Math.min(this.#shortest * 2 ** times, UNSETTLED_INTERVAL) : UNSETTLED_INTERVAL;
-    this.#requests.set(change.id, { next: now + wait, times: times + 1 });
+    this.#requests.set(change.id, { settled, next: now + wait, times: times + 1 });
     return true;
   }
 

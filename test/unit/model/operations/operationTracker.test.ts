@@ -145,6 +145,17 @@ describe('OperationTracker', () => {
       assert.deepEqual(ends, []);
     });
 
+  it('requests the operation as soon as its compute settles, however late that is', async () => {
+    follow();
+    for (let turns = 0; turns < 21; turns += 1) await store.clock.turn();
+    settle();
+    operation = operationRecord(1, { status: 'finished' });
+    const { length } = service.requests;
+    store.clock.next();
+    await end();
+    assert.equal(service.requests.length, length + 2);
+  });
+
   it('sends one request per project and tick, however many operations are pending', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `ep-${index}`);
     computes = [...ids, 'ep-other'].map((id) => computeRecord(id, { current_state: 'init' }));
