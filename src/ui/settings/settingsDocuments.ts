@@ -20,6 +20,7 @@ import {
 } from 'vscode';
 import { isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
+import { systemClock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import { computeNodeOf, projectsOf, type InventoryEvent } from '../../model/inventory/nodes.ts';
@@ -48,6 +49,12 @@ interface LoadedCompute {
   readonly compute: Compute;
 }
 
+interface WaitingSave {
+  /** Milliseconds since 1970. An earlier change of the compute may end while the save waits. */
+  readonly since: number;
+  readonly resolve: (end: EndReport) => void;
+}
+
 export class SettingsDocuments implements Disposable {
   readonly #deps: SettingsDependencies;
   readonly #changed: EventEmitter<FileChangeEvent[]>;
@@ -59,8 +66,8 @@ export class SettingsDocuments implements Disposable {
   readonly #rejected = new Map<string, RejectedText>();
   /** Why each document was last saved, by URI. */
   readonly #saveReasons = new Map<string, TextDocumentSaveReason>();
-  /** Saves that wait for the end of a change, by compute. */
-  readonly #waiting = new Map<string, (end: EndReport) => void>();
+  /** Saves that wait for the end of their change, by compute. */
+  readonly #waiting = new Map<string, WaitingSave>();
 
   constructor(deps: SettingsDependencies, changed: EventEmitter<FileChangeEvent[]>) {
     this.#deps = deps;
@@ -99,10 +106,11 @@ export class SettingsDocuments implements Disposable {
 
   /** @returns whether a save reports this end of a change */
   handleEnd(end: EndReport): boolean {
-    const { verb, computeId = '' } = end.change;
-    const resolve = verb === 'edit' ? this.#waiting.get(computeId) : undefined;
-    resolve?.(end);
-    return resolve !== undefined && end.outcome !== 'finished';
+    const { verb, computeId = '', since } = end.change;
+    const save = this.#waiting.get(computeId);
+    if (save === undefined || verb !== 'edit' || since < save.since) return false;
+    save.resolve(end);
+    return end.outcome !== 'finished';
   }
 
   dispose(): void {
@@ -141,7 +149,7 @@ export class SettingsDocuments implements Disposable {
     const { promise: ended, resolve } = Promise.withResolvers<EndReport | undefined>();
     // If the connection is closed, the status bar reports the end when the window uses the account again.
     connection.signal.addEventListener('abort', () => resolve(undefined));
-    this.#waiting.set(compute.id, resolve);
+    this.#waiting.set(compute.id, { since: systemClock.now(), resolve });
     try {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
