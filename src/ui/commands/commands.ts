@@ -1,6 +1,7 @@
 /** The handler of each command in package.json, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../../api/errors.ts';
+import { asApiKeyNode, asComputeNode } from '../../model/inventory/nodes.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';
 import * as localService from './localService/localService.ts';
@@ -104,6 +105,7 @@ export async function runCommand(
   argument: unknown,
 ): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
+  if (selected === undefined && argument !== undefined) return undefined;
   const { connection: initialConnection } = context.session;
   const run: Run = { failureMessage: l10n.t('The command failed'), initialConnection };
   try {
@@ -118,8 +120,11 @@ export async function runCommand(
   }
 }
 
-/** A keybinding can't pass a row, so its argument in package.json names the view whose selection is used. */
+/**
+ * A keybinding can't pass a row, so its argument in package.json names the view whose selection is used.
+ * @returns undefined for a keybinding on another kind of row, such as an error
+ */
 function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
-  if (argument === 'selectedCompute') return computesView.view.selection[0];
-  return argument === 'selectedApiKey' ? apiKeysView.view.selection[0] : argument;
+  if (argument === 'selectedCompute') return asComputeNode(computesView.view.selection[0]);
+  return argument === 'selectedApiKey' ? asApiKeyNode(apiKeysView.view.selection[0]) : argument;
 }

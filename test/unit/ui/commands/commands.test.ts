@@ -1,0 +1,42 @@
+import { copied, quickPicks } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { LastCompute } from '../../../../src/model/inventory/lastCompute.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
+import type { CommandContext } from '../../../../src/ui/commands/context.ts';
+
+const { runCommand } = await import('../../../../src/ui/commands/commands.ts');
+
+describe('A keybinding', () => {
+  let model: ScriptedModel;
+
+  beforeEach(async () => {
+    model = await connectScripted(() => ({
+      endpoints: [computeRecord('ep-one', { host: '127.0.0.1:5432' })],
+    }));
+    await model.inventory.loadComputes('shop');
+    quickPicks.length = 0;
+    copied.length = 0;
+  });
+
+  const pressOn = async (row: unknown) => {
+    const view = { view: { selection: [row] } };
+    const lastCompute = new LastCompute(model.session, new MemoryMap());
+    const context = { ...model, lastCompute, computesView: view, apiKeysView: view };
+    await runCommand(
+      context as unknown as CommandContext,
+      'hostedPostgres.compute.copyHost',
+      'selectedCompute',
+    );
+  };
+
+  it('acts on the selected compute', async () => {
+    await pressOn({ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' });
+    assert.deepEqual(copied, ['127.0.0.1:5432']);
+  });
+
+  it('does nothing on a row that is no compute, such as an error', async () => {
+    await pressOn({ kind: 'failure', projectId: 'shop' });
+    assert.deepEqual([copied, quickPicks], [[], []]);
+  });
+});
