@@ -114,6 +114,9 @@ function registerListeners(
     renewUsedBranches(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),
+    session.onDidChange((state) => {
+      if (state.kind === 'failed') log.error('Connecting', state.error);
+    }),
     deps.sender.onNotOffered(hideNotOffered),
     updateContextKeys(session, inventory),
     rememberAccount(session, context.globalState, accountChanged),

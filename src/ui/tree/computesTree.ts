@@ -37,7 +37,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly view: TreeView<TreeNode>;
 
   constructor(deps: ComputesTreeDependencies, view: TreeView<TreeNode>) {
-    const { inventory, localService, config } = deps;
+    const { session, inventory, localService, config } = deps;
     this.#deps = deps;
     this.#inventory = inventory;
     this.view = view;
@@ -47,6 +47,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       localService.onDidChangePostgres(() => this.redraw()),
       inventory.onDidChange((changes) => this.#update(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),
+      // The inventory reports no change if the key couldn't be read when the window opened.
+      session.onDidChange(() => this.#updateMessage()),
       view.onDidExpandElement(({ element }) => this.#expand(element)),
       view.onDidCollapseElement(({ element }) => this.#collapse(element)),
       window.registerFileDecorationProvider(markDecorations),
@@ -200,7 +202,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   #updateMessage(): void {
     const { current } = this.#inventory.retryStatus;
-    const failure = visibleFailure(this.#inventory, this.#expanded);
+    const { state } = this.#inventory;
+    const failure = state.kind === 'failed' ? state.error : visibleFailure(this.#inventory, this.#expanded);
     // Always show the account, so that users don't change the wrong one.
     const account = this.#deps.session.connection?.account;
     const label = account === undefined ? '' : markedLabel(account, this.#deps.guards.accountMark);

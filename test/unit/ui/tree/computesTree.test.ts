@@ -28,8 +28,34 @@ describe('ComputesTree', () => {
     await service.close();
   });
 
+  const createTree = (view: TreeView<TreeNode>) => {
+    const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
+    const guards = { accountMark: undefined, cachedMark: () => undefined };
+    const config = { onDidChangeMarks: ignored };
+    return new ComputesTree({ ...model, log: new Log(), localService, guards, config }, view);
+  };
+
+  it('shows next to the title why the secret store could not be read', async () => {
+    const view = {
+      onDidExpandElement: ignored,
+      onDidCollapseElement: ignored,
+      description: '',
+    } as unknown as TreeView<TreeNode>;
+    const tree = createTree(view);
+    // As when a window opens: without an earlier connection, the inventory doesn't change.
+    await model.accounts.choose(undefined);
+    await model.session.reread();
+    model.secrets.isLocked = true;
+    await model.session.reread();
+    assert.equal(view.description, 'locked');
+    model.secrets.isLocked = false;
+    await model.session.reread();
+    assert.equal(view.description, '');
+    tree.dispose();
+  });
+
   it('loads the computes and the branches before VS Code reveals a row, which a later redraw would stop', async () => {
-    const { session, inventory } = model;
+    const { inventory } = model;
     const known: unknown[] = [];
     const view = {
       onDidExpandElement: ignored,
@@ -39,10 +65,7 @@ describe('ComputesTree', () => {
         known.push([inventory.compute('shop', 'ep-main')?.id, isLoaded]);
       },
     } as unknown as TreeView<TreeNode>;
-    const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
-    const guards = { accountMark: undefined, cachedMark: () => undefined };
-    const config = { onDidChangeMarks: ignored };
-    const tree = new ComputesTree({ session, inventory, log: new Log(), localService, guards, config }, view);
+    const tree = createTree(view);
     await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
