@@ -61,4 +61,18 @@ describe('The schema of a branch', () => {
       .first()
       .waitFor({ state: 'detached' });
   });
+
+  it('of a deleted branch says so when it is refreshed', async () => {
+    const api = branchCalls(service);
+    const branch = { name: 'old', parent_id: main };
+    const { id } = (await api.change('POST', `/${PROJECT}/branches`, { branch })).branch;
+    await ui().viewAction('Computes', 'Refresh');
+    const tabs = ui().page.locator('.tabs-container .tab');
+    const before = await tabs.count();
+    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'Open Schema');
+    await until('the schema', async () => (await tabs.count()) > before);
+    await api.change('DELETE', `/${PROJECT}/branches/${id}`);
+    await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();
+    await ui().notifications.waitFor(new RegExp(`${id} no longer exists`));
+  });
 });

@@ -9,6 +9,7 @@ import {
   window as editors,
 } from 'vscode';
 import type { CallOptions } from '../../../api/client.ts';
+import { NotOfferedError } from '../../../model/changeErrors.ts';
 import { compareSchemas } from '../../../model/schema/compareSchemas.ts';
 import { schemaOwner, schemaUri } from '../../../model/schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../../model/schema/schemaScheme.ts';
@@ -97,11 +98,18 @@ function countText(before: string, after: string): string {
   return parts.join(', ') || l10n.t('no differences');
 }
 
-/** Reloads schemas. */
-function load({ schemas }: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
-  return withCancel(l10n.t('Loading the schema'), async (options) =>
-    Promise.all(uris.map((uri) => schemas.load(uri, options))),
-  );
+/** Reloads schemas. @throws {Error} with a message for the user if a branch was deleted */
+async function load(context: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
+  try {
+    return await withCancel(l10n.t('Loading the schema'), async (options) =>
+      Promise.all(uris.map((uri) => context.schemas.load(uri, options))),
+    );
+  } catch (error) {
+    // A 404 means that the service doesn't offer the call, or that the branch was deleted.
+    if (error instanceof NotOfferedError)
+      for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...schemaOwner(uri) });
+    throw error;
+  }
 }
 
 async function withCancel<T>(title: string, task: (options: CallOptions) => Promise<T>): Promise<T> {
