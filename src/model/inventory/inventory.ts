@@ -147,16 +147,21 @@ export class Inventory implements Disposable {
     this.#computes.get(compute.project_id)?.put(compute);
   }
 
-  /** Refreshes the projects and the computes of `shown`; other computes are loaded again when shown. @throws {ApiError} */
+  /**
+   * Refreshes the projects and the computes of `shown`; other computes are loaded again when shown. If the projects can't be
+   * loaded, all stay as they are.
+   * @throws {ApiError}
+   */
   async refreshAll(shown: Iterable<string>): Promise<void> {
     const shownIds = new Set(shown);
-    const forgotten = [...this.#computes.keys()].filter((id) => !shownIds.has(id));
-    for (const id of forgotten) this.#forget(id);
-    this.#changed.fire(forgotten.map((projectId) => ({ kind: 'project', projectId })));
+    const others = [...this.#computes.keys()].filter((id) => !shownIds.has(id));
     // The view then shows that the list is loading.
     if (this.#projects?.isEmpty === true) this.#projects.clearFailure();
-    const computes = this.refreshComputesOf(shownIds);
-    await Promise.all([this.refreshProjects(), computes, this.refreshBranchesOf(shownIds)]);
+    const projects = this.refreshProjects().then(() => {
+      for (const id of others) this.#forget(id);
+      this.#changed.fire(others.map((projectId) => ({ kind: 'project', projectId })));
+    });
+    await Promise.all([projects, this.refreshComputesOf(shownIds), this.refreshBranchesOf(shownIds)]);
   }
 
   /** @throws {ApiError} */

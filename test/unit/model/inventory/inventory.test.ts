@@ -219,7 +219,15 @@ describe('Inventory', () => {
     await store.inventory.refreshAll(['shop']);
     assert.deepEqual(service.requests.toSorted(), ['GET /projects', 'GET /projects/shop/branches', COMPUTES]);
     assert.equal(store.inventory.computesOf('blog'), undefined);
-    assert.equal(events[0], 'project blog');
+    assert.ok(events.includes('project blog'));
+  });
+
+  it('keeps computes that were not shown during a refresh if the service fails', async () => {
+    await store.inventory.loadComputesOf(['shop', 'blog']);
+    service.script = () => 500;
+    await assert.rejects(store.inventory.refreshAll(['shop']));
+    assert.equal(store.inventory.computesOf('blog')?.isLoaded, true);
+    assert.equal(store.inventory.computesOf('shop')?.isLoaded, true);
   });
 
   it('shows that it is loading while a failed list of projects is refreshed', async () => {
