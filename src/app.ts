@@ -8,6 +8,7 @@ import {
   type Uri,
 } from 'vscode';
 import type { DisposableStore } from './base/disposable.ts';
+import type { RotationRecord } from './model/account/keyRotation.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import type { AgentBridge } from './ui/agents/bridge.ts';
@@ -39,6 +40,7 @@ export interface ActiveViews {
   readonly schemasChanged: EventEmitter<Uri>;
   /** Whether there is an account. */
   readonly accountChanged: EventEmitter<void>;
+  readonly interruptedRotations: readonly RotationRecord[];
 }
 
 export type App = ReturnType<typeof createApp>;
@@ -65,7 +67,7 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   };
   listenForAgents();
   disposables.add(active.accountChanged.event(listenForAgents));
-  for (const record of app.rotationRecords.all()) void showRotationNotice(app.rotationRecords, record);
+  for (const record of active.interruptedRotations) void showRotationNotice(app.rotationRecords, record);
   return app;
 }
 

@@ -28,11 +28,13 @@ interface Manifest {
 export function activate(context: ExtensionContext): void {
   const disposables = new DisposableStore();
   context.subscriptions.push(disposables);
+  // Read now: a later one may be that of another window that rotates a key at this moment.
+  const interruptedRotations = rotationRecords(context.globalStorageUri).all();
   const open = async (): Promise<App> => {
     const { createApp } = await import('./app.ts');
     const opened = createApp(
       context,
-      { computesView, apiKeysView, filesChanged, schemasChanged, accountChanged },
+      { computesView, apiKeysView, filesChanged, schemasChanged, accountChanged, interruptedRotations },
       disposables,
     );
     await opened.session.start();
@@ -68,7 +70,7 @@ export function activate(context: ExtensionContext): void {
   // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
   const isPending =
     hasPending(context.workspaceState, Date.now()) ||
-    rotationRecords(context.globalStorageUri).all().length > 0 ||
+    interruptedRotations.length > 0 ||
     unprotectedRecords(context.globalStorageUri).all().length > 0;
   const showsBranch = hasKnownHosts(context.globalState) && workspace.workspaceFolders !== undefined;
   if (account() === 'local' || isPending || showsBranch || usesAgents(context.globalState)) void app();
