@@ -6,7 +6,7 @@ import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';
-import type { Mutation, StoredCompute } from '../state/storedRecords.ts';
+import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
 import { specOf, withState } from './computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './operationRecord.ts';
 import { setCompute } from './usage.ts';
@@ -20,15 +20,15 @@ const MAX_CONCURRENT_ATTACHMENTS = 32;
  */
 export function suspendAll(account: AccountState, now: number): Mutation[] {
   return account.activeComputes().flatMap((compute) => {
-    const operations = hasUnfinishedOperation(account, compute) ? [] : suspension(compute, now);
+    const operations = unfinishedOn(account, compute).length > 0 ? [] : suspension(compute, now);
     const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
     const idle = withState(compute.record, { current: 'idle', pending }, now);
     return [...setCompute(account, compute, idle, now), ...operations];
   });
 }
 
-const hasUnfinishedOperation = (account: AccountState, { record }: StoredCompute): boolean =>
-  unfinishedOperations(account.project(record.project_id)).some(
+const unfinishedOn = (account: AccountState, { record }: StoredCompute): readonly StoredOperation[] =>
+  unfinishedOperations(account.project(record.project_id)).filter(
     (operation) => operation.record.endpoint_id === record.id,
   );
 
@@ -60,8 +60,8 @@ export const setPooledSessions = (account: AccountState, pooled_sessions: Pooled
     }));
 
 /**
- * Opens the address of every compute, except where an unfinished operation will do it. A failure is reported and does not
- * stop the others.
+ * Opens the address of every compute, except where an unfinished change opens it with the old settings first. A failure is
+ * reported and does not stop the others.
  */
 export async function attachAll(
   account: AccountState,
@@ -72,7 +72,8 @@ export async function attachAll(
   const attach = async (id: string): Promise<void> => {
     // Looked up late, because it may have been deleted or changed by then.
     const compute = account.compute(id);
-    if (compute === undefined || hasUnfinishedOperation(account, compute)) return;
+    if (compute === undefined || unfinishedOn(account, compute).some(({ step }) => step.kind === 'apply'))
+      return;
     await engine.attach(specOf(compute)).catch((error: unknown) => onFailure(id, error));
   };
   await Promise.all([...account.computes()].map(({ record }) => limited(async () => attach(record.id))));
