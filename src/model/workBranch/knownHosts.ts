@@ -23,7 +23,7 @@ export interface KnownBranch extends BranchRef {
   readonly isDeleted: boolean;
 }
 
-export const isExpired = (known: KnownBranch | undefined, now: number): boolean =>
+export const isExpired = (known: KnownBranch | undefined, now = Date.now()): boolean =>
   known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
 
 /** The least recently used hosts are dropped. */

@@ -8,7 +8,7 @@ export const expiryAfter = (lifetime: number, now = Date.now()): string =>
   new Date(now + lifetime * 1000).toISOString().replace(/\.\d+/, '');
 
 /** Whether less than half of the lifetime is left. An expired branch can't be renewed. */
-export function needsRenewal(expiresAt: string, now: number): boolean {
+export function needsRenewal(expiresAt: string, now = Date.now()): boolean {
   const left = (Date.parse(expiresAt) - now) / 1000;
   return left > 0 && left < LIFETIME / 2;
 }

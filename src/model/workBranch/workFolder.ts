@@ -256,7 +256,7 @@ export class WorkFolder implements Disposable {
   #knownProblem(target: BranchRef | undefined): TargetProblem | undefined {
     const knownBranch = target && this.#deps.knownHosts.find(target);
     if (knownBranch?.isDeleted === true) return 'deleted';
-    return isExpired(knownBranch, this.#deps.clock.now()) ? 'expired' : undefined;
+    return isExpired(knownBranch) ? 'expired' : undefined;
   }
 
   #update(change: Partial<WorkFolderState>): void {

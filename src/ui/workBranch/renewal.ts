@@ -1,6 +1,5 @@
 /** Renews the expiry of branches that were created for a git branch, while an env file uses them. */
 import { l10n } from 'vscode';
-import { systemClock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/account/guards.ts';
@@ -24,12 +23,13 @@ interface RenewalDependencies {
 }
 
 export function renewUsedBranches(deps: RenewalDependencies): Disposable {
-  /** Each branch is tried once per window: another attempt would probably fail too, and other windows also try. */
+  /** Each expiry is renewed once per window: another attempt would probably fail too, and other windows also try. */
   const tried = new Set<string>();
   return deps.workFolders.onDidChange(() => {
     for (const branch of branchesToRenew(deps)) {
-      if (tried.has(branch.branchId)) continue;
-      tried.add(branch.branchId);
+      const expiry = `${branch.branchId} ${branch.expiresAt}`;
+      if (tried.has(expiry)) continue;
+      tried.add(expiry);
       void renew(deps, branch);
     }
   });
@@ -41,7 +41,7 @@ function branchesToRenew({ workFolders, session, guards }: RenewalDependencies):
   return workFolders.states.flatMap(({ current, map }) =>
     current?.expiresAt !== undefined &&
     current.account === account &&
-    needsRenewal(current.expiresAt, systemClock.now()) &&
+    needsRenewal(current.expiresAt) &&
     map.created.some((created) => isSameBranch(created, current)) &&
     guards.cachedMark(current) === undefined
       ? [current]
@@ -53,7 +53,7 @@ async function renew(
   { branchActions, session, log }: RenewalDependencies,
   branch: KnownBranch,
 ): Promise<void> {
-  const expires_at = expiryAfter(LIFETIME, systemClock.now());
+  const expires_at = expiryAfter(LIFETIME);
   try {
     await branchActions.update(branch, { expires_at }, { initialConnection: session.connection });
     announce(l10n.t('{0} expires on {1}', knownBranchName(branch), formatDate(expires_at)));

@@ -111,7 +111,7 @@ function branchText(
       ? []
       : branchWarnings(current, {
           mark: marks[current.projectId] ?? marks[current.account],
-          isExpired: isExpired(current, systemClock.now()),
+          isExpired: isExpired(current),
           sharedWith: sharedWith && path.basename(sharedWith),
         });
   const reason = decisionText(decision, sanitize(git.branch ?? ''));

@@ -22,12 +22,17 @@ describe('renewUsedBranches', () => {
     const ref = { account: accountId(model.account), projectId: 'shop', branchId: 'br-dev' };
     const current = { ...ref, expiresAt: expiryAfter(days * 86_400), branchName: 'dev' };
     const created = isOurs ? [{ ...ref, gitBranch: 'dev' }] : [];
-    const workFolders = { onDidChange: changed.event, states: [{ current, map: { created } }] };
+    const states = [{ current, map: { created } }];
+    const workFolders = { onDidChange: changed.event, states };
     const { session, inventory, sender, guards } = model;
     const branchActions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
     const log = { error: () => undefined };
     renewUsedBranches({ workFolders, session, guards, branchActions, log } as unknown as Parts);
     changed.fire();
+    return (later: number) => {
+      states[0] = { current: { ...current, expiresAt: expiryAfter(later * 86_400) }, map: { created } };
+      changed.fire();
+    };
   };
 
   beforeEach(async () => {
@@ -40,12 +45,15 @@ describe('renewUsedBranches', () => {
   });
   afterEach(() => changed.dispose());
 
-  it('renews a branch with less than half of its lifetime left, once', async () => {
-    show(3);
+  it('renews a branch with less than half of its lifetime left, once for each expiry', async () => {
+    const showLater = show(3);
     changed.fire();
     await until('the renewal', async () => patches().length > 0);
     changed.fire();
     assert.deepEqual(patches(), ['PATCH /projects/shop/branches/br-dev']);
+    showLater(7);
+    showLater(2);
+    await until('the second renewal', async () => patches().length === 2);
   });
 
   const unchanged: readonly (readonly [what: string, show: () => void])[] = [
