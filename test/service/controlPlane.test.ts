@@ -212,20 +212,6 @@ describe('Computes after a restart of the service', () => {
     await second.stop();
   });
 
-  it('are attached although the service ended while they were being suspended', async () => {
-    const first = await startInProcess({ folder });
-    await first.client.startCompute(PROJECT, ACTIVE);
-    await settled(first, ACTIVE, 'active');
-    first.engine.suspend = () => new Promise(() => undefined);
-    await first.client.suspendCompute(PROJECT, ACTIVE);
-    await first.stop();
-
-    const second = await startInProcess({ folder });
-    await settled(second, ACTIVE, 'idle');
-    await until('the address', async () => second.engine.calls.includes(`attach ${ACTIVE}`));
-    await second.stop();
-  });
-
   it('have no usage for the time without the service', async () => {
     const killed = temporaryFolder();
     const first = await startInProcess();

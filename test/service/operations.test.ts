@@ -242,4 +242,20 @@ describe('Operations that are unfinished when the service is killed', () => {
       rmSync(dataDir, { recursive: true });
     }
   });
+
+  it('leave the address of a compute open that was being suspended', async () => {
+    const folder = temporaryFolder();
+    const first = await startInProcess({ folder });
+    const state = async ({ client }: InProcess) =>
+      (await client.listComputes(PROJECT)).items.find(({ id }) => id === PRIMARY)?.current_state;
+    await first.client.startCompute(PROJECT, PRIMARY);
+    await until('the start', async () => (await state(first)) === 'active');
+    first.engine.suspend = () => new Promise(() => undefined);
+    await first.client.suspendCompute(PROJECT, PRIMARY);
+    await first.stop();
+    const second = await startInProcess({ folder });
+    await until('the suspension', async () => (await state(second)) === 'idle');
+    await until('the address', async () => second.engine.calls.includes(`attach ${PRIMARY}`));
+    await second.stop();
+  });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { isCancelled } from '../../../../src/api/errors.ts';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { onlyChanged } from '../../../../src/model/operations/computeActions.ts';
@@ -54,39 +53,6 @@ describe('ComputeActions', () => {
     await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 422/);
     assert.deepEqual(store.tracker.pending, []);
     assert.equal(store.inventory.computesOf('shop')?.computes.size, 1);
-  });
-
-  it('sends nothing if the window has switched accounts since the change began', async () => {
-    const { options } = store;
-    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
-    await until('the other account', async () => store.session.connection !== options.initialConnection);
-    await assert.rejects(store.computeActions.restart(node, options), { name: 'AccountSwitchedError' });
-    assert.deepEqual(
-      service.requests.filter((call) => call.startsWith('POST')),
-      [],
-    );
-  });
-
-  it('says so if another window switches the account while the change waits for another operation', async () => {
-    store = await connectModel(service, { client: { retries: 3 } });
-    replyToChanges(() => 423);
-    const waiting = Promise.withResolvers<void>();
-    const options = { ...store.options, onRetry: () => waiting.resolve() };
-    const restart = store.computeActions.restart(node, options);
-    const failed = assert.rejects(restart, { name: 'ConnectionClosedError', mayHaveExecuted: false });
-    await waiting.promise;
-    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
-    await failed;
-  });
-
-  it('ends as canceled if the user cancels it', async () => {
-    const cancellation = new AbortController();
-    replyToChanges(() => {
-      cancellation.abort();
-      return new Promise(() => undefined);
-    });
-    const restart = store.computeActions.restart(node, { ...store.options, signal: cancellation.signal });
-    await assert.rejects(restart, (error) => isCancelled(error));
   });
 
   for (const status of [404, 409, 422])
@@ -176,18 +142,6 @@ describe('ComputeActions', () => {
     await store.computeActions.update(node, { name: 'new' }, store.options);
     const verbs = store.tracker.pending.map(({ verb }) => verb);
     assert.deepEqual(verbs, ['delete', 'create', 'edit']);
-  });
-
-  it('follows nothing, and says so, when the account has changed before the reply', async () => {
-    const reply = Promise.withResolvers<unknown>();
-    replyToChanges(() => reply.promise);
-    const making = store.computeActions.restart(node, store.options);
-    making.catch(() => undefined);
-    await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
-    await store.accounts.choose(undefined);
-    await until('the end of the session', async () => store.session.connection === undefined);
-    await assert.rejects(making, { name: 'ConnectionClosedError', mayHaveExecuted: true });
-    assert.deepEqual(store.tracker.pending, []);
   });
 
   for (const [verb, state] of [

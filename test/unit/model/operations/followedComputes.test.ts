@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../../src/api/records/records.ts';
+import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, scriptService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
 
 describe('A compute is followed', () => {
   const compute = computeRecord('ep-one', { branch_id: 'br-one' });
@@ -29,6 +31,16 @@ describe('An operation tracker', () => {
     await clock.turn();
     follow(2);
     assert.deepEqual(clock.waits, [0]);
+  });
+
+  it('polls a recent change of a service on this machine four times a second', async () => {
+    const starting = computeRecord('ep-one', { current_state: 'init' });
+    const budget = new RequestBudget({ isUnlimited: () => true });
+    const service = await scriptService(() => ({ endpoints: [starting] }));
+    const { clock, tracker } = await connectModel(service, { budget });
+    tracker.follow('create', { projectId: 'shop', computeId: 'ep-one' }, [operationRecord(1) as Operation]);
+    clock.next();
+    await until('the next tick', async () => clock.waits[0] === 250);
   });
 
   it('reports nothing after its end', async () => {
