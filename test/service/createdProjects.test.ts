@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import type { ComputeAddress } from '../../src/service/core/computeEngine.ts';
 import { branchCalls } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
@@ -46,6 +47,17 @@ describe('Projects that clients create', () => {
       const { code } = await api().send<{ code: string }>('POST', address, body, 409);
       assert.equal(code, 'POSTGRES_MISSING');
     }
+  });
+
+  it('reply with 404 to a change that began before they were deleted', async () => {
+    const allocated = Promise.withResolvers<ComputeAddress>();
+    test().engine.allocateAddress = () => allocated.promise;
+    const address = `/${PROJECT}/branches`;
+    const created = api().send('POST', address, { endpoints: [PRIMARY] }, 404);
+    await api().send('DELETE', `/${PROJECT}`);
+    allocated.resolve({ port: 1, poolerPort: 2 });
+    await created;
+    assert.deepEqual(test().log, []);
   });
 
   const names = { role_name: ['pg_x', '', 'x'.repeat(64), 'a\nb'], database_name: ['postgres', 'a\u0000'] };

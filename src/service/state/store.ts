@@ -229,6 +229,8 @@ export class AccountState {
     if (project === undefined) return;
     for (const computeId of project.computes.keys()) this.#removeCompute(project, computeId);
     for (const branchId of project.branches.keys()) this.#projectOf.delete(branchId);
+    // A call that began before finds nothing in it.
+    project.branches.clear();
     this.projects.delete(id);
   }
 
