@@ -59,6 +59,7 @@ const parallel = ['--parallel', '--jobs', process.env['CI'] === undefined ? '3' 
  */
 const windowsServiceSuites = [
   'apiKeys',
+  'autosuspend',
   'computeChanges',
   'computes',
   'controlPlane',

@@ -1,114 +1,27 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { Compute, Operation } from '../../src/api/records/records.ts';
 import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { FaultyEngine, START_TIME, startInProcess, useInProcess, type InProcess } from './inProcess.ts';
+import {
+  computeOf,
+  events,
+  FaultyEngine,
+  operationsOf,
+  settled,
+  START_TIME,
+  startInProcess,
+  useInProcess,
+  type InProcess,
+} from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const ACTIVE = 'ep-little-smoke-851426';
 const IDLE = 'ep-steep-forest-654321';
 
-const operationsOf = async (test: InProcess): Promise<Operation[]> => {
-  const { json } = await call(test.service.baseUrl, {
-    path: `/projects/${PROJECT}/operations`,
-    key: test.key,
-  });
-  return (json as { operations: Operation[] }).operations;
-};
-const computeOf = async (test: InProcess, id: string): Promise<Compute> => {
-  const { items } = await test.client.listComputes(PROJECT);
-  const compute = items.find((each) => each.id === id);
-  assert(compute);
-  return compute;
-};
-const settled = (test: InProcess, id: string, state: string) =>
-  until(`${id} ${state}`, async () => {
-    const { current_state, pending_state } = await computeOf(test, id);
-    return current_state === state && pending_state === undefined;
-  });
-const events = (test: InProcess) => {
-  assert(test.engine.events);
-  return test.engine.events;
-};
 const ACCOUNT = 'account.json';
 const minutes = (count: number) => count * 60_000;
-
-describe('Autosuspend', () => {
-  let test: InProcess;
-  const started = useInProcess();
-  beforeEach(async () => {
-    test = started();
-    await settled(test, ACTIVE, 'active');
-  });
-
-  it('suspends a compute after five minutes without connections, and records it', async () => {
-    test.clock.advance(minutes(5) - 1_000);
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    test.clock.advance(2_000);
-    await settled(test, ACTIVE, 'idle');
-    const [last] = (await operationsOf(test)).filter(({ endpoint_id }) => endpoint_id === ACTIVE);
-    assert.deepEqual([last?.action, last?.status], ['suspend_compute', 'finished']);
-  });
-
-  it('waits for open connections and counts from the end of the last one', async () => {
-    events(test).activity(ACTIVE, 1);
-    test.clock.advance(minutes(30));
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    events(test).activity(ACTIVE, 0);
-    const closed = test.clock.now();
-    test.clock.advance(minutes(5) - 1_000);
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    test.clock.advance(2_000);
-    await settled(test, ACTIVE, 'idle');
-    assert.equal(Date.parse((await computeOf(test, ACTIVE)).last_active ?? ''), closed);
-  });
-
-  it('uses the delay of the compute, and a new one at once', async () => {
-    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: 3600 });
-    test.clock.advance(minutes(59));
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: 60 });
-    test.clock.advance(1_000);
-    await settled(test, ACTIVE, 'idle');
-  });
-
-  it('does not count an hour when the clock is set an hour forward or back', async () => {
-    const used = async (): Promise<number> => {
-      const { value } = await test.client.projectPages().next();
-      return value?.items.find(({ id }) => id === PROJECT)?.cpu_used_sec ?? Number.NaN;
-    };
-    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: -1 });
-    await settled(test, ACTIVE, 'active');
-    const before = await used();
-    for (const hours of [1, -1, 1]) {
-      test.clock.advance(minutes(1));
-      test.clock.set(test.clock.now() + minutes(60 * hours));
-    }
-    const { items } = await test.client.listComputes(PROJECT);
-    const size = items.reduce((sum, compute) => sum + (compute.autoscaling_limit_min_cu ?? 0), 0);
-    const seconds = ((await used()) - before) / size;
-    assert(seconds > 0 && seconds <= 6 * 60, `${seconds} s at ${size} CU`);
-  });
-
-  it('restarts the delay when the clock is set back', async () => {
-    events(test).activity(ACTIVE, 1);
-    events(test).activity(ACTIVE, 0);
-    test.clock.set(START_TIME - minutes(60));
-    test.clock.advance(minutes(5) - 2_000);
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    test.clock.advance(4_000);
-    await settled(test, ACTIVE, 'idle');
-  });
-
-  it('never suspends a compute with -1', async () => {
-    await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: -1 });
-    test.clock.advance(minutes(60 * 24));
-    assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-  });
-});
 
 describe('A connection to an idle compute', () => {
   let test: InProcess;

@@ -1,7 +1,9 @@
 /** The service in the process of the test, with a clock and engine faults that the test controls. */
+import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../src/api/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
+import type { Compute, Operation } from '../../src/api/records/records.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';
 import {
   EngineError,
@@ -13,7 +15,9 @@ import { simulatedEngine } from '../../src/service/postgres/withoutPostgres.ts';
 import { readProjectsFile } from '../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../src/service/startService.ts';
 import { recordPort } from '../contract/recordings.ts';
+import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
 
 /** The default start time. */
 export const START_TIME = Date.parse('2026-01-01T00:00:00Z');
@@ -191,3 +195,28 @@ export function useInProcess(options: InProcessOptions = {}): () => InProcess {
   afterEach(() => test.stop());
   return () => test;
 }
+
+const PROJECT = 'shiny-wind-028834';
+
+export const operationsOf = async (test: InProcess): Promise<Operation[]> => {
+  const { json } = await call(test.service.baseUrl, {
+    path: `/projects/${PROJECT}/operations`,
+    key: test.key,
+  });
+  return (json as { operations: Operation[] }).operations;
+};
+export const computeOf = async (test: InProcess, id: string): Promise<Compute> => {
+  const { items } = await test.client.listComputes(PROJECT);
+  const compute = items.find((each) => each.id === id);
+  assert(compute);
+  return compute;
+};
+export const settled = (test: InProcess, id: string, state: string) =>
+  until(`${id} ${state}`, async () => {
+    const { current_state, pending_state } = await computeOf(test, id);
+    return current_state === state && pending_state === undefined;
+  });
+export const events = (test: InProcess) => {
+  assert(test.engine.events);
+  return test.engine.events;
+};

@@ -5,6 +5,7 @@
 import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
 import { toTimestamp } from '../core/clock.ts';
 import type { StoredCompute } from '../state/storedRecords.ts';
+import { isBeingCopied } from './branches/branchRecord.ts';
 import { suspendCompute } from './computes.ts';
 import type { Plane } from './operations.ts';
 
@@ -57,8 +58,11 @@ export class Autosuspend {
       this.#updateLastActive(compute);
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
       if (seconds === undefined || clock.now() - this.#lastUse(compute) < seconds * 1000) continue;
+      const project = store.account.project(record.project_id);
+      // It would wait for the end of the copy, and then disconnect the clients that came meanwhile.
+      if (isBeingCopied(project, record.branch_id)) continue;
       this.#updateLastActive(compute, 0);
-      suspendCompute(this.#plane, store.account.project(record.project_id), record.id);
+      suspendCompute(this.#plane, project, record.id);
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }

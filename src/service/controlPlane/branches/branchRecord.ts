@@ -83,6 +83,14 @@ export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): Branc
   return undefined;
 }
 
+/** Whether the data of the branch is being copied to another one. */
+export const isBeingCopied = (project: ProjectState, id: string): boolean =>
+  unfinishedOperations(project).some(
+    ({ step }) =>
+      (step.kind === 'createBranch' && step.parentId === id) ||
+      (step.kind === 'restoreBranch' && step.sourceId === id),
+  );
+
 const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 
