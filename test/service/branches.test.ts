@@ -203,7 +203,7 @@ describe('Branches', () => {
     await api.send('DELETE', `${BRANCHES}/${CHECKOUT}`);
     await settle();
     assert.equal(await find(CHECKOUT), undefined);
-    const calls = [`suspend ${CHECKOUT_PRIMARY}`, `remove ${CHECKOUT_PRIMARY}`, `deleteBranch ${CHECKOUT}`];
+    const calls = [`remove ${CHECKOUT_PRIMARY}`, `deleteBranch ${CHECKOUT}`];
     assert.deepEqual(test.engine.calls, calls);
     await api.send('DELETE', `${BRANCHES}/${CHECKOUT}`, undefined, 204);
   });

@@ -133,7 +133,7 @@ describe('Operations', () => {
     await reach(operations, 'running');
     test.clock.advance(DELAY);
     await reach(operations, 'finished');
-    assert.deepEqual(test.engine.calls, [`suspend ${PRIMARY}`, `remove ${PRIMARY}`]);
+    assert.deepEqual(test.engine.calls, [`remove ${PRIMARY}`]);
     const { json } = await call(test.service.baseUrl, {
       path: `/projects/${PROJECT}/operations`,
       key: test.key,

@@ -102,9 +102,9 @@ export class ControlPlane implements Plane {
       const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
       store.commit(...setPooledSessions(store.account, pooledSessions));
-      await attachAll(store.account, engine, (id, error) =>
-        log(`${id} cannot be reached: ${systemReason(error)}`),
-      );
+      await attachAll(store.account, engine, (id, error) => {
+        if (!this.operations.isStopped) log(`${id} cannot be reached: ${systemReason(error)}`);
+      });
     } catch (error) {
       log(error instanceof Error ? error.message : String(error));
     }

@@ -24,10 +24,7 @@ export async function perform(
   const { endpoint_id: id = '' } = record;
   const compute = project.computes.get(id);
   // A deleted compute only needs to be removed.
-  if (step.kind === 'remove' || compute === undefined) {
-    await engine.suspend(id);
-    return engine.remove(id);
-  }
+  if (step.kind === 'remove' || compute === undefined) return engine.remove(id);
   const spec = specOf(compute);
   switch (step.kind) {
     case 'attach':
@@ -39,11 +36,9 @@ export async function perform(
       return engine.start(spec);
     case 'suspend':
       return engine.suspend(id);
-    case 'apply': {
-      const before = specOf({ ...compute, record: step.before });
-      await engine.attach(before);
-      return engine.applyConfig(before, spec);
-    }
+    case 'apply':
+      await engine.attach(specOf({ ...compute, record: step.before }));
+      return engine.applyConfig(spec);
   }
 }
 

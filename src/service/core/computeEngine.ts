@@ -157,10 +157,10 @@ export interface ComputeEngine {
 
   /**
    * Applies a change (size, settings, branch, pooler, disabled). Restarts a running compute only if the change requires it
-   * (section 3.2). After a failure the compute continues with `before`.
+   * (section 3.2). After a failure the compute continues as it was.
    * @throws {EngineError} with the message of Postgres for an invalid setting
    */
-  applyConfig(before: ComputeSpec, after: ComputeSpec): Promise<void>;
+  applyConfig(compute: ComputeSpec): Promise<void>;
 
   /** Stops the compute and releases its address and its own data; the data of the branch stays. Idempotent. */
   remove(computeId: string): Promise<void>;

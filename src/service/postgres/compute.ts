@@ -239,8 +239,12 @@ export class Compute {
 
   /** Returns the server's address. Waits for a change in progress and wakes an idle compute. */
   async #ensureRunning(): Promise<ServerAddress> {
-    for (const until = performance.now() + WAKE_LIMIT; performance.now() < until;) {
-      if (this.server) return this.server.address;
+    const until = performance.now() + WAKE_LIMIT;
+    while (this.server === undefined) {
+      if (performance.now() > until)
+        throw new EngineError(
+          `compute ${this.#spec.id} did not become reachable within ${WAKE_LIMIT / 1000} s`,
+        );
       await this.#serialize(async () => {});
       if (this.#spec.disabled) throw new EngineError(`compute ${this.#spec.id} is disabled`);
       if (this.server) continue;
@@ -248,7 +252,7 @@ export class Compute {
       // It was suspended again, so retry, but not in a tight loop.
       if (!this.server) await sleep(WAKE_PAUSE);
     }
-    throw new EngineError(`compute ${this.#spec.id} did not become reachable within ${WAKE_LIMIT / 1000} s`);
+    return this.server.address;
   }
 
   /** Clients that connect at the same time share one start. */

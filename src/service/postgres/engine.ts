@@ -72,6 +72,8 @@ function postgresEngine(
   let events: EngineEvents | undefined;
   const computeOf = (spec: ComputeSpec) => {
     if (!events) throw new EngineError('The engine is not open');
+    // `close` doesn't end the server of a compute that is created after it.
+    deps.shutdownSignal.throwIfAborted();
     const compute =
       computes.get(spec.id) ?? new Compute(spec, { ...deps, events, log, pooler, allowedOrigins });
     computes.set(spec.id, compute);
@@ -89,13 +91,14 @@ function postgresEngine(
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),
     suspend: async (computeId) => computes.get(computeId)?.suspend(),
-    async applyConfig(_before, after) {
-      await checkSettings(deps, after);
-      await computeOf(after).applyConfig(after);
+    async applyConfig(spec) {
+      await checkSettings(deps, spec);
+      await computeOf(spec).applyConfig(spec);
     },
     async remove(computeId) {
       await computes.get(computeId)?.close();
       computes.delete(computeId);
+      storage.loopbackPorts.delete(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
     size: async (branchId) => databasesSize(branches.folder(branchId)),

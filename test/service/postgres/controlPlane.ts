@@ -86,7 +86,7 @@ export async function startControlPlane(
     },
     async change(compute, change) {
       const after = { ...compute, ...change };
-      await engine.applyConfig(compute, after);
+      await engine.applyConfig(after);
       computes.set(after.id, after);
       return after;
     },

@@ -91,10 +91,7 @@ export async function removeLeftover(plane: Plane, leftover: Leftover): Promise<
   try {
     await store.whenDurable();
     const engine = await plane.engine;
-    for (const id of computeIds) {
-      await engine.suspend(id);
-      await engine.remove(id);
-    }
+    for (const id of computeIds) await engine.remove(id);
     for (const id of branchIds) await engine.deleteBranch(id);
     if (!operations.isStopped) store.commit({ removed: 'leftover', projectId });
   } catch (error) {
