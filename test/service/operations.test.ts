@@ -243,6 +243,28 @@ describe('Operations that are unfinished when the service is killed', () => {
     }
   });
 
+  it('of a compute that never suspends are followed by its start', async () => {
+    const folder = temporaryFolder();
+    const first = await startInProcess({ folder });
+    const find = async ({ client }: InProcess) =>
+      (await client.listComputes(PROJECT)).items.find(({ id }) => id === PRIMARY);
+    await until('the start', async () => (await find(first))?.current_state === 'active');
+    first.engine.applyConfig = () => new Promise(() => undefined);
+    const change = { suspend_timeout_seconds: -1, autoscaling_limit_max_cu: 2 };
+    await first.client.updateCompute(PROJECT, PRIMARY, change);
+    await first.stop();
+    const second = await startInProcess({ folder });
+    await until('the start after the change', async () => {
+      const { current_state, pending_state } = (await find(second)) ?? {};
+      return current_state === 'active' && pending_state === undefined;
+    });
+    const calls = second.engine.calls.filter(
+      (each) => /^(applyConfig|start) /.test(each) && each.endsWith(PRIMARY),
+    );
+    assert.deepEqual(calls, [`applyConfig ${PRIMARY}`, `start ${PRIMARY}`]);
+    await second.stop();
+  });
+
   it('leave the address of a compute open that was being suspended', async () => {
     const folder = temporaryFolder();
     const first = await startInProcess({ folder });

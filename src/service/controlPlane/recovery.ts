@@ -15,15 +15,31 @@ import { setCompute } from './usage.ts';
 const MAX_CONCURRENT_ATTACHMENTS = 32;
 
 /**
- * Returns the mutations that suspend every active compute. A compute with an unfinished operation only becomes idle: the
- * operation continues at the next start.
+ * Returns the mutations that suspend every active compute. Its unfinished operations continue at the next start, before the
+ * one that starts it again.
  */
 export function suspendAll(account: AccountState, now: number): Mutation[] {
   return account.activeComputes().flatMap((compute) => {
-    const operations = unfinishedOn(account, compute).length > 0 ? [] : suspension(compute, now);
-    const pending = operations.length > 1 ? 'active' : compute.record.pending_state;
-    const idle = withState(compute.record, { current: 'idle', pending }, now);
-    return [...setCompute(account, compute, idle, now), ...operations];
+    const { record } = compute;
+    const unfinished = unfinishedOn(account, compute);
+    const suspended = newOperation(computeTask(record, { kind: 'suspend' }), 'finished', now);
+    const started = newOperation(
+      computeTask(record, { kind: 'start' }),
+      'scheduling',
+      now,
+      unfinished[0]?.group,
+    );
+    const isStarted =
+      record.suspend_timeout_seconds === AUTOSUSPEND_NEVER &&
+      !record.disabled &&
+      unfinished.every(({ step }) => step.kind === 'apply');
+    const operations = [...(unfinished.length > 0 ? [] : [suspended]), ...(isStarted ? [started] : [])];
+    const pending = isStarted ? 'active' : record.pending_state;
+    const idle = withState(record, { current: 'idle', pending }, now);
+    return [
+      ...setCompute(account, compute, idle, now),
+      ...operations.map((value): Mutation => ({ set: 'operation', value })),
+    ];
   });
 }
 
@@ -31,14 +47,6 @@ const unfinishedOn = (account: AccountState, { record }: StoredCompute): readonl
   unfinishedOperations(account.project(record.project_id)).filter(
     (operation) => operation.record.endpoint_id === record.id,
   );
-
-function suspension({ record }: StoredCompute, now: number): Mutation[] {
-  const suspended = newOperation(computeTask(record, { kind: 'suspend' }), 'finished', now);
-  const started = newOperation(computeTask(record, { kind: 'start' }), 'scheduling', now);
-  const operations =
-    record.suspend_timeout_seconds === AUTOSUSPEND_NEVER ? [suspended, started] : [suspended];
-  return operations.map((value) => ({ set: 'operation', value }));
-}
 
 /**
  * Returns the mutations that exclude the time without the service from usage. After a kill, they also exclude the time since

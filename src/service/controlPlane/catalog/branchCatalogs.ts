@@ -13,7 +13,7 @@ import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../branches/branchRecord.ts';
 import { requirePostgres } from '../computeRecord.ts';
-import { computeTask, newOperation } from '../operationRecord.ts';
+import { computeTask, newOperation, removeOldOperations } from '../operationRecord.ts';
 import type { Plane } from '../operations.ts';
 
 /** A branch of a project, by its id. */
@@ -70,7 +70,7 @@ export async function changeCatalog(target: BranchTarget, command: CatalogComman
   return {
     branch,
     catalog,
-    operations: recordChange(target.plane, primaryOf(target.project, branch.id)?.record),
+    operations: recordChange(target, primaryOf(target.project, branch.id)?.record),
   };
 }
 
@@ -84,12 +84,12 @@ async function findWithPostgres({ plane, project, branchId }: BranchTarget) {
 
 /** Records a finished operation on the primary, if there is one. */
 function recordChange(
-  { store, clock }: Plane,
+  { plane: { store, clock }, project }: BranchTarget,
   primary: ComputeRecord | undefined,
 ): readonly OperationRecord[] {
   if (primary === undefined) return [];
   const value = newOperation(computeTask(primary, { kind: 'sql' }), 'finished', clock.now());
-  store.commit({ set: 'operation', value });
+  store.commit({ set: 'operation', value }, ...removeOldOperations(project));
   return [value.record];
 }
 
