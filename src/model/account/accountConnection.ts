@@ -44,7 +44,7 @@ export class AccountConnection {
     return isLoopback(new URL(this.account.baseUrl).hostname);
   }
 
-  /** Whether both connections show the same data. */
+  /** Whether both are of the same account, with the same key or another one. */
   isSameAccount(other: AccountConnection | undefined): boolean {
     return other?.accountId === this.accountId;
   }

@@ -178,7 +178,10 @@ export class Inventory implements Disposable {
     task: (id: string) => Promise<unknown>,
     limit = this.#limit,
   ): Promise<void> {
-    const results = await Promise.allSettled([...projectIds].map((id) => limit(() => task(id))));
+    const account = this.#connection?.accountId;
+    // A task that waited must not ask another account for this one's project.
+    const run = async (id: string) => (this.#connection?.accountId === account ? task(id) : undefined);
+    const results = await Promise.allSettled([...projectIds].map((id) => limit(() => run(id))));
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 

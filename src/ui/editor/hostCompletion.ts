@@ -18,7 +18,7 @@ import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.
 import { computeTable, statusText } from '../text/computeText.ts';
 import { sanitize } from '../../base/sanitize.ts';
 
-export interface ItemContext {
+interface ItemContext {
   readonly place: CompletionContext;
   readonly line: number;
   readonly portPlace: PortPlace;

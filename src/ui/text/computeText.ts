@@ -50,7 +50,7 @@ const stateName = (state: string): string => {
 };
 
 /** What a pooled connection is at this service; undefined if only the pooled host says it. */
-export function poolingText(compute: Compute): string | undefined {
+function poolingText(compute: Compute): string | undefined {
   if (!isLocalCompute(compute)) return undefined;
   if (compute.pooler_enabled !== true) return l10n.t('off');
   return compute.pooled_sessions === 'separate'

@@ -12,7 +12,7 @@ import {
 import type { ResourceRef } from '../../model/operations/pendingChange.ts';
 
 /** A record that couldn't be parsed. Shown, so that the user knows about it. */
-export interface UnreadableNode {
+interface UnreadableNode {
   readonly kind: 'unreadable';
   /** Undefined for a project. */
   readonly projectId: string | undefined;

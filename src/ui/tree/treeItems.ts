@@ -61,9 +61,12 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
   item.iconPath = new ThemeIcon('project');
   item.contextValue = inventory.branches.isOffered ? 'project branches' : 'project';
-  if (project === undefined) item.description = l10n.t('details not available');
-  else if (typeof project.region_id === 'string') item.description = project.region_id;
-  item.accessibilityInformation = { label: l10n.t('Project {0}', label) };
+  const name = l10n.t('Project {0}', label);
+  item.accessibilityInformation = { label: name };
+  if (typeof project?.region_id === 'string') item.description = project.region_id;
+  if (project !== undefined) return item;
+  item.description = l10n.t('details not available');
+  item.accessibilityInformation = { label: `${name}, ${item.description}` };
   return item;
 }
 

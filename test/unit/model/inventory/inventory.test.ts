@@ -150,6 +150,16 @@ describe('Inventory', () => {
     assert.equal(service.requests.length, 41);
   });
 
+  it('requests nothing of the next account for the projects of this one', async () => {
+    service.script = () => new Promise(() => undefined);
+    const ids = Array.from({ length: 40 }, (_, index) => `p-${index}`);
+    const refreshing = store.inventory.refreshComputesOf(ids).catch(() => undefined);
+    await until('six requests', async () => service.requests.length === 6);
+    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
+    await refreshing;
+    assert.equal(service.requests.filter((call) => call.includes('/p-')).length, 6);
+  });
+
   it('refreshes the other projects when one fails, and throws its failure', async () => {
     service.script = (call) => (call.includes('/bad/') ? 500 : { endpoints: computes });
     await assert.rejects(store.inventory.refreshComputesOf(['bad', 'shop']));
