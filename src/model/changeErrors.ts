@@ -1,5 +1,13 @@
 /** Reasons other than the service's for which a change wasn't made. */
 
+export class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError';
+
+  constructor() {
+    super('Not connected. Run “Hosted Postgres: Connect…”.');
+  }
+}
+
 /** Another window has switched the account. */
 export class AccountSwitchedError extends Error {
   override readonly name = 'AccountSwitchedError';

@@ -1,6 +1,6 @@
 /** Which account the window is connected to: follows the secret store and opens a connection to the current account. */
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import { AccountSwitchedError } from '../changeErrors.ts';
+import { AccountSwitchedError, NotConnectedError } from '../changeErrors.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { AccountConnection, type OpenClient } from './accountConnection.ts';
@@ -39,10 +39,10 @@ export class Session implements Disposable {
     return this.#state.connection;
   }
 
-  /** @throws {Error} without a connection */
+  /** @throws {NotConnectedError} */
   requireConnection(): AccountConnection {
     const { connection } = this;
-    if (connection === undefined) throw new Error('Not connected');
+    if (connection === undefined) throw new NotConnectedError();
     return connection;
   }
 

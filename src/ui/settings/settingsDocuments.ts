@@ -172,10 +172,9 @@ export class SettingsDocuments implements Disposable {
     const { session, inventory } = this.#deps;
     // After a reload, VS Code restores documents before the account is known.
     await session.whenRead();
-    const { connection } = session;
     const owner = settingsOwner(uri);
     if (owner === undefined) throw FileSystemError.FileNotFound(uri);
-    if (connection === undefined) throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
+    const connection = session.requireConnection();
     if (!belongsToAccount(uri, connection.account))
       throw new Error(l10n.t('This document belongs to another account. Switch to that account first.'));
     const { projectId, computeId } = owner;

@@ -10,6 +10,7 @@ import {
 import {
   AccountSwitchedError,
   ConnectionClosedError,
+  NotConnectedError,
   NotOfferedError,
   ProtectionLostError,
   type OptionalFeature,
@@ -52,6 +53,9 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
     return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
   }
   if (error instanceof NotOfferedError) return { message: notOfferedMessage(error.feature), action: 'log' };
+  if (error instanceof NotConnectedError) {
+    return { message: l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'), action: 'log' };
+  }
   if (error instanceof AccountSwitchedError) {
     const message = l10n.t('This window has switched to another account. Nothing was changed.');
     return { message, action: 'log' };

@@ -49,8 +49,7 @@ async function run(deps: ToolDependencies, name: string, input: unknown, caller:
   const tool = findTool(name);
   if (tool === undefined) throw new Error(`Unknown tool ${name}.`);
   const { secretFields = [] } = tool;
-  const { connection } = deps.session;
-  if (connection === undefined) throw new Error('Not connected. Run “Hosted Postgres: Connect…”.');
+  const connection = deps.session.requireConnection();
   const account = accountId(connection.account);
   const worktree = caller.folder && (await worktreeOf(caller.folder));
   const output = await tool.run({ ...caller, worktree, deps, connection, account, input });

@@ -19,12 +19,9 @@ import type { CommandContext, ComputesView } from '../context.ts';
 import { askInSteps, type Ask, type Following, type Question } from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 
-/** @throws {Error} with a message for the user */
-export function requireConnection({ session }: Pick<CommandContext, 'session'>): AccountConnection {
-  if (session.connection === undefined)
-    throw new Error(l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'));
-  return session.connection;
-}
+/** @throws {NotConnectedError} */
+export const requireConnection = ({ session }: Pick<CommandContext, 'session'>): AccountConnection =>
+  session.requireConnection();
 
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
