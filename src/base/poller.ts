@@ -60,18 +60,21 @@ export class Poller implements Disposable {
   async #run(): Promise<void> {
     this.#running = true;
     this.#runAgain = false;
-    let delay = 0;
+    const delay = await this.#poll();
+    this.#running = false;
+    this.#schedule(this.#runAgain ? 0 : delay);
+  }
+
+  /** @returns milliseconds until the next run */
+  async #poll(): Promise<number> {
     try {
       await this.#options.poll();
       this.#failures = 0;
-      delay = this.#options.interval();
+      return this.#options.interval();
     } catch (error) {
       this.#failures += 1;
-      delay = this.#options.retryAfter?.(error) ?? this.#backoff();
       if (!this.#disposed) this.#options.onError?.(error);
-    } finally {
-      this.#running = false;
-      this.#schedule(this.#runAgain ? 0 : delay);
+      return this.#options.retryAfter?.(error) ?? this.#backoff();
     }
   }
 

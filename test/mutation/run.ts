@@ -1,15 +1,15 @@
 // `npm run mutate`: puts random faults into copies of src/api, src/model and src/base, one at a time, and reports
-// which of them the unit suites catch. The same seed picks the same faults as long as the sources are the same.
+// which of them the unit suites catch. A seed picks the same faults again in all lines that haven't changed since.
 //   npm run mutate -- --count 60 --seed 1             random faults
 //   npm run mutate -- --in src/api,src/base           random faults in some of the folders or files
 //   npm run mutate -- --at src/api/errors.ts:42       every fault of one line
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
-import { randomNumbers } from '../helpers/randomNumbers.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { findFaults, type Fault } from './faults.ts';
 import { suitesBySource } from './suites.ts';
@@ -52,18 +52,26 @@ await Promise.all(copies.map(work));
 report();
 
 async function pickMutations(): Promise<readonly Mutation[]> {
-  const all: Mutation[] = [];
+  const all: { readonly mutation: Mutation; readonly order: string }[] = [];
   for (const file of FLOORS.flatMap((floor) => projectFiles(floor, '.ts'))) {
     if (!isChosen(file)) continue;
-    const faults = await findFaults(readText(file));
-    all.push(...faults.map((fault) => ({ ...fault, file })));
+    const text = readText(file);
+    const lines = text.split('\n');
+    for (const fault of await findFaults(text))
+      all.push({ mutation: { ...fault, file }, order: orderOf(file, fault, lines[fault.line - 1] ?? '') });
   }
-  if (values.at !== undefined) return all.filter(({ file, line }) => `${file}:${line}` === values.at);
-  const random = randomNumbers(Number(values.seed));
-  const shuffled = all.map((mutation) => ({ mutation, order: random() }));
-  shuffled.sort((a, b) => a.order - b.order);
+  if (values.at !== undefined)
+    return all.map(({ mutation }) => mutation).filter(({ file, line }) => `${file}:${line}` === values.at);
+  all.sort((a, b) => a.order.localeCompare(b.order));
   console.log(`${all.length} possible faults in ${values.in}`);
-  return shuffled.slice(0, Number(values.count)).map(({ mutation }) => mutation);
+  return all.slice(0, Number(values.count)).map(({ mutation }) => mutation);
+}
+
+/** Random for each seed, but the same after a change of other lines. */
+function orderOf(file: string, { before, after }: Fault, line: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([values.seed, file, line, before, after]))
+    .digest('hex');
 }
 
 function isChosen(file: string): boolean {

@@ -50,7 +50,7 @@ export const createBranch = defineTool({
     host: z.string(),
     database: z.string(),
     role: z.string(),
-    expiresAt: z.string(),
+    expiresAt: z.optional(z.string()),
     writtenTo: z.optional(z.string()),
     connectionString: z.optional(z.string()),
     note: z.optional(z.string()),
@@ -78,7 +78,7 @@ export const createBranch = defineTool({
       parentId: branch.parent_id ?? undefined,
       computeId: compute.id,
       host: compute.host,
-      expiresAt: branch.expires_at ?? '',
+      expiresAt: branch.expires_at ?? undefined,
       role,
       database,
     };
