@@ -32,7 +32,7 @@ function gitEnvironment(): NodeJS.ProcessEnv {
     GIT_OPTIONAL_LOCKS: '0',
     // No protocol is allowed, so that git doesn't fetch objects of a partial clone.
     GIT_ALLOW_PROTOCOL: '',
-    // Windows would search the working folder first.
+    // On Windows, git would look for programs in the working folder first.
     NoDefaultCurrentDirectoryInExePath: '1',
   };
 }

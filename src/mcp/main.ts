@@ -18,6 +18,9 @@ const INSTRUCTIONS =
 
 const { version } = fieldsOf(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
 
+// Windows would look for git in the agent's folder first, where a repository may contain any program.
+process.env['NoDefaultCurrentDirectoryInExePath'] = '1';
+
 serveStdio(() => {
   const { server } = new McpServer(
     { name: 'hosted-postgres', title: 'Hosted Postgres', version: String(version) },

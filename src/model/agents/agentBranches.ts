@@ -4,12 +4,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { Branch } from '../../api/records/records.ts';
+import { toDisposable, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { accountId } from '../account/accounts.ts';
 import type { Memory } from '../memory.ts';
 import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
+
+type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
 
 export interface Caller {
   /** The name that the agent gives itself. */
@@ -53,6 +56,8 @@ export class AgentBranches {
   readonly #memory: Memory;
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
+  /** The projects of branches that are being created, and so aren't in `all` yet. */
+  readonly #creations = new Set<ProjectRef>();
 
   /** Fires for branches, not for calls. */
   readonly onDidChange = this.#changed.event;
@@ -67,6 +72,18 @@ export class AgentBranches {
     return this.#entries.filter(
       (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
     );
+  }
+
+  /** The number of branches in a project, with those that are being created. */
+  countIn({ account, projectId }: ProjectRef): number {
+    const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
+    return this.all.filter(isIn).length + [...this.#creations].filter(isIn).length;
+  }
+
+  /** @returns dispose it when the branch was added, or couldn't be created */
+  beginCreation(project: ProjectRef): Disposable {
+    this.#creations.add(project);
+    return toDisposable(() => this.#creations.delete(project));
   }
 
   /** Those of the connected account. */

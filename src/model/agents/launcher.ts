@@ -52,5 +52,15 @@ const windowsScript = ({ folder, program, script }: LauncherOptions): string =>
     '',
   ].join('\r\n');
 
+/** Windows reads batch files in an old code page, so the user's folder, whose name may have an umlaut, is named by variable. */
+const USER_FOLDERS = ['LOCALAPPDATA', 'APPDATA', 'USERPROFILE'];
+
 /** A path can't contain quotes on Windows. */
-const batchText = (text: string): string => text.replaceAll('%', '%%');
+function batchText(text: string): string {
+  for (const name of USER_FOLDERS) {
+    const folder = process.env[name] ?? '';
+    if (folder !== '' && text.startsWith(`${folder}\\`))
+      return `%${name}%${text.slice(folder.length).replaceAll('%', '%%')}`;
+  }
+  return text.replaceAll('%', '%%');
+}

@@ -10,6 +10,7 @@ import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { splitHost, sslModeOf } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from './branchLogin.ts';
+import { SqlError } from './sqlError.ts';
 import { Statement, type SqlRequest, type StatementResult } from './sqlStatement.ts';
 
 declare module 'pg' {
@@ -66,7 +67,7 @@ export async function runSql(
   } catch (error) {
     if (signal.aborted) throw new Error('Canceled.', { cause: error });
     if (deadline.aborted) throw new Error('The database did not answer in time.', { cause: error });
-    throw new Error(errorText(error), { cause: error });
+    throw toSqlError(error);
   } finally {
     await client.end().catch(() => undefined);
     stop.removeEventListener('abort', onAbort);
@@ -167,8 +168,8 @@ async function sendCancel({ processID, secretKey, host, port }: Client): Promise
 }
 
 /** What Postgres says about an error, or the error of the connection. */
-function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+function toSqlError(error: unknown): SqlError {
+  if (!(error instanceof Error)) return new SqlError(String(error), undefined);
   const { code, position, detail, hint } = fieldsOf(error);
   const place = typeof position === 'string' ? `, at character ${position}` : '';
   const parts = [
@@ -177,8 +178,6 @@ function errorText(error: unknown): string {
     typeof detail === 'string' ? `Detail: ${detail}` : '',
     typeof hint === 'string' ? `Hint: ${hint}` : '',
   ];
-  return parts
-    .filter((part) => part !== '')
-    .join(' ')
-    .slice(0, MAX_ERROR_TEXT);
+  const text = parts.filter((part) => part !== '').join(' ');
+  return new SqlError(text.slice(0, MAX_ERROR_TEXT), typeof code === 'string' ? code : undefined);
 }

@@ -9,6 +9,7 @@ import { branchTitle } from '../../inventory/branchStatus.ts';
 import { databaseBranchName } from '../../workBranch/branchName.ts';
 import { findPrimary } from '../../workBranch/findTarget.ts';
 import { expiryAfter } from '../../workBranch/lifetime.ts';
+import type { Disposable } from '../../../base/disposable.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { prepareEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
@@ -121,9 +122,29 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 
 /** @throws {ApiError} @throws {Error} for the agent if the user doesn't approve, or it takes too long */
 async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
+  const { agentBranches } = call.deps;
+  const project = { account: call.account, projectId };
+  const count = agentBranches.countIn(project);
+  // Without a pause since the count: calls at the same time count each other.
+  const creation = agentBranches.beginCreation(project);
+  try {
+    return await createApproved(call, { projectId, parent, count }, creation);
+  } finally {
+    creation.dispose();
+  }
+}
+
+async function createApproved(
+  call: Call,
+  {
+    projectId,
+    parent,
+    count,
+  }: { readonly projectId: string; readonly parent: Branch; readonly count: number },
+  inProgress: Disposable,
+): Promise<Branch> {
   const { deps, account, agent, connection, worktree } = call;
   const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
-  const { length: count } = deps.agentBranches.of(connection).filter((made) => made.projectId === projectId);
   const branches = count < MAX_UNASKED ? undefined : count;
   await deps.approve({ kind: 'create', projectId, name: project, agent, branches }, connection, call.signal);
   const name = call.input.name?.trim() || newName(agent);
@@ -138,6 +159,7 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
     const { id: branchId } = result.branch ?? {};
     // At once, so that it is the agent's even if the call ends before the branch is ready.
     if (branchId !== undefined) await deps.agentBranches.add({ ...made, branchId });
+    inProgress.dispose();
     return result;
   });
   if (branch === undefined) throw new Error('The service has created no branch.');

@@ -2,6 +2,7 @@
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { accountId } from '../../account/accounts.ts';
 import type { AgentCall } from '../agentBranches.ts';
+import { SqlError } from '../sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { worktreeOf } from '../../workBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -27,8 +28,10 @@ export async function runTool(
   } catch (error) {
     const message = log.clean(deps.explain(error));
     const call = { ...who, ...describeCall(deps.inventory, input, undefined) };
-    log.error(logLine(call), error);
-    remember(deps, { ...call, text: `${call.text} (${message})`.trim() });
+    // Neither the log nor the stored calls get values of the database.
+    const shown = error instanceof SqlError ? error.summary : undefined;
+    log.error(logLine(call), shown ?? error);
+    remember(deps, { ...call, text: `${call.text} (${shown ?? message})`.trim() });
     throw new Error(message);
   }
 }

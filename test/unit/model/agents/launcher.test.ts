@@ -60,6 +60,13 @@ describe('The launcher', () => {
       assert.match(text, /\r\nset "ELECTRON_RUN_AS_NODE=1"\r\n/);
       assert.ok(text.includes(`set "HOSTED_POSTGRES_AGENTS=${folder.replaceAll('%', '%%')}"\r\n`));
       assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
+      const before = process.env['LOCALAPPDATA'];
+      process.env['LOCALAPPDATA'] = 'C:\\Users\\Jürgen\\AppData\\Local';
+      const own = `${process.env['LOCALAPPDATA']}\\100%\\Code.exe`;
+      await writeLauncher({ folder, program: own, script: mcp });
+      if (before === undefined) delete process.env['LOCALAPPDATA'];
+      else process.env['LOCALAPPDATA'] = before;
+      assert.ok(readFileSync(launcher, 'utf8').includes('"%LOCALAPPDATA%\\100%%\\Code.exe" '));
       assert.deepEqual(launchCommand(launcher), { command: 'cmd', args: ['/c', launcher] });
     }));
 });

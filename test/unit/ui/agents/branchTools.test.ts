@@ -130,13 +130,13 @@ describe('Tools for branches', () => {
     assert.ok(questions.every((question) => /This is production/.test(question)));
   });
 
-  it('ask the user for more than ten branches in a project', async () => {
-    for (let count = 0; count < 10; count += 1) {
-      const id = `br-own-${count}`;
+  it('ask the user for more than ten branches in a project, even if two are created at once', async () => {
+    for (const id of Array.from({ length: 9 }, (_, count) => `br-own-${count}`)) {
       branches.push({ id, name: id, parent_id: 'br-main', expires_at: later() });
       await remember(id);
     }
-    await assert.rejects(call('createBranch', {}), /did not approve/);
+    const calls = [call('createBranch', {}), call('createBranch', {})];
+    await assert.rejects(Promise.all(calls), /did not approve/);
     assert.match(questions.join(), /Let claude create a branch in Shop\? Agents already have 10 branches/);
     answers.push('Create');
     await call('createBranch', {});

@@ -10,6 +10,7 @@ import { callTool } from '../../../helpers/callTool.ts';
 import { MemoryMap, connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { Conversation, type Reply } from '../../../helpers/postgresConversation.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
 
 const ids = { projectId: 'shop', branchId: 'br-main' };
 const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -60,6 +61,25 @@ describe('runSql as a tool', () => {
     });
   const asked = () => model.service.requests.some((call) => call.endsWith('/connection_uri'));
 
+  /** Starts a server with one reply behind the computes of both branches. */
+  const listen = async (reply: Reply) => {
+    const server = createServer((socket) => {
+      new Conversation(
+        socket,
+        () => reply,
+        { texts: [], limits: [] },
+        () => undefined,
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEndOfTest(() => server.close());
+    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    computes = ['br-main', 'br-agent'].map((branch_id) =>
+      computeRecord(`ep-${branch_id}`, { branch_id, host }),
+    );
+  };
+
   it('writes only to a branch that the agent has created', async () => {
     const write = { sql: 'select 1', write: true };
     await assert.rejects(
@@ -86,28 +106,26 @@ describe('runSql as a tool', () => {
       ['1', 'a'],
       ['2', null],
     ];
-    const reply: Reply = { columns: ['id', 'name'], rows };
-    const server = createServer((socket) => {
-      new Conversation(
-        socket,
-        () => reply,
-        { texts: [], limits: [] },
-        () => undefined,
-      );
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    atEndOfTest(() => server.close());
-    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    computes = ['br-main', 'br-agent'].map((branch_id) =>
-      computeRecord(`ep-${branch_id}`, { branch_id, host }),
-    );
+    await listen({ columns: ['id', 'name'], rows });
     const columns = ['id (text)', 'name (text)'];
     assert.deepEqual(await run({ ...ids, sql: 'select 1' }), { columns, rows });
     const limited = await run({ ...ids, sql: 'select 1', maxRows: 1 });
     assert.deepEqual(limited, { columns, rows: [['1', 'a']], truncated: true });
     const written = await run({ ...ids, branchId: 'br-agent', sql: 'delete', write: true });
     assert.deepEqual(written, { columns, rows, command: 'SELECT 2' });
+  });
+
+  it('keeps the values of a failed statement out of the log and of the stored calls', async () => {
+    const detail = 'Failing row contains (1, s3cret).';
+    await listen({ error: { S: 'ERROR', C: '23502', M: 'null value in column "b"', D: detail } });
+    const logged: unknown[] = [];
+    const log = { ...deps.log, error: (...line: unknown[]) => void logged.push(...line) };
+    deps = { ...deps, log };
+    await assert.rejects(run({ ...ids, sql: 'select 1' }), /Failing row contains \(1, s3cret\)/);
+    await until('the call', async () => deps.agentBranches.calls.length > 0);
+    const stored = JSON.stringify(deps.agentBranches.calls);
+    assert.ok(stored.includes('23502') && !stored.includes('s3cret'), stored);
+    assert.ok(!logged.map(String).join().includes('s3cret'), logged.map(String).join());
   });
 
   it('says why it could not connect, without the password', async () => {

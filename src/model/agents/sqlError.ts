@@ -1,0 +1,12 @@
+/** A statement that failed. The message is for the agent alone: in it, Postgres may quote values of the database. */
+export class SqlError extends Error {
+  override readonly name = 'SqlError';
+  /** Without values, for logs. */
+  readonly summary: string;
+
+  /** @param code SQLSTATE, or the code of a connection's error */
+  constructor(message: string, code: string | undefined) {
+    super(message);
+    this.summary = code === undefined ? 'the statement failed' : `the statement failed: ${code}`;
+  }
+}
