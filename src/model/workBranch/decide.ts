@@ -32,7 +32,14 @@ export interface Facts {
 
 /** Why the file isn't changed although another branch is checked out. */
 export type StopReason =
-  'untrusted' | 'noValue' | 'foreignValue' | 'unsaved' | 'tracked' | 'otherAccount' | TargetProblem;
+  | 'untrusted'
+  | 'noValue'
+  | 'foreignValue'
+  | 'unsaved'
+  | 'tracked'
+  | 'notWritten'
+  | 'otherAccount'
+  | TargetProblem;
 
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 
@@ -83,7 +90,8 @@ function decideSwitch(facts: Facts, target: BranchRef): Decision {
   if (isSameBranch(target, current))
     return problem === undefined ? { kind: 'nothing' } : { kind: 'stopped', reason: problem };
   if (facts.isUndone) return { kind: 'keep', reason: 'undone' };
-  const reason = obstacleTo(facts, target) ?? problem;
+  // Another window's lists may be too old to contain the branch, so a switch asks the service.
+  const reason = obstacleTo(facts, target) ?? (problem === 'deleted' ? undefined : problem);
   return reason === undefined ? { kind: 'switch', target } : { kind: 'stopped', reason };
 }
 

@@ -5,6 +5,7 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunGit } from '../../base/runGit.ts';
+import type { WatchedFiles } from './watchFiles.ts';
 
 /** A worktree of a repository, or the repository's only one. */
 export interface Repository {
@@ -65,8 +66,11 @@ const OPERATION_MARKERS: readonly (readonly [file: string, operation: GitOperati
   ['REVERT_HEAD', 'revert'],
 ];
 
-/** The files in `gitDir` that determine the state. */
-export const STATE_FILES: readonly string[] = ['HEAD', ...OPERATION_MARKERS.map(([file]) => file)];
+/** The files that determine the state, by folder. In repositories with reftable, HEAD is in its tables. */
+export const stateFiles = ({ gitDir }: Repository): WatchedFiles => [
+  [gitDir, ['HEAD', ...OPERATION_MARKERS.map(([file]) => file)]],
+  [path.join(gitDir, 'reftable'), ['tables.list']],
+];
 
 export async function readGitState({ worktree, gitDir }: Repository, runGit: RunGit): Promise<GitState> {
   const branch = await headBranch(worktree, gitDir, runGit);

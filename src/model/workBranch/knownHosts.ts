@@ -58,7 +58,7 @@ export class KnownHosts {
 
   /** @param computes to remember with their branches, as the inventory knows them */
   async remember(inventory: KnownInventory, account: string, computes: readonly Compute[]): Promise<void> {
-    await this.#set(computes.flatMap((compute) => entriesOf(inventory, account, compute)));
+    await this.#set(computes.flatMap((compute) => this.#entriesOf(inventory, account, compute)));
   }
 
   /**
@@ -77,10 +77,35 @@ export class KnownHosts {
     const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
       candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));
     for (const compute of [...inventory.allComputes()].filter(isCandidate))
-      for (const [host, known] of entriesOf(inventory, account, compute))
+      for (const [host, known] of this.#entriesOf(inventory, account, compute))
         if (wanted.has(host)) found.set(host, known);
     const others = own.filter(([host]) => !found.has(host));
     await this.#set([...others.map(([host, known]) => [host, updated(inventory, known)] as const), ...found]);
+  }
+
+  /** Until the branches are loaded, the stored data of the branch counts. */
+  #entriesOf(inventory: KnownInventory, account: string, compute: Compute): [string, KnownBranch][] {
+    const { project_id: projectId, branch_id: branchId } = compute;
+    const branch = inventory.branches.get(projectId, branchId);
+    const stored = this.find({ account, projectId, branchId });
+    const expiresAt = branch === undefined ? stored?.expiresAt : branch.expires_at;
+    const known = {
+      account,
+      projectId,
+      branchId,
+      projectName: inventory.project(projectId)?.name ?? stored?.projectName ?? projectId,
+      branchName: branch?.name ?? stored?.branchName ?? branchId,
+      isProtected: (branch === undefined ? stored?.isProtected : branch.protected) === true,
+      ...(expiresAt ? { expiresAt } : {}),
+      isDeleted: false,
+    };
+    const pooled = pooledHost(compute);
+    return [
+      [hostKey(compute.host), { ...known, isPooled: false }],
+      ...(pooled === undefined
+        ? []
+        : [[hostKey(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
+    ];
   }
 
   async #set(entries: readonly (readonly [string, KnownBranch])[]): Promise<void> {
@@ -90,28 +115,6 @@ export class KnownHosts {
     await this.#memory.update(KNOWN_HOSTS_ENTRY, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
     this.#changed.fire();
   }
-}
-
-function entriesOf(inventory: KnownInventory, account: string, compute: Compute): [string, KnownBranch][] {
-  const { project_id: projectId, branch_id: branchId } = compute;
-  const branch = inventory.branches.get(projectId, branchId);
-  const known = {
-    account,
-    projectId,
-    branchId,
-    projectName: inventory.project(projectId)?.name ?? projectId,
-    branchName: branch?.name ?? branchId,
-    isProtected: branch?.protected === true,
-    ...(branch?.expires_at ? { expiresAt: branch.expires_at } : {}),
-    isDeleted: false,
-  };
-  const pooled = pooledHost(compute);
-  return [
-    [hostKey(compute.host), { ...known, isPooled: false }],
-    ...(pooled === undefined
-      ? []
-      : [[hostKey(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
-  ];
 }
 
 /** The data of a branch whose compute was deleted, perhaps with the branch. */

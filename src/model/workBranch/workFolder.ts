@@ -20,7 +20,7 @@ import {
 } from './decide.ts';
 import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
-import { findRepository, isDefaultBranch, readGitState, STATE_FILES, type Repository } from './gitState.ts';
+import { findRepository, isDefaultBranch, readGitState, stateFiles, type Repository } from './gitState.ts';
 import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
 import { branchesInOtherWorktrees } from './worktrees.ts';
@@ -203,10 +203,15 @@ export class WorkFolder implements Disposable {
   }
 
   async #switch(target: BranchRef, before: string, after: string): Promise<void> {
-    const isSwitched = await this.#deps.switchEnv(target, before, after);
-    // Not after a failure, which would be repeated at once.
-    this.#runAgain = true;
-    if (isSwitched) await this.updateNeonFile(target);
+    try {
+      const isSwitched = await this.#deps.switchEnv(target, before, after);
+      // Not after a failure, which would be repeated at once.
+      this.#runAgain = true;
+      if (isSwitched) await this.updateNeonFile(target);
+    } catch (error) {
+      this.#update({ decision: { kind: 'stopped', reason: 'notWritten' } });
+      throw error;
+    }
   }
 
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
@@ -270,11 +275,7 @@ export class WorkFolder implements Disposable {
     const inRepository: WatchedFiles =
       repository === undefined
         ? []
-        : [
-            [repository.gitDir, STATE_FILES],
-            [repository.worktree, [NEON_FILE]],
-            [repository.commonDir, ['config']],
-          ];
+        : [...stateFiles(repository), [repository.worktree, [NEON_FILE]], [repository.commonDir, ['config']]];
     const isUsed = map.isFollowed || current !== undefined;
     const files: WatchedFiles = isUsed ? [[dirname(envPath), [basename(envPath)]], ...inRepository] : [];
     if (isDeepStrictEqual(files, this.#watched)) return;

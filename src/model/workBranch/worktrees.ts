@@ -12,7 +12,7 @@ export async function worktreeOf(folder: string): Promise<string> {
 }
 
 /** The folders of the other worktrees. They may have been deleted. */
-export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository): Promise<string[]> {
+export async function otherWorktrees({ gitDir, commonDir }: Repository): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);
   const links = names
@@ -21,8 +21,8 @@ export async function otherWorktrees({ worktree, gitDir, commonDir }: Repository
     .map((linked) => readFile(path.join(linked, 'gitdir'), 'utf8').catch(() => ''));
   const linked = (await Promise.all(links)).map((file) => path.dirname(file.trim()));
   // A bare repository has no worktree of its own. A submodule's git folder isn't inside its worktree.
-  const main = path.basename(commonDir) === '.git' ? [path.dirname(commonDir)] : [];
-  return [...main, ...linked].filter((other) => path.isAbsolute(other) && other !== worktree);
+  const hasMain = gitDir !== commonDir && path.basename(commonDir) === '.git';
+  return [...(hasMain ? [path.dirname(commonDir)] : []), ...linked].filter((other) => path.isAbsolute(other));
 }
 
 /** The folders in other worktrees that correspond to this one, with the known branches of their env files. */

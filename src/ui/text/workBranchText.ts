@@ -98,6 +98,7 @@ function stopText(reason: StopReason): string {
     noValue: l10n.t('The file has no connection string.'),
     foreignValue: l10n.t("The connection string isn't one of this repository's database branches."),
     unsaved: l10n.t('The file has unsaved changes.'),
+    notWritten: l10n.t("The file couldn't be written. The log says why."),
     tracked: l10n.t('The file is part of the repository.'),
     otherAccount: l10n.t('The database branch belongs to another account.'),
     deleted: l10n.t('The database branch was deleted.'),

@@ -76,7 +76,8 @@ export class SwitchNotices {
   }
 
   show(work: WorkFolder, change: FileChange, message: string): void {
-    this.#last = { work, gitBranch: work.state.git.branch, change };
+    const made = { work, gitBranch: work.state.git.branch, change };
+    this.#last = made;
     const isRunning = vscodeWindow.terminals.length > 0 || debug.activeDebugSession !== undefined;
     const warns = isRunning && !this.#hasWarned;
     this.#timer?.dispose();
@@ -86,7 +87,7 @@ export class SwitchNotices {
     }
     this.#hasOfferedUndo = true;
     this.#hasWarned ||= warns;
-    void this.#showButtons(message, warns);
+    void this.#showButtons(made, message, warns);
   }
 
   /** Whether the last switch of the folder can be undone. */
@@ -94,9 +95,13 @@ export class SwitchNotices {
     return this.#last?.work === work && work.state.git.branch === this.#last.gitBranch;
   }
 
+  /** Undoes the last switch. */
   async undo(): Promise<void> {
-    if (this.#last === undefined) return;
-    const { work, gitBranch, change } = this.#last;
+    if (this.#last !== undefined) await this.#undo(this.#last);
+  }
+
+  async #undo(made: Switch): Promise<void> {
+    const { work, gitBranch, change } = made;
     await withRetry(this.#log, l10n.t("Couldn't undo the change"), async () => {
       // Before the file changes, which would otherwise cause another switch.
       work.setUndone(gitBranch);
@@ -107,7 +112,7 @@ export class SwitchNotices {
     });
   }
 
-  async #showButtons(message: string, warns: boolean): Promise<void> {
+  async #showButtons(made: Switch, message: string, warns: boolean): Promise<void> {
     const undo = l10n.t('Undo');
     const restart = l10n.t('Restart');
     const canRestart = warns && (debug.activeDebugSession !== undefined || tasks.taskExecutions.length > 0);
@@ -115,7 +120,7 @@ export class SwitchNotices {
       ? l10n.t('{0}. Running terminals and debug sessions keep the old connection string.', message)
       : message;
     const chosen = await window.showInformationMessage(text, ...(canRestart ? [restart] : []), undo);
-    if (chosen === undo) await this.undo();
+    if (chosen === undo) await this.#undo(made);
     if (chosen === restart) await restartPrograms();
   }
 }

@@ -78,7 +78,11 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
   ['another account', { account: 'https://x' }, stopped('otherAccount')],
   ['no connection', { account: undefined }, stopped('offline')],
   ['a service that is not reachable', { problem: 'offline' }, stopped('offline')],
-  ['a deleted branch', { problem: 'deleted' }, stopped('deleted')],
+  [
+    'a branch that another window does not know yet',
+    { problem: 'deleted' },
+    { kind: 'switch', target: feature },
+  ],
   ['a deleted branch in the file', { problem: 'deleted', current: feature }, stopped('deleted')],
   ['an expired branch', { problem: 'expired' }, stopped('expired')],
   ['an expired branch in the file', { problem: 'expired', current: feature }, stopped('expired')],

@@ -4,7 +4,7 @@ import { createRepository } from '../../../helpers/gitRepository.ts';
 import { ref, url, WorkFolderFixture } from '../../../helpers/workFolderFixture.ts';
 
 describe('WorkFolder, if the env file cannot be written', () => {
-  it('logs it once, and tries again with the next refresh', async () => {
+  it('logs it once, says so, and tries again with the next refresh', async () => {
     const fixture = new WorkFolderFixture(createRepository(), new FakeClock());
     fixture.repository.git('branch', 'two');
     await fixture.map.setBranch('two', ref('two'));
@@ -18,6 +18,7 @@ describe('WorkFolder, if the env file cannot be written', () => {
     await fixture.folder.refresh();
     assert.deepEqual(fixture.errors, [error]);
     assert.equal(fixture.value, url('one'));
+    assert.deepEqual(fixture.folder.state.decision, { kind: 'stopped', reason: 'notWritten' });
     fixture.writeError = undefined;
     await fixture.folder.refresh();
     assert.equal(fixture.value, url('two', 'new'));

@@ -90,6 +90,22 @@ describe('KnownHosts', () => {
     assert.equal(hosts.get(host)?.expiresAt, undefined);
   });
 
+  it('keeps what it knows of a branch until the branches are loaded', async () => {
+    branches.set('br-one', {
+      id: 'br-one',
+      name: 'staging',
+      protected: true,
+      expires_at: '2030-01-01T00:00:00Z',
+    });
+    await refresh(host);
+    const known = hosts.get(host);
+    branches.clear();
+    await hosts.remember(inventory, 'local', computes);
+    await refresh(host);
+    assert.deepEqual(hosts.get(host), known);
+    assert.equal(known?.isProtected, true);
+  });
+
   it('knows deleted branches, and those of another account longer', async () => {
     await refresh(host);
     computes = [];

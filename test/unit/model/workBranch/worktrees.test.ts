@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { findRepository } from '../../../../src/model/workBranch/gitState.ts';
 import { otherWorktrees, worktreeOf } from '../../../../src/model/workBranch/worktrees.ts';
@@ -37,6 +37,10 @@ describe('otherWorktrees', () => {
       (await otherWorktrees((await findRepository(of)) ?? assert.fail())).toSorted();
     assert.deepEqual(await others(folder), [one, two]);
     assert.deepEqual(await others(one), [folder, two]);
+    // The same folder under another name, such as one with a lowercase drive on Windows.
+    const link = path.join(temporaryFolder(), 'link');
+    symlinkSync(folder, link, 'junction');
+    assert.deepEqual(await others(link), [one, two]);
     rmSync(path.join(folder, '.git', 'worktrees'), { recursive: true });
     assert.deepEqual(await others(folder), []);
   });
