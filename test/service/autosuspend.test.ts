@@ -9,8 +9,8 @@ import {
   useInProcess,
   type InProcess,
 } from './inProcess.ts';
+import { PROJECT } from './sampleProject.ts';
 
-const PROJECT = 'shiny-wind-028834';
 const ACTIVE = 'ep-little-smoke-851426';
 const minutes = (count: number) => count * 60_000;
 

@@ -15,8 +15,8 @@ import {
   useInProcess,
   type InProcess,
 } from './inProcess.ts';
+import { PROJECT } from './sampleProject.ts';
 
-const PROJECT = 'shiny-wind-028834';
 const ACTIVE = 'ep-little-smoke-851426';
 const IDLE = 'ep-steep-forest-654321';
 

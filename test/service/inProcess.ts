@@ -18,6 +18,7 @@ import { recordPort } from '../contract/recordings.ts';
 import { call } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
+import { PROJECT } from './sampleProject.ts';
 
 /** The default start time. */
 export const START_TIME = Date.parse('2026-01-01T00:00:00Z');
@@ -195,8 +196,6 @@ export function useInProcess(options: InProcessOptions = {}): () => InProcess {
   afterEach(() => test.stop());
   return () => test;
 }
-
-const PROJECT = 'shiny-wind-028834';
 
 export const operationsOf = async (test: InProcess): Promise<Operation[]> => {
   const { json } = await call(test.service.baseUrl, {

@@ -59,7 +59,7 @@ export class Autosuspend {
       const seconds = autosuspendSeconds(record.suspend_timeout_seconds);
       if (seconds === undefined || clock.now() - this.#lastUse(compute) < seconds * 1000) continue;
       const project = store.account.project(record.project_id);
-      // It would wait for the end of the copy, and then disconnect the clients that came meanwhile.
+      // It would wait for the end of the copy, and then disconnect all clients that have connected by then.
       if (isBeingCopied(project, record.branch_id)) continue;
       this.#updateLastActive(compute, 0);
       suspendCompute(this.#plane, project, record.id);

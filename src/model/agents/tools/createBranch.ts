@@ -9,7 +9,6 @@ import { branchTitle } from '../../inventory/branchStatus.ts';
 import { databaseBranchName } from '../../workBranch/branchName.ts';
 import { findPrimary } from '../../workBranch/findTarget.ts';
 import { expiryAfter } from '../../workBranch/lifetime.ts';
-import type { Disposable } from '../../../base/disposable.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { prepareEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
@@ -122,50 +121,43 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 
 /** @throws {ApiError} @throws {Error} for the agent if the user doesn't approve, or it takes too long */
 async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
-  const { agentBranches } = call.deps;
-  const project = { account: call.account, projectId };
-  const count = agentBranches.countIn(project);
-  // Without a pause since the count: calls at the same time count each other.
-  const creation = agentBranches.beginCreation(project);
-  try {
-    return await createApproved(call, { projectId, parent, count }, creation);
-  } finally {
-    creation.dispose();
-  }
-}
-
-async function createApproved(
-  call: Call,
-  {
-    projectId,
-    parent,
-    count,
-  }: { readonly projectId: string; readonly parent: Branch; readonly count: number },
-  inProgress: Disposable,
-): Promise<Branch> {
   const { deps, account, agent, connection, worktree } = call;
+  const { agentBranches } = deps;
   const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
-  const branches = count < MAX_UNASKED ? undefined : count;
-  await deps.approve({ kind: 'create', projectId, name: project, agent, branches }, connection, call.signal);
-  const name = call.input.name?.trim() || newName(agent);
-  const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
-  const creation = {
-    branch: { name, parent_id: parent.id, expires_at: expiresAt },
-    endpoints: [{ type: 'read_write' as const }],
-  };
-  const made = { account, projectId, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
-  const { branch, isPending } = await changeBranch(call, async (options) => {
-    const result = await deps.branchActions.create(projectId, creation, options);
-    const { id: branchId } = result.branch ?? {};
-    // At once, so that it is the agent's even if the call ends before the branch is ready.
-    if (branchId !== undefined) await deps.agentBranches.add({ ...made, branchId });
+  const count = agentBranches.countIn({ account, projectId });
+  // Without a pause since the count: calls at the same time count each other.
+  const inProgress = agentBranches.beginCreation({ account, projectId });
+  try {
+    const branches = count < MAX_UNASKED ? undefined : count;
+    await deps.approve(
+      { kind: 'create', projectId, name: project, agent, branches },
+      connection,
+      call.signal,
+    );
+    const name = call.input.name?.trim() || newName(agent);
+    const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
+    const creation = {
+      branch: { name, parent_id: parent.id, expires_at: expiresAt },
+      endpoints: [{ type: 'read_write' as const }],
+    };
+    const made = { account, projectId, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
+    const { branch, isPending } = await changeBranch(call, async (options) => {
+      const result = await deps.branchActions.create(projectId, creation, options);
+      const { id: branchId } = result.branch ?? {};
+      // At once, so that it is the agent's even if the call ends before the branch is ready.
+      if (branchId !== undefined) await agentBranches.add({ ...made, branchId });
+      inProgress.dispose();
+      return result;
+    });
+    if (branch === undefined) throw new Error('The service has created no branch.');
+    if (isPending)
+      throw new Error(
+        `${name} (${branch.id}) isn't ready yet. Call createBranch with this name again later.`,
+      );
+    return branch;
+  } finally {
     inProgress.dispose();
-    return result;
-  });
-  if (branch === undefined) throw new Error('The service has created no branch.');
-  if (isPending)
-    throw new Error(`${name} (${branch.id}) isn't ready yet. Call createBranch with this name again later.`);
-  return branch;
+  }
 }
 
 const newName = (agent: string): string =>

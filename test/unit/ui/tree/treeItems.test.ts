@@ -123,6 +123,15 @@ describe('treeItem', () => {
     assert.deepEqual(tree(), before);
   });
 
+  it('says also to screen readers that the details of a project are not available', () => {
+    const { description, accessibilityInformation } = treeItem(store.inventory, {
+      kind: 'project',
+      projectId: 'unknown',
+    });
+    assert.equal(description, 'details not available');
+    assert.equal(accessibilityInformation?.label, 'Project unknown, details not available');
+  });
+
   it('has no menu for branches if the service does not list them', async () => {
     await load();
     const project = () => treeItem(store.inventory, { kind: 'project', projectId: 'shop' }).contextValue;
