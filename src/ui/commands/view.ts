@@ -6,7 +6,7 @@ import { window } from '../window.ts';
 import type { Command, CommandContext } from './context.ts';
 import { copyText } from './input/dialogs.ts';
 import { askInSteps, singleStep } from './input/multiStepInput.ts';
-import { askForCompute, pickCompute, requireConnection } from './input/pickers.ts';
+import { askForCompute, pickCompute } from './input/pickers.ts';
 import { pickOne } from './input/quickInput.ts';
 
 /** Refreshes everything visible, or one project. */
@@ -52,7 +52,7 @@ export const showIdsFirst = changeOrder(false);
 
 /** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
 export const find: Command = async (context, _argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't find computes");
   const question = { placeholder: l10n.t('Search by name, id, branch or project') };
   const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForCompute(context, ask, question));

@@ -7,7 +7,6 @@ import { accountLabel } from '../../text/accountLabel.ts';
 import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
 import { start } from '../localService/localService.ts';
@@ -61,7 +60,7 @@ export const switchAccount: Command = async (context, _argument, run) => {
 /** Choose Organization…: the organization whose projects the account shows. Needed for some keys of the public service. */
 export const chooseOrganization: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't choose the organization");
-  const connection = requireConnection(context);
+  const connection = context.session.requireConnection();
   const client = await connection.client();
   const organizations = await client.findOrganizations({ signal: connection.signal });
   const question =

@@ -8,11 +8,11 @@ import { accountLabel } from '../../text/accountLabel.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askInSteps, singleStep, type Question } from '../input/multiStepInput.ts';
-import { projectQuestion, requireConnection } from '../input/pickers.ts';
+import { projectQuestion } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
-  const { account } = requireConnection(context);
+  const { account } = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't mark the account");
   const name = accountLabel(account);
   const current = context.guards.accountMark;
@@ -21,7 +21,7 @@ export const markAccount: Command = async (context, _argument, run) => {
 };
 
 export const markProject: Command = async (context, argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't mark the project");
   const nameOf = (id: string) => sanitize(context.inventory.project(id)?.name ?? id);
   const given = asProjectNode(argument)?.projectId;

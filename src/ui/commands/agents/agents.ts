@@ -12,7 +12,6 @@ import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch
 import { revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { pickMany, pickOne, type Choice } from '../input/quickInput.ts';
 
 interface Action {
@@ -91,7 +90,7 @@ const separator = (label: string): Item => ({
 
 export const deleteAgentBranches: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't delete the branches of agents");
-  requireConnection(context);
+  context.session.requireConnection();
   const load = async () => (await loadDeletable(context)).map((branch) => deletable(context, branch));
   const found = await loadDeletable(context);
   if (found.length === 0)

@@ -11,7 +11,6 @@ import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { showOnce } from '../input/dialogs.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { enterText, pickOne } from '../input/quickInput.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
@@ -31,7 +30,7 @@ export async function requireKeyAccess<T>(
 }
 
 export const create: Command = async (context, _argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fail before the question, not after it.
@@ -60,7 +59,7 @@ export const create: Command = async (context, _argument, run) => {
 };
 
 export const revoke: Command = async (context, argument, run) => {
-  const connection = requireConnection(context);
+  const connection = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't revoke the API key");
   const { apiKeys } = context;
   const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));

@@ -17,12 +17,11 @@ import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askInSteps, type Question } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { enterText, pickOne, type Choice } from '../input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
-  const connection = requireConnection(context);
+  const connection = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;
   requireWritable(context.guards, {});

@@ -11,12 +11,12 @@ import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext, Run } from '../context.ts';
 import { branchQuestion, requireBranches } from '../input/branchPicker.ts';
 import { askInSteps, type Question } from '../input/multiStepInput.ts';
-import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
+import { askForProject, currentBranch, onlyProject } from '../input/pickers.ts';
 import { enterText, pickOne } from '../input/quickInput.ts';
 import { lifetimeQuestion, explainExpiry } from './expiry.ts';
 
 export const create: Command = async (context, argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the branch");
   const answers = await askForCreation(context, argument);
   if (answers === undefined) return;

@@ -19,7 +19,6 @@ import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { branchQuestion, pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { askInSteps } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
 export const open: Command = async (context, argument, run) => {
@@ -62,7 +61,7 @@ export const refresh: Command = async (context, _argument, run) => {
 const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
 
 function uriOf(context: CommandContext, owner: Parameters<typeof schemaUri>[1]): Uri {
-  return Uri.from(schemaUri(requireConnection(context).account, owner));
+  return Uri.from(schemaUri(context.session.requireConnection().account, owner));
 }
 
 async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {

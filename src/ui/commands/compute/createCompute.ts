@@ -8,7 +8,7 @@ import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { askInSteps, type Question } from '../input/multiStepInput.ts';
-import { askForProject, currentBranch, onlyProject, requireConnection } from '../input/pickers.ts';
+import { askForProject, currentBranch, onlyProject } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 import { branchQuestion } from '../input/branchPicker.ts';
@@ -16,7 +16,7 @@ import { branchQuestion } from '../input/branchPicker.ts';
 type ComputeType = ComputeCreation['type'];
 
 export const create: Command = async (context, argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the compute");
   const answers = await askForCreation(context, argument);
   if (answers === undefined) return;

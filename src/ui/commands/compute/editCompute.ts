@@ -25,12 +25,12 @@ import { countConnections, makeChange } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { branchQuestion } from '../input/branchPicker.ts';
 import { askInSteps, type Ask, type Question } from '../input/multiStepInput.ts';
-import { askForCompute, requireCompute, requireConnection } from '../input/pickers.ts';
+import { askForCompute, requireCompute } from '../input/pickers.ts';
 import { enterText, pickOne, type Choice } from '../input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 
 export const edit: Command = async (context, argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't edit the compute");
   const answers = await askForEdit(context, argument);
   if (answers === undefined) return;

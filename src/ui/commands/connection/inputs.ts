@@ -11,7 +11,6 @@ import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { isServiceName } from '../../../model/connection/serviceFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { defaultServiceName, saveService } from './addService.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { knownLogin } from './login.ts';
@@ -74,7 +73,7 @@ async function findOrPick(
 ): Promise<Compute | undefined> {
   // A task may run before the account is known.
   await context.session.whenRead();
-  requireConnection(context);
+  context.session.requireConnection();
   return compute === undefined
     ? await pickRecord(context, title, undefined)
     : await findCompute(context, compute, project);

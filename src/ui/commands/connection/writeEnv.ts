@@ -5,7 +5,6 @@ import { envVariable, offerUndo, prepareEnv } from '../../envFile/envFile.ts';
 import { requireTrust } from '../../state/trust.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { askForUri } from './connectionString.ts';
 import { pickRecord } from './host.ts';
@@ -27,7 +26,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (write === undefined) return;
   // So that the status bar shows the branch, with its name.
   await context.inventory.branches.ensureLoaded(compute.project_id);
-  const account = accountId(requireConnection(context).account);
+  const account = accountId(context.session.requireConnection().account);
   await context.knownHosts.remember(context.inventory, account, [compute]);
   const changes = await write(result.uri);
   const [written] = changes.slice(-1);

@@ -10,7 +10,7 @@ import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../context.ts';
 import { askInSteps, type Question } from './multiStepInput.ts';
-import { askForProject, currentBranch, onlyProject, requireConnection } from './pickers.ts';
+import { askForProject, currentBranch, onlyProject } from './pickers.ts';
 import { pickOne, type Choice } from './quickInput.ts';
 import { window } from '../../window.ts';
 
@@ -111,7 +111,7 @@ export async function pickBranch(
   argument: unknown,
   problem?: (branch: Branch) => string | undefined,
 ): Promise<PickedBranch | undefined> {
-  requireConnection(context);
+  context.session.requireConnection();
   const picked = asBranchNode(argument) ?? (await askForBranch(context, title, argument, problem));
   if (picked === undefined) return undefined;
   const { projectId, branchId } = picked;

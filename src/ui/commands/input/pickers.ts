@@ -1,7 +1,6 @@
 /** Asks for a project or compute if the command has no argument. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import type { AccountConnection } from '../../../model/account/accountConnection.ts';
 import { byTypeAndLabel, computeStatus } from '../../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../../model/inventory/inventory.ts';
 import {
@@ -18,10 +17,6 @@ import { nameOrId } from '../../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from '../context.ts';
 import { askInSteps, type Ask, type Following, type Question } from './multiStepInput.ts';
 import { pickOne, type Choice } from './quickInput.ts';
-
-/** @throws {NotConnectedError} */
-export const requireConnection = ({ session }: Pick<CommandContext, 'session'>): AccountConnection =>
-  session.requireConnection();
 
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
@@ -205,7 +200,7 @@ export async function pickCompute(
   argument: unknown,
   canPick?: CanPick,
 ): Promise<PickedCompute | undefined> {
-  requireConnection(context);
+  context.session.requireConnection();
   const question = { placeholder: l10n.t('Select a compute'), canPick };
   const picked =
     asComputeNode(argument) ?? (await askInSteps(title, (ask) => askForCompute(context, ask, question)));

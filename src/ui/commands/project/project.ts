@@ -8,14 +8,14 @@ import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../change.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { projectQuestion, requireConnection } from '../input/pickers.ts';
+import { projectQuestion } from '../input/pickers.ts';
 import { enterText } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
 
 const MAX_PROJECT_NAME = 256;
 
 export const create: Command = async (context, _argument, run) => {
-  const connection = requireConnection(context);
+  const connection = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the project");
   requireWritable(context.guards, {});
   const name = await singleStep(
@@ -41,7 +41,7 @@ export const create: Command = async (context, _argument, run) => {
 };
 
 export const deleteProject: Command = async (context, argument, run) => {
-  requireConnection(context);
+  context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't delete the project");
   const title = l10n.t('Delete Project');
   const projectId = asProjectNode(argument)?.projectId ?? (await singleStep(title, projectQuestion(context)));

@@ -16,7 +16,7 @@ import { explainExpiry } from '../branch/expiry.ts';
 import type { Command, CommandContext, Run } from '../context.ts';
 import { requireBranches } from '../input/branchPicker.ts';
 import { askInSteps, singleStep } from '../input/multiStepInput.ts';
-import { askForProject, onlyProject, requireConnection } from '../input/pickers.ts';
+import { askForProject, onlyProject } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 import { pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
@@ -30,7 +30,7 @@ interface Place {
 }
 
 export const createForGitBranch: Command = async (context, argument, run) => {
-  const account = accountId(requireConnection(context).account);
+  const account = accountId(context.session.requireConnection().account);
   requireTrust();
   run.failureMessage = l10n.t("Couldn't create the branch");
   const title = l10n.t('Create Branch for This Git Branch');
@@ -147,7 +147,7 @@ async function create(
       name,
       ...(parent === undefined ? {} : { parent_id: parent.id }),
       // Branches on this machine cost nothing.
-      ...(requireConnection(context).isLocal ? {} : { expires_at: expiryAfter(LIFETIME) }),
+      ...(context.session.requireConnection().isLocal ? {} : { expires_at: expiryAfter(LIFETIME) }),
     },
     endpoints: [{ type: 'read_write' as const }],
   };

@@ -11,7 +11,6 @@ import { requireTrust } from '../../state/trust.ts';
 import { byNeonText } from '../../text/workBranchText.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { mapBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
 
@@ -37,7 +36,7 @@ export const stopFollowing: Command = async (context, argument, run) => {
 /** Maps the checked-out git branch to a branch of the user's choice, and writes its URL. */
 export const chooseBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't choose the database branch");
-  const { account } = requireConnection(context);
+  const { account } = context.session.requireConnection();
   requireTrust();
   const title = l10n.t('Choose Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);

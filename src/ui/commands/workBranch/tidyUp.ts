@@ -18,13 +18,12 @@ import { window } from '../../window.ts';
 import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch/deleteBranches.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
-import { requireConnection } from '../input/pickers.ts';
 import { pickMany, type Choice } from '../input/quickInput.ts';
 import { pickWorkFolder, requireRepository } from './gitFolder.ts';
 
 export const tidyUp: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't tidy up the branches");
-  requireConnection(context);
+  context.session.requireConnection();
   requireTrust();
   const title = l10n.t('Tidy Up Branches');
   const folder = await pickWorkFolder(context, title, argument);
@@ -64,7 +63,7 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
 /** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
 async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<Cleanup> {
   const { inventory, guards } = context;
-  const account = accountId(requireConnection(context).account);
+  const account = accountId(context.session.requireConnection().account);
   const gitBranches = await readGitBranches(runGit, folder.uri.fsPath);
   const map = await readBranchMap(runGit, folder.uri.fsPath);
   const projectIds = map.created.map(({ projectId }) => projectId);
