@@ -6,6 +6,7 @@ import { mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { makeMemoryFolder, removeStorageOf } from './memoryFolder.ts';
+import { STEP_LIMIT } from './limits.ts';
 import { planFor, type Step } from './steps.ts';
 import { slowestOf, type Results } from './resultReporter.ts';
 import { cacheFolder, projectRoot } from './workbench/folders.ts';
@@ -16,7 +17,6 @@ interface Outcome extends Results {
   readonly seconds: number;
 }
 
-const stepLimitMs = 1_800_000;
 const reportedTests = 15;
 
 const names = process.argv.slice(2);
@@ -70,13 +70,13 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
     output: live ? 'inherit' : output.fd,
   });
   running.add(program);
-  const timer = setTimeout(() => void program.stop(), stepLimitMs);
+  const timer = setTimeout(() => void program.stop(), STEP_LIMIT);
   const exitCode = await program.exited;
   running.delete(program);
   clearTimeout(timer);
   await output.close();
   if (!live) console.log(`\n── ${step.name}\n${(await readFile(outputFile, 'utf8')).trimEnd()}`);
-  const inTime = Date.now() - startedAt < stepLimitMs;
+  const inTime = Date.now() - startedAt < STEP_LIMIT;
   const counts = await count(step, exitCode === 0 && inTime, resultsFile);
   return { step, seconds: (Date.now() - startedAt) / 1000, ...counts };
 }

@@ -3,11 +3,19 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
+import { TEST_LIMIT } from './limits.ts';
 import { projectRoot } from './workbench/folders.ts';
 
 const node = process.execPath;
 const prettier = [node, 'node_modules/prettier/bin/prettier.cjs'];
-const mocha = [node, 'node_modules/mocha/bin/mocha.js', '--reporter', './test/resultReporter.ts'];
+const mocha = [
+  node,
+  'node_modules/mocha/bin/mocha.js',
+  '--reporter',
+  './test/resultReporter.ts',
+  '--timeout',
+  String(TEST_LIMIT),
+];
 
 export interface Step {
   readonly name: string;

@@ -9,8 +9,7 @@ import type { Tried } from './tryInstalled.ts';
 const reason = whyNotIsolated();
 const why = reason === undefined ? '' : ` (skipped: ${reason})`;
 
-describe(`the package for linux-x64 without network and Postgres${why}`, function () {
-  this.timeout(300_000);
+describe(`the package for linux-x64 without network and Postgres${why}`, () => {
   let installed: InstalledPackage;
 
   before(async function () {

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { TEST_LIMIT } from '../limits.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { npm } from '../workbench/install.ts';
 import { runIsolated, whyNotIsolated } from './isolation.ts';
@@ -65,8 +66,7 @@ const suite = (imports: string, client = PG): string => `
     await clone.drop();
   });`;
 
-describe(`the npm package without network and Postgres${why}`, function () {
-  this.timeout(180_000);
+describe(`the npm package without network and Postgres${why}`, () => {
   let folder = '';
   let tgz = '';
 
@@ -169,7 +169,11 @@ describe(`the npm package without network and Postgres${why}`, function () {
     chmodSync(machine, 0o755);
     mkdirSync(path.join(machine, 'project'));
     const file = suite("import { afterAll as after, beforeAll as before, it } from 'vitest';", "'pg'");
-    const options = { setupFiles: ['hosted-postgres/test/setup'], hookTimeout: 60_000, testTimeout: 60_000 };
+    const options = {
+      setupFiles: ['hosted-postgres/test/setup'],
+      hookTimeout: TEST_LIMIT,
+      testTimeout: TEST_LIMIT,
+    };
     write(machine, {
       'package.json': '{ "private": true }',
       'schema.sql': 'create table notes (id int); insert into notes values (1);',

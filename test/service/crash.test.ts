@@ -135,8 +135,7 @@ describe(`The service killed ${KILLS} times under load`, () => {
   const folder = temporaryFolder();
   after(() => rmSync(folder, { recursive: true }));
 
-  it('has every confirmed change after the restart', async function () {
-    this.timeout(600_000);
+  it('has every confirmed change after the restart', async () => {
     const options = { postgres: false, key: 'k', dataDir: path.join(folder, 'data') };
     const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`writer${index}`));
     const reader = new Reader();

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { canSignal } from '../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { installProgram, startProgram, type Started } from '../helpers/npxProgram.ts';
+import { TEST_LIMIT } from '../limits.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { until } from '../workbench/until.ts';
 
-const LIMIT = 170_000;
 /** A command that runs until the program that started it is gone. */
 const UNTIL_KILLED = 'echo READY; while kill -0 $PPID; do sleep 0.1; done';
 /** Only what is deleted at the end may be lost at a power failure. */
@@ -23,8 +23,7 @@ const sql = (text: string): string =>
     `c.connect().then(() => c.query(${JSON.stringify(text)})).then((r) => { console.log(JSON.stringify(r.rows)); return c.end(); });`,
   ].join(' ')}'`;
 
-describe('npx hosted-postgres', function () {
-  this.timeout(180_000);
+describe('npx hosted-postgres', () => {
   let file = '';
   let folder = '';
   let temporary = '';
@@ -46,7 +45,8 @@ describe('npx hosted-postgres', function () {
   const serverPid = () => pidIn('hosted-postgres-temporary-*/postgres/branches/*/data/postmaster.pid');
   const leftovers = () =>
     readdirSync(temporary).filter((name) => name.startsWith('hosted-postgres-temporary-'));
-  const isReady = (program: Started) => until('READY', async () => program.output().includes('READY'), LIMIT);
+  const isReady = (program: Started) =>
+    until('READY', async () => program.output().includes('READY'), TEST_LIMIT);
 
   it('gives the command a database and what public tools read, and exits with its code', async () => {
     const program = start(
@@ -85,7 +85,7 @@ describe('npx hosted-postgres', function () {
     const [, baseUrl, key] = await until(
       'the key',
       async () => /Base URL: (\S+)\nAPI key: (\S+)\n/.exec(first.output()) ?? undefined,
-      LIMIT,
+      TEST_LIMIT,
     );
     const response = await fetch(`${baseUrl}/projects`, { headers: { authorization: `Bearer ${key}` } });
     assert.equal(response.status, 200);
@@ -128,8 +128,8 @@ describe('npx hosted-postgres', function () {
     const [service, server] = [servicePid() ?? 0, serverPid() ?? 0];
     assert.ok(canSignal(service) && server > 0);
     program.kill('SIGKILL');
-    await until('the end of both', async () => !canSignal(service) && !canSignal(server), LIMIT);
-    await until('an empty folder', async () => leftovers().length === 0, LIMIT);
+    await until('the end of both', async () => !canSignal(service) && !canSignal(server), TEST_LIMIT);
+    await until('an empty folder', async () => leftovers().length === 0, TEST_LIMIT);
   });
 
   it('removes what a killed service left behind at the next start', async () => {
@@ -138,7 +138,7 @@ describe('npx hosted-postgres', function () {
     const [service, server, [abandoned = '']] = [servicePid() ?? 0, serverPid() ?? 0, leftovers()];
     program.kill('SIGKILL');
     process.kill(service, 'SIGKILL');
-    await until('the end of the service', async () => !canSignal(service), LIMIT);
+    await until('the end of the service', async () => !canSignal(service), TEST_LIMIT);
     assert.ok(canSignal(server) && existsSync(path.join(temporary, abandoned)));
     const next = start(
       '--temporary',
@@ -146,7 +146,7 @@ describe('npx hosted-postgres', function () {
       `while [ -e "${path.join(temporary, abandoned)}" ]; do sleep 0.1; done`,
     );
     assert.equal(await next.ended, 0, next.output());
-    await until('the end of Postgres', async () => !canSignal(server), LIMIT);
+    await until('the end of Postgres', async () => !canSignal(server), TEST_LIMIT);
     assert.deepEqual(leftovers(), []);
   });
 });

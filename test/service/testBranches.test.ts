@@ -11,10 +11,10 @@ import { builtTestLibrary } from '../helpers/builtTestLibrary.ts';
 import { branchCalls, storageOf } from '../helpers/branchCalls.ts';
 import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
 import { prepareStorage } from '../helpers/preparedStorage.ts';
+import { TEST_LIMIT } from '../limits.ts';
 import { until } from '../workbench/until.ts';
 import { query } from './postgres/clients.ts';
 
-const LIMIT = 120_000;
 const byName = (a: string, b: string): number => a.localeCompare(b);
 const PROJECT = 'hosted-postgres-tests';
 
@@ -76,22 +76,21 @@ async function run<T>(cwd: string, code: string): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd,
     env: environment(),
-    timeout: LIMIT,
+    timeout: TEST_LIMIT,
   });
   return JSON.parse(stdout);
 }
 
 /** The service ends a while after its last client. */
 const ended = async (dataDir: string): Promise<unknown> =>
-  until('the service has ended', async () => hasReleasedLock(dataDir), LIMIT);
+  until('the service has ended', async () => hasReleasedLock(dataDir), TEST_LIMIT);
 
 async function stopService(dataDir: string): Promise<unknown> {
   process.kill(serviceOf(dataDir).pid, 'SIGTERM');
   return ended(dataDir);
 }
 
-describe('Branches of tests', function () {
-  this.timeout(180_000);
+describe('Branches of tests', () => {
   after(() => Promise.all(dataDirs.map(ended)));
 
   it('have migrations that ran once for files at the same time, and only their own changes', async () => {
@@ -164,7 +163,7 @@ describe('Branches of tests', function () {
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
     await once(child, 'close');
-    await until('the service was killed', async () => !isAlive(pid), LIMIT);
+    await until('the service was killed', async () => !isAlive(pid), TEST_LIMIT);
     await run(
       cwd,
       `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' }); await db.drop(); show(1);`,

@@ -2,11 +2,11 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { WAIT_LIMIT } from '../limits.ts';
 import { launchBrowser } from './chromium.ts';
 import { projectRoot } from './folders.ts';
 import { installWebWorkbench } from './install.ts';
 import { installExtension, startServer, type ServerOptions, type WorkbenchServer } from './server.ts';
-import { PATIENCE } from './until.ts';
 import { Workbench } from './workbench.ts';
 
 export interface OpenOptions extends Pick<ServerOptions, 'asksForTrust' | 'env' | 'settings'> {
@@ -69,7 +69,7 @@ export async function openWorkbench(options: OpenOptions = {}): Promise<OpenWork
     viewport: options.size ?? { width: 1280, height: 800 },
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(PATIENCE);
+  context.setDefaultTimeout(WAIT_LIMIT);
   const remote = (file: string) => `vscode-remote://${server.authority}${file}`;
   const payload = [
     ['skipWelcome', 'true'],

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { WAIT_LIMIT } from '../limits.ts';
 
 /** Milliseconds. Short pauses first, so that quick results are seen at once; longer ones later, to save CPU time. */
 const SHORTEST_PAUSE = 20;
 const LONGEST_PAUSE = 200;
-/** Milliseconds. Only a failed test waits this long, even on a machine where a reload takes half a minute. */
-export const PATIENCE = 60_000;
 
 /**
  * Repeats `probe` until it returns something other than undefined or false, and returns that.
@@ -13,7 +12,7 @@ export const PATIENCE = 60_000;
 export async function until<T>(
   what: string | (() => Promise<string>),
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = PATIENCE,
+  timeoutMs = WAIT_LIMIT,
 ): Promise<T> {
   const startedAt = performance.now();
   for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { WAIT_LIMIT } from '../../limits.ts';
 
 interface Manifest {
   readonly contributes: { readonly commands: readonly { readonly command: string }[] };
@@ -29,7 +30,7 @@ async function runAndCancel(command: string): Promise<string | undefined> {
     (error: unknown) => (outcome = String(error)),
   );
   // No API reports that a prompt has opened, so close prompts again and again until the command ends.
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + WAIT_LIMIT;
   while (outcome === undefined && Date.now() < deadline) {
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
     await Promise.race([ended, delay(20)]);

@@ -33,7 +33,6 @@ export function useWorkbench(options: WorkbenchOptions = {}): () => OpenWorkbenc
   let window: OpenWorkbench | undefined;
 
   before(async function () {
-    this.timeout(300_000); // The very first run installs VS Code.
     const isShared = sharedOptions !== undefined || Object.keys(options).length === 0;
     window = await (isShared ? sharedWindow(rootOf(this.test?.parent)) : open(options));
   });

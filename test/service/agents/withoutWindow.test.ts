@@ -16,8 +16,7 @@ import { query } from '../postgres/clients.ts';
 
 const REFUSED = /This needs the approval of the user.*Nothing was changed\.$/;
 
-describe('The MCP server without a window', function () {
-  this.timeout(180_000);
+describe('The MCP server without a window', () => {
   let service: LocalService;
   let api: Api;
   let created: Created;

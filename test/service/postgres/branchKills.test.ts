@@ -153,8 +153,7 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
   const folder = temporaryFolder();
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has the old or the new state of each after the restart', async function () {
-    this.timeout(KILLS * 120_000);
+  it('has the old or the new state of each after the restart', async () => {
     const dataDir = path.join(folder, 'data');
     const options = { key: 'k', dataDir, args: emptyAccount() };
     let service = await startLocalService(options);

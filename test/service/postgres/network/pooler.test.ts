@@ -17,8 +17,7 @@ const openFiles = Number(
 );
 const CLIENTS = Math.min(10_000, Math.floor((openFiles - 500) / 3));
 
-describe(`pooled connections${reason}`, function () {
-  this.timeout(600_000);
+describe(`pooled connections${reason}`, () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let uri: string;

@@ -31,8 +31,7 @@ it('--allow-origin takes origins only', () => {
     assert.throws(() => read(`--allow-origin=${wrong}`), /must be an origin/);
 });
 
-describe('the serverless driver', function () {
-  this.timeout(600_000);
+describe('the serverless driver', () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   let withPooler: ComputeSpec;

@@ -10,8 +10,7 @@ import { roundsOf } from '../../../helpers/fullRun.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
-describe("strangers at a compute's address", function () {
-  this.timeout(600_000);
+describe("strangers at a compute's address", () => {
   let service: ControlPlane;
   let compute: ComputeSpec;
   before(async () => {

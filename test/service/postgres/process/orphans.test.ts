@@ -24,8 +24,7 @@ const processesOf = (dataDir: string) =>
     .split('\n')
     .filter((line) => line.includes(dataDir));
 
-describe('service after it was killed', function () {
-  this.timeout(60_000 + CYCLES * 5000);
+describe('service after it was killed', () => {
   const dataDir = temporaryFolder();
   const options = { key: 'k', dataDir, args: emptyAccount() };
   const start = () => startLocalService(options);

@@ -123,7 +123,7 @@ describe('read replica', () => {
     // Its first checkpoint after that removes the WAL.
     await service.engine.suspend(primary.id);
     await ids(primary);
-    await eventually(async () => shows(6), 120_000);
+    await eventually(async () => shows(6));
     assert.ok(
       service.log.some(
         (line) => line.startsWith(`${replica.id}: `) && line.includes('cannot follow its primary'),

@@ -1,0 +1,27 @@
+/**
+ * How long tests wait, in milliseconds. A limit only ends a hang: what it waits for takes seconds. All grow with the slowness
+ * of the machine, so that a slow one fails no test that a fast one passes.
+ */
+import { spawnSync } from 'node:child_process';
+
+const MINUTE = 60_000;
+/** How long it takes to start Node on a machine that does nothing else. */
+const IDLE_START = 50;
+const STARTS = 3;
+
+/** The first process of a run measures it. The others inherit the variable. */
+const slowness = Number((process.env['TEST_SLOWNESS'] ??= String(measureSlowness())));
+
+/** For one state, such as a row that appears. */
+export const WAIT_LIMIT = 2 * MINUTE * slowness;
+/** For one test or hook, and for a program that a test starts. */
+export const TEST_LIMIT = 10 * MINUTE * slowness;
+/** For one step of `npm test`. */
+export const STEP_LIMIT = 60 * MINUTE * slowness;
+
+/** Returns how many times longer it takes to start Node than on an idle machine, and at least 1. */
+function measureSlowness(): number {
+  const startedAt = performance.now();
+  for (let count = 0; count < STARTS; count += 1) spawnSync(process.execPath, ['-e', '0']);
+  return Math.max(1, (performance.now() - startedAt) / STARTS / IDLE_START);
+}
