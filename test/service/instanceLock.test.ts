@@ -1,11 +1,23 @@
 /** One service per data directory. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { projectRoot } from '../workbench/folders.ts';
 import { didNotStart } from './didNotStart.ts';
 
 describe('The lock of a data directory', () => {
@@ -91,5 +103,31 @@ describe('The lock of a data directory', () => {
       assert.deepEqual(others, [false, false, false], String(turn));
     }
     assert.deepEqual(readdirSync(turns[0] ?? '').toSorted(), ['service.json', 'service.lock']);
+  });
+
+  it('is not looked for in the temporary directories of other users', function () {
+    if (process.platform === 'win32') return this.skip();
+    const names = ['abandoned', 'of-another-user', 'without-lock', 'file'];
+    const paths = names.map((name) => path.join(folder, `hosted-postgres-temporary-${name}`));
+    const [abandoned = '', another = '', withoutLock = '', file = ''] = paths;
+    for (const each of [abandoned, another, withoutLock]) mkdirSync(each);
+    for (const each of [abandoned, another])
+      writeFileSync(path.join(each, 'service.lock'), JSON.stringify({ pid: process.pid, startedAt: 1 }));
+    writeFileSync(file, '');
+    // Root may read all directories, so it becomes another user.
+    const isRoot = process.getuid?.() === 0;
+    const uid = isRoot ? 65_534 : process.getuid?.();
+    if (isRoot) for (const each of [abandoned, withoutLock, file]) lchownSync(each, uid ?? 0, 0);
+    chmodSync(folder, 0o755);
+    chmodSync(another, isRoot ? 0o700 : 0);
+    const module = path.join(projectRoot, 'src/service/state/dataDirectory.ts');
+    const code = `
+      import { abandonedDirectories } from ${JSON.stringify(pathToFileURL(module).href)};
+      process.setuid(${uid});
+      console.log(JSON.stringify(abandonedDirectories(${uid})));`;
+    const options = { encoding: 'utf8', env: { ...process.env, TMPDIR: folder } } as const;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', code], options);
+    assert.deepEqual(JSON.parse(printed), [abandoned]);
+    chmodSync(another, 0o700);
   });
 });

@@ -70,18 +70,30 @@ export function removeTemporaryDirectory(folder: string): void {
 
 /** @returns the temporary directories of this user whose service was killed */
 export function abandonedDirectories(uid: number | undefined): string[] {
-  return readdirSync(os.tmpdir())
+  const parent = os.tmpdir();
+  const names = ignoringErrors(() => readdirSync(parent)) ?? [];
+  return names
     .filter((name) => name.startsWith(TEMPORARY))
-    .map((name) => path.join(os.tmpdir(), name))
-    .filter((folder) => {
-      const [stat, lock] = [folder, path.join(folder, LOCK)].map((file) =>
-        lstatSync(file, { throwIfNoEntry: false }),
-      );
-      if (stat?.isDirectory() !== true || lock?.isFile() !== true) return false;
-      if (uid !== undefined && stat.uid !== uid) return false;
-      const owner = readOwner(path.join(folder, LOCK));
-      return owner !== undefined && !mayBeRunning(owner, path.join(folder, LOCK));
-    });
+    .map((name) => path.join(parent, name))
+    .filter((folder) => ignoringErrors(() => isAbandoned(folder, uid)) === true);
+}
+
+/** The folder for temporary files is shared: users may not read each other's directories, which come and go at any time. */
+function isAbandoned(folder: string, uid: number | undefined): boolean {
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) return false;
+  const lock = path.join(folder, LOCK);
+  if (!lstatSync(lock).isFile()) return false;
+  const owner = readOwner(lock);
+  return owner !== undefined && !mayBeRunning(owner, lock);
+}
+
+function ignoringErrors<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 const LOCK = 'service.lock';
@@ -217,10 +229,6 @@ function alreadyRunning(folder: string, info: string, owner: LockOwner): StartEr
   return new StartError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
 }
 
-function readJsonFile(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined; // Missing or damaged.
-  }
-}
+/** Returns undefined if the file is missing or damaged. */
+const readJsonFile = (file: string): unknown =>
+  ignoringErrors((): unknown => JSON.parse(readFileSync(file, 'utf8')));

@@ -1,10 +1,9 @@
 /** Finds Postgres and PgBouncer. Programs that other users can change are not used. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { installationFolder, changeableByOthers, realPath } from './trustedPath.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { namesIn } from '../data/files.ts';
 import { serverEnvironment } from '../process/runProgram.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */
@@ -35,6 +34,15 @@ export function findPrograms(chosen: string | undefined): Programs {
     missing: problem ?? (chosen === undefined ? NOT_INSTALLED : none),
     pooler: findPooler(),
   };
+}
+
+/** Returns none if the folder is missing, or if this user may not read it. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 const isMusl = process.platform === 'linux' && namesIn('/lib').some((name) => name.startsWith('ld-musl-'));
