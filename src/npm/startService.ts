@@ -1,7 +1,6 @@
 /** Starts the service as a process that ends by itself when this program is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { get } from 'node:http';
 import { createInterface } from 'node:readline';
 
 export interface StartedService {
@@ -12,11 +11,9 @@ export interface StartedService {
   stop(): Promise<number>;
 }
 
-/** Milliseconds that the service waits for the lease of this program: even an overloaded machine is faster. */
-const GRACE = '30000';
-
 /**
- * The service has its own process group, so that Ctrl-C in a terminal first ends the command that uses it.
+ * The service has its own process group, so that Ctrl-C in a terminal first ends the command that uses it. The pipe to its
+ * standard input is the lease of this program: the system closes it even if this program is killed.
  * @param program the service's file
  * @returns the exit code if it doesn't start; it has then said why
  */
@@ -25,9 +22,9 @@ export async function startService(
   args: readonly string[],
   key: string,
 ): Promise<StartedService | number> {
-  const child = spawn(process.execPath, [program, ...args, '--end-with-leases', GRACE], {
+  const child = spawn(process.execPath, [program, ...args, '--end-with-leases', '0'], {
     env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: key },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,
   });
@@ -45,8 +42,5 @@ export async function startService(
   if (typeof line === 'number') return line;
   for (const signal of signals) process.off(signal, beforeReady);
   const { baseUrl }: { baseUrl: string } = JSON.parse(String(line[0]));
-  const lease = get(`${baseUrl}/lease`, { headers: { authorization: `Bearer ${key}` }, agent: false });
-  lease.on('response', (response) => response.resume());
-  lease.on('error', () => undefined); // The service has ended, which `ended` tells.
   return { baseUrl, ended, stop };
 }

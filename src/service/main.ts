@@ -1,6 +1,7 @@
 /** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
 import { fstatSync, ftruncateSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
 import { postgresLine } from '../api/leaseProof.ts';
 import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/clock.ts';
@@ -64,6 +65,7 @@ async function run(
       engine,
       clock: serviceClock,
       log: writeLog,
+      inputEnded: options.endWithLeases === undefined ? undefined : inputEnded(),
       onEnd: shutdown.resolve,
     });
     lock.publish(service.baseUrl, service.leaseSecret);
@@ -91,11 +93,15 @@ async function checkPostgres(options: ServiceOptions, account: UnixAccount | und
   await engine.close();
 }
 
+/** Resolves when the program that started this one has closed its standard input, or is gone. */
+async function inputEnded(): Promise<void> {
+  await finished(process.stdin.resume(), { writable: false }).catch(() => undefined);
+}
+
 async function keyFromStdin(): Promise<string> {
   const lines = createInterface({ input: process.stdin });
   for await (const line of lines) {
     lines.close();
-    process.stdin.destroy();
     requireKey(line);
     return line;
   }

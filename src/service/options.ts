@@ -21,7 +21,7 @@ export const HELP = `Usage: service [options]
   --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
                         may be repeated. Without it, no page may
   --check-postgres      only print whether Postgres can be used, as JSON
-  --end-with-leases MS  end when no client has held GET /lease open for this time
+  --end-with-leases MS  end when standard input has ended, and no client has held GET /lease open for this time
   --help                show this text
 
 Computes have the self-signed certificate postgres/tls/server.crt in the data directory, or tls/server.crt in

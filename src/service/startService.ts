@@ -24,6 +24,8 @@ interface ServiceDependencies {
   readonly clock: ServiceClock;
   /** Receives lines for users. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;
+  /** Until it resolves, the program that started the service has a lease by the pipe to its standard input. */
+  readonly inputEnded?: Promise<void> | undefined;
   /** Called when the service must end: there is no lease left (undefined), or it cannot write its data. */
   readonly onEnd: (failure: string | undefined) => void;
 }
@@ -46,6 +48,7 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
   const plane = new ControlPlane({ store, clock, log, engine, plan, operationDelay, runsPostgres });
   const onNoneLeft = () => deps.onEnd(undefined);
   const leases = new Leases({ grace: options.endWithLeases, clock, onNoneLeft });
+  if (deps.inputEnded !== undefined) void deps.inputEnded.then(leases.hold(() => undefined));
   let server: HttpServer | undefined;
   const close = async () => {
     leases.close();

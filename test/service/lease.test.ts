@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { request } from 'undici';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../src/api/leaseProof.ts';
 import { Leases } from '../../src/service/http/lease.ts';
 import { takeLease } from '../../src/api/localServiceLease.ts';
 import { GRACE } from '../../src/ui/localService/localServiceProcess.ts';
+import { builtService } from '../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { ManualClock, startInProcess, type InProcess } from './inProcess.ts';
@@ -130,6 +132,25 @@ describe('The program with leases', () => {
       assert.notEqual(secretOf(other), secretOf(service));
       await other.stop();
     });
+  });
+
+  it('is kept by the program that started it through the pipe, then by a lease, without any time limit', async () => {
+    const args = [await builtService(), '--port', '0', '--no-postgres', '--end-with-leases', '0'];
+    const child = spawn(process.execPath, args, {
+      env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: 'key' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const ended = once(child, 'close');
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    const { baseUrl }: { baseUrl: string } = JSON.parse(line);
+    const { body } = await request(new URL('/lease', baseUrl), { headers: { authorization: 'Bearer key' } });
+    body.on('error', () => undefined).resume();
+    child.stdin.end();
+    await once(child.stdin, 'close');
+    const { statusCode } = await request(`${baseUrl}/projects`, { headers: { authorization: 'Bearer key' } });
+    assert.equal(statusCode, 200);
+    body.destroy();
+    assert.deepEqual(await ended, [0, null]);
   });
 
   it('reports with the lease why no compute can start', async () => {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node
 import path from 'node:path';
 import { canSignal } from '../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
+import { roundsOf } from '../helpers/fullRun.ts';
 import { installProgram, startProgram, type Started } from '../helpers/npxProgram.ts';
 import { TEST_LIMIT } from '../limits.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -121,6 +122,15 @@ describe('npx hosted-postgres', () => {
     }
     assert.equal(existsSync(path.join(folder, 'x')), false);
   });
+
+  /** Longer than a service without a lease was ever kept. */
+  const PAUSE = 40;
+  if (roundsOf(0) > 0)
+    it('serves after a pause without any client', async () => {
+      const answer = sql('select 42 as answer');
+      const program = start('--temporary', '--run', `${answer} && sleep ${PAUSE} && ${answer}`);
+      assert.equal(await program.ended, 0, program.output());
+    });
 
   it('leaves no service when it is killed', async () => {
     const program = start('--temporary', '--run', UNTIL_KILLED);

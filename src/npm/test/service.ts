@@ -7,8 +7,8 @@ import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
 import { Api } from '../api.ts';
 
-/** Milliseconds. Even on an overloaded machine, runners start their next process sooner. */
-const GRACE = 15_000;
+/** Milliseconds. Runners usually start their next process sooner. If not, it starts the service again. */
+const GRACE = 5_000;
 
 const found = new Map<string, Promise<Api>>();
 
@@ -49,5 +49,7 @@ async function join(folder: string): Promise<Api> {
   const problem = await lease.postgresProblem;
   if (problem !== undefined) throw new Error(problem);
   lease.unref();
+  // If the service was killed, the next branch starts it again.
+  lease.ended.addEventListener('abort', () => found.delete(folder));
   return new Api(lease.baseUrl, key);
 }

@@ -1,6 +1,7 @@
 /**
  * Leases keep the service running for the programs that share it. Each program holds a request open while it runs, and
- * the system closes that connection even if the program is killed. Without a lease for the grace time, the service ends.
+ * the system closes that connection even if the program is killed. The one that starts the service holds its standard input
+ * instead, so that no time limit applies until it has a lease. Without a lease for the grace time, the service ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {

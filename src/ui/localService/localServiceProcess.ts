@@ -7,6 +7,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parsePostgresLine } from '../../api/leaseProof.ts';
 import { pause, systemClock } from '../../base/clock.ts';
@@ -45,17 +46,21 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> 
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const deadline = systemClock.now() + START_TIMEOUT_MS;
   let { port } = options;
-  let isStarted = false;
   for (;;) {
-    const lease = await join(options);
-    if (lease !== undefined) return lease;
-    if (isStarted) throw new LocalServiceError('ended', 'The local service ended right after it started');
-    const failure = await start({ ...options, port });
-    if (failure === undefined) isStarted = true;
-    else if (failure.code === REVOKED_KEY) throw new LocalServiceError('revokedKey', failure.reason);
-    else if (failure.code === PORT_IN_USE && port !== 0) port = 0;
-    else if (failure.code !== ALREADY_RUNNING) throw new Error(failure.reason);
-    else if (systemClock.now() > deadline) throw new LocalServiceError('silent', failure.reason);
+    const running = await join(options);
+    if (running !== undefined) return running;
+    const started = await start({ ...options, port });
+    if ('input' in started) {
+      // The open input keeps the service running until there is a lease.
+      const lease = await join(options).finally(() => started.input?.destroy());
+      if (lease !== undefined) return lease;
+      throw new LocalServiceError('ended', 'The local service ended right after it started');
+    }
+    const { code, reason } = started;
+    if (code === REVOKED_KEY) throw new LocalServiceError('revokedKey', reason);
+    else if (code === PORT_IN_USE && port !== 0) port = 0;
+    else if (code !== ALREADY_RUNNING) throw new Error(reason);
+    else if (systemClock.now() > deadline) throw new LocalServiceError('silent', reason);
     else await pause(200); // It is starting or ending.
   }
 }
@@ -114,10 +119,10 @@ export async function checkPostgres(script: string, folder: string | undefined):
 const postgresArguments = (folder: string | undefined): string[] =>
   folder === undefined ? [] : ['--postgres-path', folder];
 
-/** @returns why it ended, or undefined once it is running and has published its address */
+/** @returns why it ended, or its standard input once it is running and has published its address */
 async function start(
   options: LocalServiceOptions,
-): Promise<{ readonly code: number | null; readonly reason: string } | undefined> {
+): Promise<{ readonly code: number | null; readonly reason: string } | { readonly input: Writable | null }> {
   const file = path.join(options.dataDir, 'service.log');
   const log = await open(file, 'a', 0o600);
   try {
@@ -131,7 +136,7 @@ async function start(
     child.unref();
     return hasEnded
       ? { code: child.exitCode, reason: lastLine((await readFile(file)).subarray(size)) }
-      : undefined;
+      : { input: child.stdin };
   } finally {
     await log.close();
   }
@@ -151,7 +156,7 @@ function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
     windowsHide: true,
   });
   child.stdin?.on('error', () => undefined); // It ended before it read the key. The exit code says why.
-  child.stdin?.end(`${options.key}\n`);
+  child.stdin?.write(`${options.key}\n`);
   return child;
 }
 
