@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import {
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
@@ -10,37 +19,97 @@ interface ReplaceOptions {
   readonly mode?: number | undefined;
   /** The file's name until it is complete. A killed process leaves it behind, and the next one overwrites it. */
   readonly temporary?: string;
+  /** Called at the last moment. If it throws, the file stays as it is. */
+  readonly check?: () => void;
 }
 
 /**
- * Replaces or creates a file durably. After a failure, a full disk or a crash, the old file is complete. Links are replaced,
- * not followed.
+ * Replaces or creates a file durably, as far as the file system allows. After a failure, a full disk or a crash, the old file
+ * is complete. Links are replaced, not followed.
+ *
+ * A file that can't be replaced, because it is mounted or its folder isn't writable, is overwritten. Then it is complete after
+ * a failure and a full disk too, but a crash may leave a mixture.
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  { mode, temporary = `${file}.${randomUUID()}` }: ReplaceOptions = {},
+  { mode, temporary = `${file}.${randomUUID()}`, check = () => {} }: ReplaceOptions = {},
 ): Promise<void> {
   const old = await stat(file).catch(() => undefined);
-  await rm(temporary, { force: true });
   try {
-    const handle = await open(temporary, 'wx', old === undefined ? mode : 0o600);
-    try {
-      await handle.writeFile(content);
-      if (old !== undefined) {
-        if (process.getuid?.() === 0) await handle.chown(old.uid, old.gid);
-        await handle.chmod(old.mode & 0o7777);
-      }
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeCopy(temporary, content, old, mode);
+    check();
     await renameOver(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => undefined);
+    const canOverwrite = old?.isFile() === true && process.platform !== 'win32';
+    if (!canOverwrite || !IRREPLACEABLE.includes(fieldsOf(error).code)) throw error;
+    check();
+    return await overwrite(file, Buffer.from(content));
   }
   await syncFolder(path.dirname(file));
+}
+
+/** Codes of a file that is mounted, of a folder that isn't writable, and of a file system without owners or permissions. */
+const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'EXDEV', 'ENOTSUP', 'ENOSYS'];
+
+async function writeCopy(
+  temporary: string,
+  content: string | Uint8Array,
+  old: Stats | undefined,
+  mode: number | undefined,
+): Promise<void> {
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, 'wx', old === undefined ? mode : 0o600);
+  try {
+    await handle.writeFile(content);
+    if (old !== undefined) {
+      if (process.getuid?.() === 0) await handle.chown(old.uid, old.gid);
+      await handle.chmod(old.mode & 0o7777);
+    }
+    await sync(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Follows no link, because the file may have become one, and writes to no file that has another name too. */
+async function overwrite(file: string, content: Uint8Array): Promise<void> {
+  const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.nlink !== 1) throw new Error(`${file} is a hard link.`);
+    const old = await handle.readFile();
+    try {
+      // First what is longer, because on a full disk it is the only part that can fail.
+      await writeAt(handle, content.subarray(old.length), old.length);
+      await sync(handle);
+      await writeAt(handle, content.subarray(0, old.length), 0);
+      await handle.truncate(content.length);
+      await sync(handle);
+    } catch (error) {
+      await writeAt(handle, old, 0);
+      await handle.truncate(old.length);
+      throw error;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  if (bytes.length === 0) return;
+  const { bytesWritten } = await handle.write(bytes, 0, bytes.length, position);
+  await writeAt(handle, bytes.subarray(bytesWritten), position + bytesWritten);
+}
+
+const NOT_OFFERED: readonly unknown[] = ['EINVAL', 'ENOTSUP', 'ENOSYS'];
+
+/** Some network and FUSE file systems can't. */
+async function sync(handle: FileHandle): Promise<void> {
+  await handle.sync().catch((error: unknown) => {
+    if (!NOT_OFFERED.includes(fieldsOf(error).code)) throw error;
+  });
 }
 
 const RENAME_ATTEMPTS = 100;
@@ -67,33 +136,71 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
   } catch (error) {
     const isInUse = error instanceof Error && 'code' in error && IN_USE.includes(error.code);
     if (process.platform !== 'win32' || !isInUse || attempts === 1) throw error;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
+    pauseSync();
     renameOverSync(from, to, attempts - 1);
   }
 }
+
+const pauseSync = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
 
 /** Creates a file that only this user can read, complete from the beginning. @returns false if it exists */
 export function createFileSync(file: string, content: string): boolean {
   const temporary = `${file}.${randomUUID()}`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
-    linkSync(temporary, file);
-    return true;
-  } catch (error) {
-    if (fieldsOf(error).code !== 'EEXIST') throw error;
-    return false;
+    return link(temporary, file);
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-/** Makes the rename durable. Not available on Windows, and not needed there. */
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    const { code } = fieldsOf(error);
+    if (code === 'EEXIST') return false;
+    if (!NO_LINKS.includes(code)) throw error;
+    return renameIfMissing(from, to);
+  }
+}
+
+/** Codes of a file system without hard links, such as FAT. */
+const NO_LINKS: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
+
+/** No rename keeps an existing file, so a folder is the lock, because only one process can create it. */
+function renameIfMissing(from: string, to: string): boolean {
+  const lock = `${to}.lock`;
+  lockFolder(lock);
+  try {
+    if (existsSync(to)) return false;
+    renameOverSync(from, to);
+    return true;
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+/** A lock that isn't released was left behind by a killed process. */
+function lockFolder(folder: string, attempts = RENAME_ATTEMPTS): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (fieldsOf(error).code !== 'EEXIST') throw error;
+    if (attempts === 1) return;
+    pauseSync();
+    lockFolder(folder, attempts - 1);
+  }
+}
+
+/**
+ * Makes the rename durable. Not available on Windows, and not needed there. The new content is in place, so a failure must not
+ * look like one of the replacement.
+ */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  const handle = await open(folder, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close().catch(() => undefined);
 }

@@ -18,7 +18,7 @@ import {
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { createFileSync, renameOverSync, replaceFile } from '../../../src/base/replaceFile.ts';
+import { renameOverSync, replaceFile } from '../../../src/base/replaceFile.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';
@@ -54,22 +54,36 @@ describe('replaceFile', () => {
     assert.equal(readFileSync(file, 'utf8'), 'new');
   });
 
-  it('is complete on the disk before it gets its name, which then is as well', async function () {
-    if (isWindows) this.skip(); // There, folders can't be synchronized.
+  /** Replaces the file with another `sync`, which is called for the file and then for its folder. */
+  const replaceWithSync = async (sync: (call: number) => void) => {
     writeFileSync(file, 'old');
     const handle = await open(file);
-    const states: string[] = [];
-    const sync = mock.method(Object.getPrototypeOf(handle), 'sync', async () => {
-      states.push(readFileSync(file, 'utf8'));
-    });
+    let calls = 0;
+    const mocked = mock.method(Object.getPrototypeOf(handle), 'sync', async () => sync((calls += 1)));
     await handle.close();
-    try {
-      await replaceFile(file, 'new');
-    } finally {
-      sync.mock.restore();
-    }
+    await replaceFile(file, 'new').finally(() => mocked.mock.restore());
+  };
+
+  it('is complete on the disk before it gets its name, which then is as well', async function () {
+    if (isWindows) this.skip(); // There, folders can't be synchronized.
+    const states: string[] = [];
+    await replaceWithSync(() => void states.push(readFileSync(file, 'utf8')));
     assert.deepEqual(states, ['old', 'new']);
   });
+
+  for (const [what, failing, code, after] of [
+    ['replaces it on a file system that cannot synchronize', [1, 2], 'EINVAL', 'new'],
+    ['keeps the old file if the new one does not get onto the disk', [1], 'EIO', 'old'],
+    ['reports no failure once the new content is in place', [2], 'EIO', 'new'],
+  ] as const)
+    it(`${what} (${code})`, async () => {
+      const replaced = replaceWithSync((call) => {
+        if (failing.some((each) => each === call)) throw Object.assign(new Error(code), { code });
+      });
+      await (after === 'new' ? replaced : assert.rejects(replaced, { code }));
+      assert.equal(readFileSync(file, 'utf8'), after);
+      assert.deepEqual(readdirSync(folder), ['file']);
+    });
 
   it('leaves no file or folder open', async function () {
     if (process.platform !== 'linux') return this.skip();
@@ -121,6 +135,68 @@ describe('replaceFile', () => {
     });
     assert.equal(readFileSync(file, 'utf8'), 'new');
     assert.deepEqual(readdirSync(folder), ['file']);
+  });
+
+  describe('of a mounted file, which nothing can be renamed over', () => {
+    /** The mounted file is on a separate, small file system. */
+    let disk: string;
+    let mounts: string[];
+    const mount = (...args: readonly string[]) => {
+      const target = args.at(-1) ?? '';
+      if (spawnSync('mount', args).status !== 0) return false;
+      if (!args[1]?.startsWith('remount')) mounts.unshift(target);
+      return true;
+    };
+
+    beforeEach(function () {
+      mounts = [];
+      disk = temporaryFolder();
+      if (!mount('-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk)) return this.skip(); // Only root may mount.
+      writeFileSync(path.join(disk, 'file'), 'a longer text', { mode: 0o640 });
+      if (!mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder)) return this.skip();
+      writeFileSync(file, '');
+      if (!mount('--bind', path.join(disk, 'file'), file)) return this.skip();
+    });
+    afterEach(() => mounts.forEach((target) => execFileSync('umount', [target])));
+
+    for (const [what, text] of [
+      ['shorter', 'new'],
+      ['longer', 'new, '.repeat(20)],
+      ['empty', ''],
+    ] as const)
+      it(`overwrites it with ${what} text`, async () => {
+        await replaceFile(file, text);
+        assert.equal(readFileSync(path.join(disk, 'file'), 'utf8'), text);
+        assert.equal(statSync(file).mode & 0o777, 0o640);
+        assert.deepEqual(readdirSync(folder), ['file']);
+      });
+
+    it('overwrites it in a folder that is read-only', async () => {
+      assert.ok(mount('-o', 'remount,ro', folder));
+      await replaceFile(file, 'new');
+      assert.equal(readFileSync(file, 'utf8'), 'new');
+      await assert.rejects(replaceFile(path.join(folder, 'created'), 'new'), /EROFS/);
+    });
+
+    it('keeps it on a full disk', async () => {
+      await assert.rejects(replaceFile(file, 'new '.repeat(30_000)), /ENOSPC/);
+      assert.equal(readFileSync(file, 'utf8'), 'a longer text');
+      assert.deepEqual(readdirSync(folder), ['file']);
+    });
+
+    it('does not overwrite a file that has another name too', async () => {
+      linkSync(path.join(disk, 'file'), path.join(disk, 'other'));
+      await assert.rejects(replaceFile(file, 'new'), /is a hard link/);
+      assert.equal(readFileSync(path.join(disk, 'other'), 'utf8'), 'a longer text');
+    });
+  });
+
+  it('overwrites a file in a folder that is not writable', async function () {
+    if (isWindows || process.getuid?.() === 0) return this.skip(); // Root can write to it.
+    writeFileSync(file, 'old');
+    chmodSync(folder, 0o500);
+    await replaceFile(file, 'new').finally(() => chmodSync(folder, 0o700));
+    assert.equal(readFileSync(file, 'utf8'), 'new');
   });
 
   it('keeps the old file on a full disk', async function () {
@@ -179,25 +255,4 @@ describe('renameOverSync', () => {
       assert.equal(pauses, 2);
     });
   });
-});
-
-describe('createFileSync', () => {
-  let folder: string;
-  let file: string;
-
-  beforeEach(() => {
-    folder = temporaryFolder();
-    file = path.join(folder, 'file');
-  });
-
-  it('creates a file that only this user can read, and keeps one that exists', () => {
-    assert.equal(createFileSync(file, 'first'), true);
-    assert.equal(createFileSync(file, 'second'), false);
-    assert.equal(readFileSync(file, 'utf8'), 'first');
-    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.deepEqual(readdirSync(folder), ['file']);
-  });
-
-  it('throws if the folder does not exist', () =>
-    assert.throws(() => createFileSync(path.join(file, 'file'), ''), { code: 'ENOENT', syscall: 'open' }));
 });
