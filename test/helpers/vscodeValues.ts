@@ -40,6 +40,12 @@ const channel = { info: write, warn: write, error: write, dispose: () => undefin
 export const answers: (string | undefined | Promise<string | undefined>)[] = [];
 /** What the user was asked. */
 export const questions: string[] = [];
+/** Those that took the keyboard focus: the modal messages and input boxes. */
+export const dialogs: string[] = [];
+const askInDialog = (question: string) => {
+  dialogs.push(question);
+  return ask(question);
+};
 const ask = async (question: string) => {
   questions.push(question);
   return answers.shift();
@@ -140,11 +146,13 @@ export const fakeTerminals = {
 export const statusBarItems = new Map<string, string>();
 
 /** Options, and buttons as texts or as objects. */
-type MessagePart = string | { readonly detail?: string; readonly title?: string };
+type MessagePart = string | { readonly modal?: boolean; readonly detail?: string; readonly title?: string };
 
 const showButtons = async (message: string, ...parts: readonly MessagePart[]) => {
   const details = parts.map((part) => (typeof part === 'object' ? part.detail : undefined));
-  const answer = await ask(`${message} ${details.find((detail) => detail !== undefined) ?? ''}`);
+  const isModal = parts.some((part) => typeof part === 'object' && part.modal === true);
+  const show = isModal ? askInDialog : ask;
+  const answer = await show(`${message} ${details.find((detail) => detail !== undefined) ?? ''}`.trim());
   return parts.find((part) => (typeof part === 'object' ? part.title : part) === answer);
 };
 
@@ -170,7 +178,7 @@ const window = {
   registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
   showInformationMessage: (message: string) => ask(message),
-  showInputBox: ({ title = '', prompt = '' }) => ask(`${title} ${prompt}`),
+  showInputBox: ({ title = '', prompt = '' }) => askInDialog(`${title} ${prompt}`),
   showErrorMessage: showButtons,
   showWarningMessage: showButtons,
   get state() {

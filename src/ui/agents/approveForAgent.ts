@@ -1,13 +1,19 @@
-/** Asks the user about a change of an agent. Its client may ask nothing, so the question is asked here, in the window. */
+/**
+ * Asks the user about a change of an agent. Its client may ask nothing, so the question is asked here, in the window. It comes
+ * while the user does something else, so it is a notification: a dialog would take the next key as its answer.
+ */
 import { l10n } from 'vscode';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
-import type { AgentChange } from '../../model/agents/tools/toolCall.ts';
+import type { AgentChange, ComputeChange } from '../../model/agents/tools/toolCall.ts';
 import { sizeText } from '../../model/inventory/computeStatus.ts';
-import { approve, type ApprovalRequest } from '../notifications/approval.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';
+import { branchLabel, deletionText } from '../text/branchText.ts';
 import { effectText, suspendText } from '../text/changeText.ts';
+import { idWithName } from '../text/idAndName.ts';
 import { window } from '../window.ts';
 
 /** The name of an agent as the user sees it. Agents choose it themselves. */
@@ -32,7 +38,11 @@ export async function approveForAgent(
   const ask = async () => {
     if (isAsked) await questions.get(guards);
     if (hasEnded) return false;
-    const isApproved = await approve(guards, change, initialConnection);
+    requireWritable(guards, change);
+    if (isAsked && !(await askUnasked(change))) return false;
+    // In production, the user also enters the name.
+    const isApproved =
+      hasEnded || (await approve(guards, { ...change, isConfirmed: isAsked }, initialConnection));
     if (isApproved && hasEnded)
       void window.showInformationMessage(
         l10n.t('The agent no longer waits for the answer. Nothing was changed.'),
@@ -56,22 +66,29 @@ export async function approveForAgent(
   }
 }
 
-/** The question about a change, with its consequences. */
-export function approvalRequest(change: AgentChange): ApprovalRequest {
-  const { name } = change;
+/** @returns whether the user chose the button of the change, and not another one or none */
+async function askUnasked({ question, detail = '', button }: ApprovalRequest): Promise<boolean> {
+  const text = `${question} ${detail}`.trim();
+  return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
+}
+
+/** The question about a change, with its consequences. It names all that tells one branch from another. */
+export function approvalRequest(inventory: Inventory, change: AgentChange): ApprovalRequest {
+  const { projectId = '', branchId = '' } = change;
   const agent = agentName(change.agent);
-  const uninterrupted = l10n.t('No connections are interrupted.');
-  const ofCompute = (question: string, button: string, detail = ''): ApprovalRequest => ({
-    ...change,
-    question,
-    button,
-    detail: l10n.t('{0} asks for this. {1}', agent, detail),
-  });
+  const project = idWithName(projectId, inventory.project(projectId)?.name);
+  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   switch (change.kind) {
     case 'reset':
       return {
         ...change,
-        question: l10n.t('Let {0} reset {1} from {2}?', agent, name, change.parent),
+        question: l10n.t(
+          'Let {0} reset the branch {1} of {2} from {3}?',
+          agent,
+          branch,
+          project,
+          change.parent,
+        ),
         detail: l10n.t(
           "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
         ),
@@ -80,32 +97,55 @@ export function approvalRequest(change: AgentChange): ApprovalRequest {
     case 'delete':
       return {
         ...change,
-        question: l10n.t('Let {0} delete {1}?', agent, name),
-        detail: l10n.t("This can't be undone. Its data is deleted."),
+        question: l10n.t('Let {0} delete the branch {1} of {2}?', agent, branch, project),
+        detail: deletionText(inventory, { projectId, branchId }),
         button: l10n.t('Delete'),
       };
     case 'create':
       return {
         ...change,
-        question: l10n.t('Let {0} create a branch in {1}?', agent, name),
+        question: l10n.t('Let {0} create a branch in {1}?', agent, project),
         detail:
           change.branches === undefined
             ? undefined
             : l10n.t('Agents already have {0} branches in this project.', change.branches),
         button: l10n.t('Create'),
       };
+    default: {
+      const name = idWithName(change.computeId ?? '', change.name);
+      const compute = l10n.t('{0} on the branch {1} of {2}', name, branch, project);
+      return { ...change, ...computeQuestion(change, agent, compute) };
+    }
+  }
+}
+
+function computeQuestion(change: ComputeChange, agent: string, compute: string) {
+  const uninterrupted = l10n.t('No connections are interrupted.');
+  switch (change.kind) {
     case 'start':
-      return ofCompute(l10n.t('Start {0}?', name), l10n.t('Start'), uninterrupted);
-    case 'suspend': {
-      const detail = change.connections === 0 ? uninterrupted : suspendText(change.connections);
-      return ofCompute(l10n.t('Suspend {0}?', name), l10n.t('Suspend'), detail);
-    }
+      return {
+        question: l10n.t('Let {0} start {1}?', agent, compute),
+        detail: uninterrupted,
+        button: l10n.t('Start'),
+      };
+    case 'suspend':
+      return {
+        question: l10n.t('Let {0} suspend {1}?', agent, compute),
+        detail: change.connections === 0 ? uninterrupted : suspendText(change.connections),
+        button: l10n.t('Suspend'),
+      };
     case 'restart':
-      return ofCompute(l10n.t('Restart {0}?', name), l10n.t('Restart'), effectText('restart'));
-    case 'resize': {
-      const question = l10n.t('Change the size of {0} to {1}?', name, sizeText(change.size));
-      return ofCompute(question, l10n.t('Change Size'), effectText('restart'));
-    }
+      return {
+        question: l10n.t('Let {0} restart {1}?', agent, compute),
+        detail: effectText('restart'),
+        button: l10n.t('Restart'),
+      };
+    case 'resize':
+      return {
+        question: l10n.t('Let {0} change the size of {1} to {2}?', agent, compute, sizeText(change.size)),
+        detail: effectText('restart'),
+        button: l10n.t('Change Size'),
+      };
     default:
       return change satisfies never;
   }

@@ -22,8 +22,11 @@ export const runInWindow = (
       runGit,
       requireTrust,
       explain: (error) => explainError(error).message,
-      approve: (change, connection, signal) =>
-        approveForAgent(deps, approvalRequest(change), connection, signal),
+      async approve(change, connection, signal) {
+        // The question names the project.
+        await deps.inventory.projects?.ensureLoaded();
+        await approveForAgent(deps, approvalRequest(deps.inventory, change), connection, signal);
+      },
     },
     name,
     input,

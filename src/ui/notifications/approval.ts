@@ -20,6 +20,8 @@ export interface ApprovalRequest extends GuardTarget {
   readonly detail?: string | undefined;
   /** Whether the user has to enter the name outside production too. */
   readonly byName?: boolean;
+  /** Whether the user has already confirmed the consequences. */
+  readonly isConfirmed?: boolean;
 }
 
 /** For commands that ask other questions before the change. @throws {ReadOnlyError} if the account or project is read-only */
@@ -77,8 +79,8 @@ function nameRequest(guards: Guards, change: ApprovalRequest): string | undefine
 
 async function ask(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
   if (request !== undefined) return await confirmByName(change, request);
-  const { question, detail, button } = change;
-  if (detail === undefined) return true;
+  const { question, detail, button, isConfirmed = false } = change;
+  if (detail === undefined || isConfirmed) return true;
   return (await window.ask(question, detail, button)) === button;
 }
 

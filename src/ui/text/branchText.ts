@@ -1,9 +1,11 @@
 /** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
 import { env, l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../api/records/records.ts';
+import type { Inventory } from '../../model/inventory/inventory.ts';
+import type { BranchNode } from '../../model/inventory/nodes.ts';
 import { usageOf } from '../../model/inventory/usage.ts';
 import { formatDate, formatDay, usageText } from './timeText.ts';
-import { idAndName } from './idAndName.ts';
+import { idAndName, idWithName } from './idAndName.ts';
 import { markdownTable, type Row } from './markdown.ts';
 import { sanitize } from '../../base/sanitize.ts';
 
@@ -29,10 +31,21 @@ export function branchRow(
   return { label, parts: parts.filter((part) => part !== '') };
 }
 
-/** Returns text such as `br-aged-salad-637688 (main)`, or `main (br-aged-salad-637688)` with names first. */
-export function branchLabel(id: string, branch: Branch | undefined): string {
-  const { label, description } = idAndName(id, branch?.name);
-  return description === '' ? label : `${label} (${description})`;
+/** See `idWithName`. */
+export const branchLabel = (id: string, branch: Branch | undefined): string => idWithName(id, branch?.name);
+
+/** What is lost with a branch. */
+export function deletionText(
+  inventory: Pick<Inventory, 'computesOf'>,
+  { projectId, branchId }: Pick<BranchNode, 'projectId' | 'branchId'>,
+): string {
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
+  return computes === 0
+    ? l10n.t("This can't be undone. Its data is deleted.")
+    : l10n.t(
+        "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
+        computes,
+      );
 }
 
 /** The tooltip of a branch. */

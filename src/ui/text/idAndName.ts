@@ -38,3 +38,9 @@ export function idAndName(
     ? { label: shownName, description: shownId }
     : { label: shownId, description: shownName };
 }
+
+/** Returns text such as `br-aged-salad-637688 (main)`, or `main (br-aged-salad-637688)` with names first. */
+export function idWithName(id: string, name: string | null | undefined): string {
+  const { label, description } = idAndName(id, name);
+  return description === '' ? label : `${label} (${description})`;
+}

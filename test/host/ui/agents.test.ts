@@ -8,6 +8,7 @@ import { getVariable } from '../../../src/model/connection/dotEnv.ts';
 import { startAgent, type Agent } from '../../helpers/agent.ts';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
+import { Editor } from '../../workbench/editor.ts';
 import { projectRoot } from '../../workbench/folders.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
@@ -128,6 +129,33 @@ describe('An agent in a worktree', () => {
     await ui().dialog.press('Delete');
     await until('the deletion', async () => (await names()).length === before.length);
     await ui().statusBar.waitUntilGone('Agent branches');
+  });
+
+  it('deletes no branch of the user by a key that was meant for an editor', async () => {
+    const { branch } = await api.change('POST', `/${SHOP}/branches`, { branch: { name: 'mine' } });
+    const remove = async () => agent.call('deleteBranch', { projectId: SHOP, branchId: branch.id });
+    const { notifications, page } = ui();
+    const editor = new Editor(page);
+    await writeFile(path.join(ui().folder, 'notes.txt'), '');
+    await ui().openFile('notes.txt');
+    await editor.waitForFile('notes.txt');
+    const rejected = assert.rejects(remove(), /The user did not approve this/);
+    await page.locator('[id="status.notifications"] .codicon-bell-dot').waitFor();
+    for (const key of ['Enter', 'Space', 'Enter']) await editor.press(key);
+    await editor.waitForText('\n \n');
+    const { message, buttons } = await notifications.waitFor(/Let claude-code delete/);
+    assert.equal(
+      message,
+      `Let claude-code delete the branch ${branch.id} (mine) of ${SHOP} (shop)? This can't be undone. Its data is deleted.`,
+    );
+    assert.deepEqual(buttons, ['Delete', 'Reject']);
+    assert.ok((await names()).includes('mine'));
+    await notifications.press(/Let claude-code delete/, 'Reject');
+    await rejected;
+    const removed = remove();
+    await notifications.press(/Let claude-code delete/, 'Delete');
+    await removed;
+    assert.ok(!(await names()).includes('mine'));
   });
 
   it('finds instructions in the clipboard', async () => {

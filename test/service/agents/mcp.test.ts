@@ -113,7 +113,7 @@ describe('The MCP server', () => {
       assert.equal((await call(name, input))['changed'], true);
       await until('the end of the operation', async () => [...model.tracker.projects].length === 0);
     }
-    assert.match(questions[0] ?? '', /Claude Code asks for this/);
+    assert.match(questions[0] ?? '', /^Let Claude Code change the size of ep-/);
   });
 
   it('says what is wrong with a call', async () => {

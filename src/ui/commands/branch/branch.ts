@@ -3,11 +3,11 @@ import { commands, l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { deletionProblem, type DeletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
-import { branchLabel, branchTitle } from '../../text/branchText.ts';
+import { branchLabel, branchTitle, deletionText } from '../../text/branchText.ts';
 import { changeTexts } from '../../text/changeText.ts';
 import { window } from '../../window.ts';
 import { makeChange, revealRow } from '../change.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command } from '../context.ts';
 import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
@@ -136,7 +136,7 @@ export const deleteBranch: Command = async (context, argument, run) => {
   await makeChange(context, run, {
     ...picked,
     question: l10n.t('Delete {0}?', name),
-    detail: deletionDetail(context, picked),
+    detail: deletionText(context.inventory, picked),
     button: l10n.t('Delete'),
     ...changeTexts('delete', name),
     send: async (options) => {
@@ -147,16 +147,6 @@ export const deleteBranch: Command = async (context, argument, run) => {
     },
   });
 };
-
-function deletionDetail({ inventory }: CommandContext, { projectId, branchId }: PickedBranch): string {
-  const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
-  return computes === 0
-    ? l10n.t("This can't be undone. Its data is deleted.")
-    : l10n.t(
-        "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
-        computes,
-      );
-}
 
 async function explain({ name, projectId }: PickedBranch, problem: DeletionProblem): Promise<void> {
   if (problem.kind === 'root') {

@@ -1,4 +1,4 @@
-import { answers, questions } from '../../../helpers/vscodeValues.ts';
+import { answers, dialogs, questions } from '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -72,8 +72,7 @@ describe('Tools for branches', () => {
   const sent = () => model.service.requests.filter((each) => !each.startsWith('GET'));
 
   beforeEach(async () => {
-    answers.length = 0;
-    questions.length = 0;
+    answers.length = questions.length = dialogs.length = 0;
     projects = [{ id: 'shop', name: 'Shop' }];
     branches = [{ id: 'br-main', name: 'main', default: true }];
     operations = [];
@@ -124,10 +123,10 @@ describe('Tools for branches', () => {
     await assert.rejects(call('createBranch', {}), /marked the project/);
     model.marks['shop'] = 'production';
     await assert.rejects(call('createBranch', {}), /did not approve/);
-    assert.deepEqual(sent(), []);
-    answers.push('Shop');
+    assert.deepEqual([sent(), dialogs], [[], []]);
+    answers.push('Create', 'Shop');
     await call('createBranch', {});
-    assert.ok(questions.every((question) => /This is production/.test(question)));
+    assert.match(dialogs.join(), /^Let claude create a branch in shop \(Shop\)\? This is production/);
   });
 
   it('ask the user for more than ten branches in a project, even if two are created at once', async () => {
@@ -135,9 +134,12 @@ describe('Tools for branches', () => {
       branches.push({ id, name: id, parent_id: 'br-main', expires_at: later() });
       await remember(id);
     }
-    const calls = [call('createBranch', {}), call('createBranch', {})];
-    await assert.rejects(Promise.all(calls), /did not approve/);
-    assert.match(questions.join(), /Let claude create a branch in Shop\? Agents already have 10 branches/);
+    const both = Promise.all([call('createBranch', {}), call('createBranch', {})]);
+    await assert.rejects(both, /did not approve/);
+    assert.match(
+      questions.join(),
+      /Let claude create a branch in shop \(Shop\)\? Agents already have 10 branches/,
+    );
     answers.push('Create');
     await call('createBranch', {});
   });
@@ -234,19 +236,17 @@ describe('Tools for branches', () => {
     assert.deepEqual([sent(), questions], [[], []]);
   });
 
-  it('reset and delete a branch of the user only with approval', async () => {
+  it('reset and delete a branch of the user only with approval, which no dialog asks for', async () => {
     branches.push({ id: 'br-dev', name: 'dev', parent_id: 'br-main' });
-    for (const [name, button] of [
-      ['resetBranch', 'Reset'],
-      ['deleteBranch', 'Delete'],
-    ] as const) {
-      const change = () => call(name, { projectId: 'shop', branchId: 'br-dev' });
+    for (const verb of ['reset', 'delete'] as const) {
+      const change = () => call(`${verb}Branch` as const, { projectId: 'shop', branchId: 'br-dev' });
       await assert.rejects(change(), /did not approve/);
-      assert.deepEqual(sent(), []);
-      answers.push(button);
+      assert.match(questions.join(), /^Let claude \w+ the branch br-dev \(dev\) of shop \(Shop\).* data/);
+      assert.deepEqual([sent(), dialogs], [[], []]);
+      answers.push(verb === 'reset' ? 'Reset' : 'Delete');
       await change();
       assert.equal(sent().length, 1);
-      model.service.requests.length = 0;
+      model.service.requests.length = questions.length = 0;
     }
   });
 

@@ -73,14 +73,15 @@ describe('Tools for language models', () => {
   it('ask the user before a change, and say what it does', async () => {
     service.script = (call) =>
       call.startsWith('GET') ? lists(call) : { endpoint: computes[0], operations: [] };
+    const where = String.raw`ep-main \(<b>main</b>\) on the branch br-main of shop \(.*\)`;
     for (const [name, input, question] of [
-      ['startCompute', target, /^Start <b>main<\/b>\? Test asks for this\. No connections are interrupted/],
-      ['restartCompute', target, /^Restart <b>main<\/b>\? Test asks for this\. .*connections are dropped/],
-      ['suspendCompute', target, /^Suspend <b>main<\/b>\? Test asks for this\. .*connections are dropped/],
-      ['resizeCompute', { ...target, minCu: 1, maxCu: 2 }, /^Change the size of .* to 1–2 CU\? Test asks/],
+      ['startCompute', target, `start ${where}\\? No connections are interrupted`],
+      ['restartCompute', target, `restart ${where}\\? .*connections are dropped`],
+      ['suspendCompute', target, `suspend ${where}\\? .*connections are dropped`],
+      ['resizeCompute', { ...target, minCu: 1, maxCu: 2 }, `change the size of ${where} to 1–2 CU\\? `],
     ] as const) {
       await assert.rejects(invoke(name, input), /did not approve/);
-      assert.match(questions.splice(0).join('\n'), question);
+      assert.match(questions.splice(0).join('\n'), new RegExp(`^Let Test ${question}`));
     }
     assert.ok(service.requests.every((call) => call.startsWith('GET')));
     answers.push('Restart');
@@ -160,7 +161,7 @@ describe('Tools for language models', () => {
     store.marks['shop'] = 'production';
     for (const [name, input] of changes) await assert.rejects(invoke(name, input), /did not approve/);
     assert.ok(service.requests.every((call) => call.startsWith('GET')));
-    answers.push('<b>main</b>');
+    answers.push('Restart', '<b>main</b>');
     await invoke('restartCompute', target);
     assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
   });
