@@ -77,13 +77,17 @@ async function take(stream: Duplex, length: number): Promise<Buffer> {
   const ended = new AbortController();
   const end = () => ended.abort();
   stream.once('end', end).once('close', end);
+  let bytes = Buffer.alloc(0);
   try {
-    for (;;) {
-      const bytes = stream.read(length) as Buffer | null;
-      if (bytes?.length === length) return bytes;
-      if (bytes !== null || stream.destroyed || stream.readableEnded) throw new Error('the stream ended');
-      await once(stream, 'readable', { signal: ended.signal });
+    while (bytes.length < length) {
+      // All that has arrived. Otherwise `readable` would fire again at once, before any other event of the process.
+      const size = Math.min(length - bytes.length, stream.readableLength);
+      const chunk = stream.read(size) as Buffer | null;
+      if (chunk !== null) bytes = Buffer.concat([bytes, chunk]);
+      else if (stream.destroyed || stream.readableEnded) throw new Error('the stream ended');
+      else await once(stream, 'readable', { signal: ended.signal });
     }
+    return bytes;
   } finally {
     stream.off('end', end).off('close', end);
   }
