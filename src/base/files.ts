@@ -2,13 +2,15 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+/** `outside`: not in the folders. `noFile`: for example a folder, FIFO or device. */
+export type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
+
 export interface ResolvedFile {
   /** With links resolved. The file may not exist. */
   readonly path: string;
   /** Whether the path itself is a link, not only a parent folder. */
   readonly isLink: boolean;
-  /** `outside`: not in the folders. */
-  readonly problem?: 'brokenLink' | 'outside' | 'noFile';
+  readonly problem?: ResolveProblem;
 }
 
 /** Resolves links, which may lead out of the folders. @throws {Error} if the file's folder doesn't exist */

@@ -10,6 +10,7 @@ import {
 } from '../../src/model/workBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/model/workBranch/knownHosts.ts';
 import type { Target } from '../../src/model/workBranch/findTarget.ts';
+import { readVariable } from '../../src/model/workBranch/envVariable.ts';
 import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
 import { createRepository, type GitRepository } from './gitRepository.ts';
@@ -46,6 +47,7 @@ export class WorkFolderFixture {
   writeError: Error | undefined;
   account: string | undefined = 'local';
   canAsk = true;
+  isTrusted = true;
   readonly knownHosts = {
     isEmpty: false,
     get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
@@ -62,17 +64,13 @@ export class WorkFolderFixture {
     const deps: Omit<WorkFolderDependencies, 'knownHosts'> = {
       runGit,
       clock,
-      isTrusted: () => true,
+      isTrusted: () => this.isTrusted,
       account: () => this.account,
-      readEnv: async () => ({
-        file: this.value === undefined ? 'none' : 'writable',
-        path: this.#file,
-        value: this.value,
-      }),
-      readOther: async (folder) =>
-        existsSync(path.join(folder, '.env'))
-          ? getVariable(readFileSync(path.join(folder, '.env'), 'utf8'), 'DATABASE_URL')
-          : undefined,
+      readEnv: async () => {
+        const { problem, ...read } = await readVariable(this.#file, 'DATABASE_URL', [repository.folder]);
+        return { ...read, file: problem ?? (read.value === undefined ? 'none' : 'writable') };
+      },
+      readOther: (folder, folders) => readVariable(path.join(folder, '.env'), 'DATABASE_URL', folders),
       switchEnv: async ({ branchId }, before, after) => {
         if (this.writeError !== undefined) throw this.writeError;
         if (this.value !== before) return false;

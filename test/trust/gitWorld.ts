@@ -227,8 +227,9 @@ export class GitWorld {
         const { value, file } = worktree;
         return { file: value === undefined ? 'none' : 'writable', value, path: file };
       },
-      readOther: async (folder) =>
-        this.worktrees.find(({ repository }) => repository.folder === folder)?.value,
+      readOther: async (folder) => ({
+        value: this.worktrees.find(({ repository }) => repository.folder === folder)?.value,
+      }),
       switchEnv: async (_target, before, after) => {
         if (worktree.value !== before) return false;
         worktree.write(after);

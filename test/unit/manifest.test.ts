@@ -182,10 +182,9 @@ describe('The manifest', () => {
     const names = (paths: readonly string[]) => paths.map((file) => path.basename(file)).toSorted();
     assert.deepEqual(names(guarded), [
       'addService.ts',
-      'createForGitBranch.ts',
       'envFile.ts',
       'fileChange.ts',
-      'follow.ts',
+      'gitFolder.ts',
       'psql.ts',
       'tidyUp.ts',
       'writeEnv.ts',

@@ -2,10 +2,11 @@
  * Writes the URL of an agent's branch to an env file, without questions. So the file must be in the folder that the agent
  * runs in, git must ignore it, and a value of the user's is never replaced. The errors are for the agent.
  */
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { ignoreMissing, resolveFile } from '../../base/files.ts';
+import { readUserFile, type FileProblem } from '../../base/readUserFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../connection/dotEnv.ts';
@@ -49,6 +50,15 @@ export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEn
 const ENV_FILE = /^(?:\.env(?:rc|[.-][\w.-]+)?|[\w.-]+\.env|\.dev\.vars)$/i;
 const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
 
+const PROBLEMS: Readonly<Record<FileProblem, string>> = {
+  brokenLink: "is a link to a file that doesn't exist",
+  outside: "isn't in the folder of the agent",
+  noFile: "isn't a file",
+  tooLarge: 'is too large',
+  tooSlow: "couldn't be read in time",
+  unreadable: "can't be read",
+};
+
 async function check(request: AgentEnvRequest) {
   const { file, variable, runGit } = request;
   if (!ENV_FILE.test(path.basename(file)))
@@ -61,7 +71,8 @@ async function check(request: AgentEnvRequest) {
     throw new Error(`${file} is part of the Git repository, so no password is written to it.`);
   if (ignored === 'notIgnored') throw new Error(`Git doesn't ignore ${file}. Add it to .gitignore first.`);
   if (ignored === 'unknown') throw new Error(`Couldn't check whether Git ignores ${file}.`);
-  const bytes = await readFile(real).catch(ignoreMissing);
+  const { bytes, problem } = await readUserFile(real, [path.dirname(real)]);
+  if (problem !== undefined) throw new Error(`${file} ${PROBLEMS[problem]}.`);
   const text = bytes === undefined ? '' : decodeText(bytes);
   if (text === undefined) throw new Error(`${file} isn't UTF-8 text.`);
   const value = getVariable(text.replace(/^\ufeff/, ''), variable) ?? '';
@@ -76,12 +87,8 @@ async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {
     throw new Error(`The agent runs in ${root}, which isn't the folder of a project.`);
   const resolved = await resolveFile(path.resolve(root, file), [root]).catch(ignoreMissing);
   if (resolved === undefined) throw new Error(`The folder of ${file} doesn't exist.`);
-  const problems = {
-    brokenLink: "is a link to a file that doesn't exist",
-    outside: `isn't in the folder of the agent, ${root}`,
-    noFile: "isn't a file",
-  };
-  if (resolved.problem !== undefined) throw new Error(`${file} ${problems[resolved.problem]}.`);
+  if (resolved.problem === 'outside') throw new Error(`${file} ${PROBLEMS.outside}, ${root}.`);
+  if (resolved.problem !== undefined) throw new Error(`${file} ${PROBLEMS[resolved.problem]}.`);
   return resolved.path;
 }
 

@@ -1,4 +1,5 @@
 /** Decides what to do with a folder's env file after a checkout. */
+import type { FileProblem } from '../../base/readUserFile.ts';
 import { isInMap, isSameBranch, type BranchMap, type BranchRef } from './branchMap.ts';
 import type { GitState, Pause } from './gitState.ts';
 
@@ -6,7 +7,6 @@ import type { GitState, Pause } from './gitState.ts';
 export type TargetProblem = 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';
 
 export interface Facts {
-  readonly isTrusted: boolean;
   readonly git: GitState;
   /** Whether a git hook of the public service's command line switches the branch. */
   readonly isFollowedByNeon: boolean;
@@ -14,7 +14,7 @@ export interface Facts {
   readonly isDefaultBranch: boolean;
   readonly map: BranchMap;
   /** `none`: no file, or no variable in it. */
-  readonly file: 'writable' | 'none' | 'unsaved' | 'tracked';
+  readonly file: 'writable' | 'none' | 'unsaved' | 'tracked' | FileProblem;
   /** The branch of the host in the file; undefined if the host isn't known. */
   readonly current: BranchRef | undefined;
   /** Whether the user has undone the switch to this git branch. */
@@ -32,13 +32,13 @@ export interface Facts {
 
 /** Why the file isn't changed although another branch is checked out. */
 export type StopReason =
-  | 'untrusted'
   | 'noValue'
   | 'foreignValue'
   | 'unsaved'
   | 'tracked'
   | 'notWritten'
   | 'otherAccount'
+  | FileProblem
   | TargetProblem;
 
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
@@ -78,7 +78,6 @@ export function decide(facts: Facts): Decision {
   if (!map.isFollowed) return { kind: 'nothing' };
   if (git.pause !== undefined) return { kind: 'paused', reason: git.pause };
   if (git.branch === undefined) return { kind: 'paused', reason: 'detached' };
-  if (!facts.isTrusted) return { kind: 'stopped', reason: 'untrusted' };
   const target = map.branches.get(git.branch);
   if (target === 'none') return { kind: 'keep', reason: 'declined' };
   if (target !== undefined) return decideSwitch(facts, target);
@@ -97,9 +96,9 @@ function decideSwitch(facts: Facts, target: BranchRef): Decision {
 
 function obstacleTo({ file, current, map, account }: Facts, target: BranchRef): StopReason | undefined {
   if (file === 'none') return 'noValue';
+  if (file !== 'writable') return file;
   // Only a value that points to a branch of this repository is replaced without asking.
   if (current === undefined || !isInMap(map, current)) return 'foreignValue';
-  if (file !== 'writable') return file;
   if (account === undefined) return 'offline';
   return account === target.account ? undefined : 'otherAccount';
 }

@@ -2,8 +2,9 @@
  * Reads from git's files what is checked out. So a checkout in a terminal or by an agent is noticed as fast as one in the
  * editor, and VS Code's Git extension needn't be active.
  */
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { readUserText } from '../../base/readUserFile.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import type { WatchedFiles } from './watchFiles.ts';
 
@@ -39,7 +40,7 @@ export async function findRepository(folder: string): Promise<Repository | undef
   );
   if (isHere) {
     const gitDir = await gitDirOf(entry);
-    const common = await readText(path.join(gitDir, 'commondir'));
+    const common = await readUserText(path.join(gitDir, 'commondir'), gitDir);
     const commonDir = common === undefined ? gitDir : path.resolve(gitDir, common.trim());
     return { worktree: folder, gitDir, commonDir };
   }
@@ -49,8 +50,7 @@ export async function findRepository(folder: string): Promise<Repository | undef
 
 /** `.git` is a folder, a link to one, or (in a worktree or submodule) a file with its path. */
 async function gitDirOf(entry: string): Promise<string> {
-  const named =
-    (await stat(entry).catch(() => undefined))?.isFile() === true ? await readText(entry) : undefined;
+  const named = await readUserText(entry, path.dirname(entry));
   const gitDir = /^gitdir: (.*?)\r?\n?$/s.exec(named ?? '')?.[1];
   const found = gitDir === undefined ? entry : path.resolve(path.dirname(entry), gitDir);
   return await realpath(found).catch(() => found);
@@ -80,7 +80,7 @@ export async function readGitState({ worktree, gitDir }: Repository, runGit: Run
 }
 
 async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Promise<string | undefined> {
-  const head = (await readText(path.join(gitDir, 'HEAD')))?.trim();
+  const head = (await readUserText(path.join(gitDir, 'HEAD'), gitDir))?.trim();
   // With reftable, this file exists only for old programs.
   if (head === 'ref: refs/heads/.invalid') {
     const { code, stdout } = await runGit(worktree, 'symbolic-ref', '--quiet', 'HEAD');
@@ -113,12 +113,11 @@ export async function isDefaultBranch(
   branch: string,
   runGit: RunGit,
 ): Promise<boolean> {
-  const remote = await readText(path.join(repository.commonDir, 'refs', 'remotes', 'origin', 'HEAD'));
+  const { commonDir } = repository;
+  const remote = await readUserText(path.join(commonDir, 'refs', 'remotes', 'origin', 'HEAD'), commonDir);
   const name = remote?.match(/^ref: refs\/remotes\/origin\/(.+?)\s*$/)?.[1];
   if (name !== undefined) return branch === name;
   if (branch === 'main' || branch === 'master') return true;
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');
   return branch === stdout.trim();
 }
-
-const readText = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);

@@ -2,11 +2,12 @@
  * `.neon`, the file of the public service's command line. It contains the folder's project, the current branch, and the branch
  * of each git branch. The extension reads it, and updates it if it exists.
  */
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { readUserFile } from '../../base/readUserFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 
 export const NEON_FILE = '.neon';
@@ -26,16 +27,17 @@ export async function findNeonFile(folder: string, home = homedir()): Promise<Ne
   const parent = path.dirname(folder);
   if (folder === home || folder === parent) return undefined;
   const file = path.join(folder, NEON_FILE);
+  const { bytes, problem } = await readUserFile(file, [folder]);
+  // An unreadable file still hides those above it.
+  if (bytes === undefined) return problem === undefined ? await findNeonFile(parent, home) : undefined;
+  const text = bytes.toString();
   try {
-    const text = await readFile(file, 'utf8');
     const { projectId, git } = fieldsOf(JSON.parse(text));
     const { map, follow } = fieldsOf(git);
     const branchOf = (gitBranch: string) => fieldsOf(map)[gitBranch];
     return { path: file, text, projectId, isFollowed: follow === true, branchOf };
-  } catch (error) {
-    const { code } = fieldsOf(error);
-    // An unreadable file still hides those above it.
-    return code === 'ENOENT' ? await findNeonFile(parent, home) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

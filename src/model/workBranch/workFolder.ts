@@ -16,24 +16,17 @@ import {
   type AskReason,
   type Decision,
   type Facts,
+  type StopReason,
   type TargetProblem,
 } from './decide.ts';
+import type { EnvValue, ReadVariable } from './envVariable.ts';
 import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
 import { findRepository, isDefaultBranch, readGitState, stateFiles, type Repository } from './gitState.ts';
 import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
-import { branchesInOtherWorktrees } from './worktrees.ts';
+import { branchesInOtherWorktrees, type UnreadFolder } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
-
-/** The variable in the env file. */
-export interface EnvValue {
-  readonly file: Facts['file'];
-  /** The path with links resolved. */
-  readonly path: string;
-  /** A secret. */
-  readonly value: string | undefined;
-}
 
 export interface WorkFolderDependencies {
   readonly runGit: RunGit;
@@ -43,8 +36,8 @@ export interface WorkFolderDependencies {
   /** The id of the connected account. */
   readonly account: () => string | undefined;
   readonly readEnv: () => Promise<EnvValue>;
-  /** The value in another folder's env file, a secret. */
-  readonly readOther: (folder: string) => Promise<string | undefined>;
+  /** The env file of another folder. @param folders it must be in one of them, with links resolved */
+  readonly readOther: (folder: string, folders: readonly string[]) => Promise<Omit<ReadVariable, 'path'>>;
   /** Replaces the value by the target's, unless it has changed since, and announces that. @returns whether it was replaced */
   readonly switchEnv: (target: BranchRef, before: string, after: string) => Promise<boolean>;
   /** The new value for the env file. Keeps the role, database and parameters of the old one. Never rejects. */
@@ -62,6 +55,8 @@ export interface WorkFolderState extends Facts {
   readonly current: KnownBranch | undefined;
   /** The folder in another worktree whose file points to the same branch, if that isn't mapped to this git branch. */
   readonly sharedWith: string | undefined;
+  /** A folder in another worktree whose file can't be used. */
+  readonly unreadOther: UnreadFolder | undefined;
   readonly decision: Decision;
 }
 
@@ -76,8 +71,8 @@ const NO_STATE: WorkFolderState = {
   host: undefined,
   current: undefined,
   sharedWith: undefined,
+  unreadOther: undefined,
   lacksOwn: undefined,
-  isTrusted: false,
   isUndone: false,
   account: undefined,
   problem: undefined,
@@ -97,7 +92,9 @@ interface Lookup {
 /** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
 const SETTLE = 150;
 
-/** Milliseconds until a service that couldn't be reached is tried again. */
+const RETRIED: readonly StopReason[] = ['offline', 'tooSlow'];
+
+/** Milliseconds until a service or file that couldn't be reached is tried again. */
 const RETRY = 10_000;
 
 export class WorkFolder implements Disposable {
@@ -194,7 +191,8 @@ export class WorkFolder implements Disposable {
     }
     this.#update({ ...state, decision });
     // Without a connection there is no retry: connecting causes a refresh.
-    if (decision.kind === 'stopped' && decision.reason === 'offline' && state.account !== undefined)
+    const mayEnd = decision.kind === 'stopped' && RETRIED.includes(decision.reason);
+    if (mayEnd && state.account !== undefined)
       this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
     const question = questionOf(decision, state);
     const gitBranch = state.git.branch ?? '';
@@ -216,6 +214,8 @@ export class WorkFolder implements Disposable {
 
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
     const { runGit, knownHosts, readOther, isTrusted, account } = this.#deps;
+    // The folder of a stranger may be made to harm programs that read it.
+    if (!isTrusted()) return { ...NO_STATE, value: undefined, path: '' };
     const { value, file, path } = await this.#deps.readEnv();
     const host = parseDatabaseUrl(value ?? '')?.host;
     const current = knownHosts.get(host ?? '');
@@ -233,7 +233,9 @@ export class WorkFolder implements Disposable {
     const target = mapped === 'none' ? undefined : mapped;
     const isRight = isSameBranch(target, current);
     const isSwitch = file === 'writable' && target !== undefined && !isRight;
-    const sharedWith = isRight ? undefined : others.find(([, other]) => isSameBranch(other, current))?.[0];
+    const sharedWith = isRight
+      ? undefined
+      : others.branches.find(([, other]) => isSameBranch(other, current))?.[0];
     // A submodule is a separate repository.
     const isLinked = repository.gitDir !== repository.commonDir;
     const lacksOwn = file === 'none' ? 'missing' : sharedWith === undefined ? undefined : 'shared';
@@ -250,8 +252,8 @@ export class WorkFolder implements Disposable {
       host,
       current,
       sharedWith,
-      lacksOwn: isLinked && others.length > 0 ? lacksOwn : undefined,
-      isTrusted: isTrusted(),
+      unreadOther: others.unread[0],
+      lacksOwn: isLinked && others.branches.length > 0 ? lacksOwn : undefined,
       isUndone: this.#undone !== undefined,
       account: account(),
       problem: this.#knownProblem(target),

@@ -1,7 +1,9 @@
 /** The worktrees of a repository, read from git's files, and the database branches that they use. */
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { readUserText, type FileProblem } from '../../base/readUserFile.ts';
 import { parseDatabaseUrl } from './databaseUrl.ts';
+import type { ReadVariable } from './envVariable.ts';
 import { findRepository, type Repository } from './gitState.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
 
@@ -15,14 +17,24 @@ export async function worktreeOf(folder: string): Promise<string> {
 export async function otherWorktrees({ gitDir, commonDir }: Repository): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);
-  const links = names
-    .map((name) => path.join(folder, name))
-    .filter((linked) => linked !== gitDir)
-    .map((linked) => readFile(path.join(linked, 'gitdir'), 'utf8').catch(() => ''));
-  const linked = (await Promise.all(links)).map((file) => path.dirname(file.trim()));
+  const entries = names.map((name) => path.join(folder, name)).filter((entry) => entry !== gitDir);
+  const linked = (await Promise.all(entries.map(linkedWorktree))).filter((found) => found !== undefined);
   // A bare repository has no worktree of its own. A submodule's git folder isn't inside its worktree.
   const hasMain = gitDir !== commonDir && path.basename(commonDir) === '.git';
-  return [...(hasMain ? [path.dirname(commonDir)] : []), ...linked].filter((other) => path.isAbsolute(other));
+  return [...(hasMain ? [path.dirname(commonDir)] : []), ...linked];
+}
+
+/** @param entry in `worktrees` of the git folder @returns undefined for one that git hasn't finished */
+async function linkedWorktree(entry: string): Promise<string | undefined> {
+  const gitFile = (await readUserText(path.join(entry, 'gitdir'), entry))?.trim() ?? '';
+  // Git 2.48 and later may write a path relative to the entry.
+  return gitFile === '' ? undefined : path.dirname(path.resolve(entry, gitFile));
+}
+
+/** Nobody knows what its env file points to. */
+export interface UnreadFolder {
+  readonly folder: string;
+  readonly problem: FileProblem;
 }
 
 /** The folders in other worktrees that correspond to this one, with the known branches of their env files. */
@@ -30,13 +42,26 @@ export async function branchesInOtherWorktrees(
   folder: string,
   repository: Repository,
   knownHosts: KnownHosts,
-  readOther: (folder: string) => Promise<string | undefined>,
-): Promise<(readonly [folder: string, branch: KnownBranch])[]> {
+  readOther: (folder: string, folders: readonly string[]) => Promise<Omit<ReadVariable, 'path'>>,
+): Promise<{
+  readonly branches: readonly (readonly [folder: string, branch: KnownBranch])[];
+  readonly unread: readonly UnreadFolder[];
+}> {
   const inside = path.relative(repository.worktree, folder);
-  const folders = (await otherWorktrees(repository)).map((worktree) => path.join(worktree, inside));
-  const values = await Promise.all(folders.map(readOther));
-  return folders.flatMap((other, index) => {
-    const known = knownHosts.get(parseDatabaseUrl(values[index] ?? '')?.host ?? '');
-    return known === undefined ? [] : [[other, known] as const];
+  const others = await otherWorktrees(repository);
+  const worktrees = [repository.worktree, ...others];
+  const read = others.map(async (worktree) => {
+    const other = path.join(worktree, inside);
+    return { folder: other, ...(await readOther(other, worktrees)) };
   });
+  const found = await Promise.all(read);
+  return {
+    branches: found.flatMap(({ folder: other, value }) => {
+      const known = knownHosts.get(parseDatabaseUrl(value ?? '')?.host ?? '');
+      return known === undefined ? [] : [[other, known] as const];
+    }),
+    unread: found.flatMap(({ folder: other, problem }) =>
+      problem === undefined ? [] : [{ folder: other, problem }],
+    ),
+  };
 }

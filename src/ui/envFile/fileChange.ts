@@ -2,10 +2,13 @@
  * Changes text files without an editor, because VS Code's Local History keeps a copy of every file that an editor saves, and
  * other users can read the copy.
  */
+import path from 'node:path';
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
+import { readUserFile } from '../../base/readUserFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { changeText, decodeText, type Replacement } from '../../model/connection/dotEnv.ts';
 import { requireTrust } from '../state/trust.ts';
+import { fileProblemText } from '../text/fileProblemText.ts';
 
 /** A change of a file that can be undone. */
 export interface FileChange {
@@ -52,6 +55,11 @@ export const unsaved = (uris: readonly Uri[]) => {
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
 async function readBytes(uri: Uri): Promise<Uint8Array | undefined> {
+  if (uri.scheme === 'file') {
+    const { bytes, problem } = await readUserFile(uri.fsPath, [path.dirname(uri.fsPath)]);
+    if (problem !== undefined) throw new Error(fileProblemText(problem, displayPath(uri)));
+    return bytes;
+  }
   try {
     return await workspace.fs.readFile(uri);
   } catch (error) {

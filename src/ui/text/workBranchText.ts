@@ -5,6 +5,7 @@ import type { AskReason, Decision, KeepReason, StopReason } from '../../model/wo
 import type { Pause } from '../../model/workBranch/gitState.ts';
 import type { KnownBranch } from '../../model/workBranch/knownHosts.ts';
 import { nameOrId, sanitize } from '../../base/sanitize.ts';
+import { fileProblemTexts } from './fileProblemText.ts';
 
 export const knownBranchName = ({ branchName, branchId }: KnownBranch): string =>
   nameOrId(branchName, branchId);
@@ -94,7 +95,7 @@ function keepText(reason: KeepReason, gitBranch: string): string {
 
 function stopText(reason: StopReason): string {
   const texts: Record<StopReason, string> = {
-    untrusted: l10n.t('The workspace is not trusted.'),
+    ...fileProblemTexts(l10n.t('The file')),
     noValue: l10n.t('The file has no connection string.'),
     foreignValue: l10n.t("The connection string isn't one of this repository's database branches."),
     unsaved: l10n.t('The file has unsaved changes.'),

@@ -15,6 +15,7 @@ import { runGit } from '../envFile/git.ts';
 import type { Config } from '../state/config.ts';
 import { setFollowsGit } from '../state/contextKey.ts';
 import { agentBranchName, agentBranchText } from '../text/agentText.ts';
+import { fileProblemText } from '../text/fileProblemText.ts';
 import { statusText } from '../text/computeText.ts';
 import { formatDate } from '../text/timeText.ts';
 import { markdown, markdownList, markdownTable } from '../text/markdown.ts';
@@ -103,7 +104,7 @@ function branchText(
   { folder, work: { state } }: ShownFolder,
   { agents, unusedCount }: { readonly agents: readonly AgentBranch[]; readonly unusedCount: number },
 ): StatusBarText {
-  const { current, decision, git, map, host, sharedWith } = state;
+  const { current, decision, git, map, host, sharedWith, unreadOther } = state;
   const { marks } = deps.config;
   const name = current === undefined ? l10n.t('unknown database') : knownBranchName(current);
   const warnings =
@@ -115,9 +116,14 @@ function branchText(
           sharedWith: sharedWith && path.basename(sharedWith),
         });
   const reason = decisionText(decision, sanitize(git.branch ?? ''));
-  const notes = [...warnings, ...(reason === undefined ? [] : [reason])];
-  const isWarning = warnings.length > 0 || decision.kind === 'stopped';
   const { file, variable } = deps.config.env(folder.uri);
+  const other = unreadOther && path.join(path.basename(unreadOther.folder), file);
+  const notes = [
+    ...warnings,
+    ...(reason === undefined ? [] : [reason]),
+    ...(unreadOther === undefined ? [] : [fileProblemText(unreadOther.problem, sanitize(other ?? file))]),
+  ];
+  const isWarning = warnings.length > 0 || decision.kind === 'stopped';
   const computes = current && deps.inventory.computesOf(current.projectId)?.branches();
   const compute = current && computes?.get(current.branchId)?.find(isPrimary);
   const label = l10n.t('Database branch {0}', name);

@@ -8,9 +8,10 @@ import { accountId } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
+import { readVariable } from '../../model/workBranch/envVariable.ts';
 import { WorkFolder, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
 import { envVariable } from '../envFile/envFile.ts';
-import { readEnv, readValue, replaceEnv } from '../envFile/envValue.ts';
+import { readEnv, replaceEnv } from '../envFile/envValue.ts';
 import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -117,7 +118,8 @@ export class WorkFolders implements Disposable {
       isTrusted: () => workspace.isTrusted,
       account: () => session.connection && accountId(session.connection.account),
       readEnv: () => readEnv(variable()),
-      readOther: async (other) => await readValue(path.join(other, variable().file), variable().name),
+      readOther: (other, folders) =>
+        readVariable(path.join(other, variable().file), variable().name, folders),
       switchEnv: async (target, before, after) => {
         const written = await replaceEnv(variable(), before, after);
         if (written === undefined) return false;

@@ -1,10 +1,11 @@
 /** Add to pg_service.conf…: a named connection for every libpq client, without the password. */
-import { mkdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { mkdir, readlink, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
+import { readUserFile } from '../../../base/readUserFile.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { changeText } from '../../../model/connection/dotEnv.ts';
@@ -16,6 +17,7 @@ import {
   setService,
 } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
+import { fileProblemText } from '../../text/fileProblemText.ts';
 import { announce } from '../../notifications/announce.ts';
 import { window } from '../../window.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -110,8 +112,11 @@ async function targetOf(file: string): Promise<string> {
   return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
 }
 
-/** Reads the file as bytes, so that text in any encoding is kept unchanged. */
-const readText = async (file: string): Promise<string> =>
-  (await readFile(file, 'latin1').catch(ignoreMissing)) ?? '';
+/** Reads the file as bytes, so that text in any encoding is kept unchanged. @throws {Error} if it can't be used */
+async function readText(file: string): Promise<string> {
+  const { bytes, problem } = await readUserFile(file, [path.dirname(file)]);
+  if (problem !== undefined) throw new Error(fileProblemText(problem, path.basename(file)));
+  return bytes?.toString('latin1') ?? '';
+}
 
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');

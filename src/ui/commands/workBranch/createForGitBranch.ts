@@ -7,7 +7,6 @@ import { isSameBranch, type BranchRef } from '../../../model/workBranch/branchMa
 import { databaseBranchName, distinctBranchName } from '../../../model/workBranch/branchName.ts';
 import { findNeonFile } from '../../../model/workBranch/neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
-import { requireTrust } from '../../state/trust.ts';
 import { expiryAfter, LIFETIME } from '../../../model/workBranch/lifetime.ts';
 import { branchRow, branchTitle } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -31,7 +30,6 @@ interface Place {
 
 export const createForGitBranch: Command = async (context, argument, run) => {
   const account = accountId(context.session.requireConnection().account);
-  requireTrust();
   run.failureMessage = l10n.t("Couldn't create the branch");
   const title = l10n.t('Create Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);

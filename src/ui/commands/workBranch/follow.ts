@@ -7,7 +7,6 @@ import { isFollowedByNeon } from '../../../model/workBranch/neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/envFile.ts';
 import { runGit } from '../../envFile/git.ts';
 import { announce } from '../../notifications/announce.ts';
-import { requireTrust } from '../../state/trust.ts';
 import { byNeonText } from '../../text/workBranchText.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickBranch } from '../input/branchPicker.ts';
@@ -16,7 +15,6 @@ import { writeBranchUrl } from './writeBranchUrl.ts';
 
 export const follow: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't follow the Git branch");
-  requireTrust();
   const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
   if (git === undefined) return;
   if (await isFollowedByNeon(git.repository.worktree)) throw new Error(byNeonText());
@@ -37,7 +35,6 @@ export const stopFollowing: Command = async (context, argument, run) => {
 export const chooseBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't choose the database branch");
   const { account } = context.session.requireConnection();
-  requireTrust();
   const title = l10n.t('Choose Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);
   const picked = git && (await pickBranch(context, title, argument));

@@ -11,6 +11,7 @@ import {
 import { findRepository, readGitState, type Repository } from '../../../model/workBranch/gitState.ts';
 import { updateNeonFile } from '../../../model/workBranch/neonFile.ts';
 import { runGit } from '../../envFile/git.ts';
+import { requireTrust } from '../../state/trust.ts';
 import type { CommandContext } from '../context.ts';
 import { pickFolder } from '../connection/writeEnv.ts';
 
@@ -25,13 +26,14 @@ export interface GitFolder {
 /**
  * @param argument `{ folder, gitBranch }` with paths and names, or what VS Code passes from the Source Control view
  * @returns undefined if the user canceled
- * @throws {Error} with a message for the user if no git branch is checked out
+ * @throws {Error} with a message for the user if no git branch is checked out, or the workspace isn't trusted
  */
 export async function pickGitFolder(
   context: Pick<CommandContext, 'workFolders'>,
   title: string,
   argument: unknown,
 ): Promise<GitFolder | undefined> {
+  requireTrust();
   const folder = await pickWorkFolder(context, title, argument);
   if (folder === undefined) return undefined;
   const repository = await requireRepository(folder);

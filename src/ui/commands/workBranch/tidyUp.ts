@@ -4,11 +4,11 @@ import { l10n, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { branchMapWriter, readBranchMap, type BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../model/workBranch/databaseUrl.ts';
+import { readVariable } from '../../../model/workBranch/envVariable.ts';
 import { readGitBranches } from '../../../model/workBranch/gitState.ts';
 import { findUnused, type Cleanup, type UnusedBranch } from '../../../model/workBranch/unusedBranches.ts';
 import { otherWorktrees } from '../../../model/workBranch/worktrees.ts';
 import { envVariable } from '../../envFile/envFile.ts';
-import { readValue } from '../../envFile/envValue.ts';
 import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { branchTitle, sizeText } from '../../text/branchText.ts';
@@ -88,8 +88,8 @@ async function branchesInFiles(
     path.join(worktree, file),
     path.join(worktree, inside, file),
   ]);
-  const values = await Promise.all(files.map((each) => readValue(each, name)));
-  const hosts = values.flatMap((value) => parseDatabaseUrl(value ?? '')?.host ?? []);
+  const values = await Promise.all(files.map((each) => readVariable(each, name, worktrees)));
+  const hosts = values.flatMap(({ value }) => parseDatabaseUrl(value ?? '')?.host ?? []);
   await knownHosts.refresh(inventory, account, hosts);
   const shown = workFolders.states.map(({ current }) => current);
   return [...shown, ...hosts.map((host) => knownHosts.get(host))].filter((ref) => ref !== undefined);

@@ -7,7 +7,6 @@ const [feature, other, root] = [ref('br-feature'), ref('br-other'), ref('br-root
 
 /** `feature` is checked out, and the file still points to the branch of `other`. */
 const facts: Facts = {
-  isTrusted: true,
   git: { branch: 'feature', pause: undefined },
   isFollowedByNeon: false,
   isDefaultBranch: false,
@@ -63,7 +62,6 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
     { git: { branch: 'new', pause: 'bisect' } },
     { kind: 'paused', reason: 'bisect' },
   ],
-  ['an untrusted workspace', { isTrusted: false }, { kind: 'stopped', reason: 'untrusted' }],
   ['a switch that was undone', { isUndone: true }, { kind: 'keep', reason: 'undone' }],
   ['a missing file or variable', { file: 'none', current: undefined }, stopped('noValue')],
   ['a value with an unknown host', { current: undefined }, stopped('foreignValue')],
@@ -73,6 +71,7 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
     { current: ref('br-other', 'https://x') },
     stopped('foreignValue'),
   ],
+  ['a file that cannot be read', { file: 'noFile', current: undefined }, stopped('noFile')],
   ['unsaved changes in an editor', { file: 'unsaved' }, stopped('unsaved')],
   ['a file that git tracks', { file: 'tracked' }, stopped('tracked')],
   ['another account', { account: 'https://x' }, stopped('otherAccount')],

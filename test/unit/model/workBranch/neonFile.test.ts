@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   findNeonFile,
@@ -46,6 +47,17 @@ describe('.neon', () => {
     write('home/repository', LINKED);
     write('home/repository/app', '{');
     assert.equal(await find(), undefined);
+  });
+
+  it('hides those above it if it is a FIFO or a link to a device that never ends', async function () {
+    if (process.platform === 'win32') return this.skip();
+    write('home/repository', LINKED);
+    const file = path.join(folder, '.neon');
+    for (const make of [() => symlinkSync('/dev/zero', file), () => execFileSync('mkfifo', [file])]) {
+      make();
+      assert.equal(await find(), undefined);
+      rmSync(file);
+    }
   });
 
   it('says whether the command line switches the branch, only in the root of the worktree', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { watchFiles } from '../../../../src/model/workBranch/watchFiles.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
@@ -53,6 +54,36 @@ describe('WorkFolder', () => {
     assert.deepEqual(fixture.decision, { kind: 'keep', reason: 'declined' });
     assert.equal(fixture.value, url('one'));
     assert.deepEqual([fixture.asked, fixture.errors], [[], []]);
+  });
+
+  it('reads nothing of a folder that nobody trusts', async () => {
+    const fixture = await createFollowing();
+    fixture.isTrusted = false;
+    await fixture.folder.activate();
+    const { host, repository, decision } = fixture.folder.state;
+    assert.deepEqual([host, repository, decision], [undefined, undefined, { kind: 'nothing' }]);
+    fixture.isTrusted = true;
+    await fixture.folder.refresh();
+    assert.equal(fixture.folder.state.host, 'one.example.com');
+  });
+
+  it('says which file is a FIFO, its own or that of another worktree', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const fixture = await createFollowing();
+    const folders = ['a', 'b', 'c', 'd', 'e'].map((name) => path.join(fixture.repository.folder, '..', name));
+    for (const folder of folders) {
+      fixture.repository.git('worktree', 'add', '--quiet', folder);
+      execFileSync('mkfifo', [path.join(folder, '.env')]);
+    }
+    fixture.checkOut('two');
+    await fixture.folder.refresh();
+    assert.equal(fixture.value, url('two', 'new'));
+    assert.equal(fixture.folder.state.unreadOther?.problem, 'noFile');
+    assert.ok(folders.includes(fixture.folder.state.unreadOther.folder));
+    rmSync(path.join(fixture.repository.folder, '.env'));
+    execFileSync('mkfifo', [path.join(fixture.repository.folder, '.env')]);
+    await fixture.folder.refresh();
+    assert.deepEqual(fixture.decision, { kind: 'stopped', reason: 'noFile' });
   });
 
   it('shows the checked-out branch already while its database branch is looked up', async () => {

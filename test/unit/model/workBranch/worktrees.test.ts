@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findRepository } from '../../../../src/model/workBranch/gitState.ts';
 import { otherWorktrees, worktreeOf } from '../../../../src/model/workBranch/worktrees.ts';
@@ -26,6 +27,15 @@ describe('worktreeOf', () => {
   });
 });
 
+function withLinkedWorktree() {
+  const repository = createRepository();
+  const linked = path.join(repository.folder, '..', 'linked');
+  repository.git('worktree', 'add', '--quiet', linked);
+  return { repository, linked };
+}
+
+const repositoryOf = async (folder: string) => (await findRepository(folder)) ?? assert.fail();
+
 describe('otherWorktrees', () => {
   it('are all but this one, without entries that git has not finished', async () => {
     const repository = createRepository();
@@ -33,8 +43,7 @@ describe('otherWorktrees', () => {
     const [one, two] = ['one', 'two'].map((name) => path.join(folder, name)) as [string, string];
     for (const linked of [one, two]) repository.git('worktree', 'add', '--quiet', linked);
     mkdirSync(path.join(folder, '.git', 'worktrees', 'unfinished'));
-    const others = async (of: string) =>
-      (await otherWorktrees((await findRepository(of)) ?? assert.fail())).toSorted();
+    const others = async (of: string) => (await otherWorktrees(await repositoryOf(of))).toSorted();
     assert.deepEqual(await others(folder), [one, two]);
     assert.deepEqual(await others(one), [folder, two]);
     // The same folder under another name, such as one with a lowercase drive on Windows.
@@ -43,5 +52,26 @@ describe('otherWorktrees', () => {
     assert.deepEqual(await others(link), [one, two]);
     rmSync(path.join(folder, '.git', 'worktrees'), { recursive: true });
     assert.deepEqual(await others(folder), []);
+  });
+
+  it('reads the relative paths that git 2.48 writes', async () => {
+    const { repository, linked } = withLinkedWorktree();
+    const entry = path.join(repository.folder, '.git', 'worktrees', 'linked');
+    writeFileSync(path.join(entry, 'gitdir'), `${path.relative(entry, path.join(linked, '.git'))}\n`);
+    writeFileSync(path.join(linked, '.git'), `gitdir: ${path.relative(linked, entry)}\n`);
+    assert.equal(repository.at(linked).git('branch', '--show-current'), 'linked\n');
+    assert.deepEqual(await otherWorktrees(await repositoryOf(repository.folder)), [linked]);
+    assert.deepEqual(await otherWorktrees(await repositoryOf(linked)), [repository.folder]);
+  });
+
+  it('skips an entry whose file is a FIFO or a link out of it', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const { repository } = withLinkedWorktree();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'link'])
+      mkdirSync(path.join(repository.folder, '.git', 'worktrees', name));
+    const file = (name: string) => path.join(repository.folder, '.git', 'worktrees', name, 'gitdir');
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) execFileSync('mkfifo', [file(name)]);
+    symlinkSync('/dev/zero', file('link'));
+    assert.equal((await otherWorktrees(await repositoryOf(repository.folder))).length, 1);
   });
 });

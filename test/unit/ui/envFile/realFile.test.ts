@@ -68,6 +68,6 @@ describe('realFile', () => {
   it('rejects broken links and folders', async () => {
     symlinkSync('nothing', file('.env'));
     await assert.rejects(find('.env'), /doesn't exist/);
-    await assert.rejects(find('folder'), /isn't a file/);
+    await assert.rejects(find('folder'), /isn't a regular file/);
   });
 });

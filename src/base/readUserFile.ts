@@ -1,0 +1,89 @@
+/**
+ * Reads files that users, their tools or a stranger's repository put into folders. Such a file may be a FIFO without a writer,
+ * a link to a device that never ends, or on a file system that doesn't answer. A plain read would then block one of the four
+ * threads that Node has for the files of all extensions of a window.
+ */
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { systemClock, type Clock } from './clock.ts';
+import { fieldsOf } from './fieldsOf.ts';
+import { resolveFile, type ResolveProblem } from './files.ts';
+import { limitConcurrency } from './limitConcurrency.ts';
+
+/** Why a file can't be used. */
+export type FileProblem = ResolveProblem | 'tooLarge' | 'tooSlow' | 'unreadable';
+
+/** A missing file has neither bytes nor a problem. */
+export interface UserFile {
+  /** With links resolved, if the file can be used. */
+  readonly path: string;
+  readonly bytes?: Buffer;
+  readonly problem?: FileProblem;
+}
+
+/** Bytes. Env files and the files of git that are read have a few hundred. */
+const MAX_SIZE = 1024 * 1024;
+/** Milliseconds, waiting for other files included. */
+const MAX_WAIT = 10_000;
+
+/** Leaves threads to others, even if no file answers. */
+const twoAtATime = limitConcurrency(2);
+
+/** @param folders the file must be in one of them, with links resolved. Never rejects */
+export async function readUserFile(
+  file: string,
+  folders: readonly string[],
+  clock: Clock = systemClock,
+): Promise<UserFile> {
+  const { promise: late, resolve } = Promise.withResolvers<UserFile>();
+  let isLate = false;
+  const timer = clock.after(MAX_WAIT, () => {
+    isLate = true;
+    resolve({ path: file, problem: 'tooSlow' });
+  });
+  const reading = twoAtATime(async () => (isLate ? await late : await readNow(file, folders)));
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    timer.dispose();
+  }
+}
+
+/** The text of a file in the folder. @returns undefined if it doesn't exist or can't be used */
+export async function readUserText(file: string, folder: string): Promise<string | undefined> {
+  return (await readUserFile(file, [folder])).bytes?.toString();
+}
+
+async function readNow(file: string, folders: readonly string[]): Promise<UserFile> {
+  try {
+    const { path, problem } = await resolveFile(file, folders);
+    if (problem !== undefined) return { path: file, problem };
+    // The file may have been replaced since it was checked.
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+    const handle = await open(path, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    try {
+      if (!(await handle.stat()).isFile()) return { path: file, problem: 'noFile' };
+      const bytes = await readStart(handle, MAX_SIZE + 1);
+      return bytes.length > MAX_SIZE ? { path: file, problem: 'tooLarge' } : { path, bytes };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const { code } = fieldsOf(error);
+    return { path: file, ...(code === 'ENOENT' || code === 'ENOTDIR' ? {} : { problem: 'unreadable' }) };
+  }
+}
+
+/** The size that the system reports may be wrong by now, and is 0 for files of `/proc`. */
+async function readStart(handle: FileHandle, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length < maxBytes) {
+    const buffer = Buffer.alloc(Math.min(64 * 1024, maxBytes - length));
+    const { bytesRead } = await handle.read(buffer);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks);
+}
