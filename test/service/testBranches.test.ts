@@ -212,7 +212,12 @@ describe('Branches of tests', () => {
   it('are not made by a failed migration, whose error the test gets', async () => {
     const { cwd, api } = await createProject();
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), 'create nonsense');
-    await assert.rejects(run(cwd, `await branch({ migrate: 'migrations' })`), /2\.sql: syntax error/);
+    await assert.rejects(run(cwd, `await branch({ migrate: 'migrations' })`), /2\.sql:1: syntax error/);
+    const nothing = `await branch({ migrate: { run: 'true', files: [] } })`;
+    await assert.rejects(
+      run(cwd, nothing),
+      /created nothing in the database. Do they connect to DATABASE_URL/,
+    );
     assert.deepEqual(
       (await api().branches(PROJECT)).map(({ name }) => name),
       ['main'],

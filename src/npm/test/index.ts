@@ -2,7 +2,7 @@
 import Client from 'pg/lib/client.js';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import type { Api, Branch } from '../api.ts';
-import { contentHash, runStep } from './migrations.ts';
+import { contentHash, requireObjects, runStep } from './migrations.ts';
 import { findService } from './service.ts';
 import type { BranchOptions, TestBranch } from './types.d.ts';
 
@@ -23,7 +23,9 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
   const me = ownIdentity();
   const { projectId, source } = await findSource(api, options.from);
   const parent = await findParent(api, { projectId, source, hash, me }, async (url) => {
-    for (const step of [options.migrate, options.seed]) if (step) await runStep(cwd, step, url);
+    const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
+    for (const step of steps) await runStep(cwd, step, url);
+    if (steps.length > 0 && options.from === undefined) await requireObjects(url);
     await administrate(url, async (client) => {
       const database = Client.prototype.escapeIdentifier(databaseOf(url));
       await client.query(`create database ${TEMPLATE} template ${database}`);

@@ -2,15 +2,22 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import Client from 'pg/lib/client.js';
+import Query from 'pg/lib/query.js';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { filesIn, sqlFiles, type SqlFile } from './sqlFiles.ts';
+import { ScriptError, SqlScript, type Statement } from './sqlScript.ts';
 import type { BranchOptions, Step } from './types.d.ts';
+
+/** Changes with how steps are run, so that parents of former versions aren't used. */
+const VERSION = 2;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
 export async function contentHash(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
   const hash = createHash('sha256');
-  hash.update(JSON.stringify([from, ...[migrate, seed].map(textOf)]));
+  hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(textOf)]));
   for (const step of [migrate, seed]) {
     for (const name of typeof step === 'string' ? [step] : (step?.files ?? [])) {
       for (const file of await filesIn(path.resolve(cwd, name))) {
@@ -27,34 +34,89 @@ export async function contentHash(cwd: string, { from = '', migrate, seed }: Bra
 const textOf = (step: Step | undefined): string =>
   typeof step === 'object' ? String(step.run) : (step ?? '');
 
-/** In the order of their names, also below the folder. */
-async function filesIn(name: string): Promise<string[]> {
-  if (!(await stat(name)).isDirectory()) return [name];
-  const entries = await readdir(name, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .toSorted();
-}
-
-/** @throws {Error} with the output of a command that failed, or the file whose SQL failed */
+/** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
 export async function runStep(cwd: string, step: Step, url: string): Promise<void> {
   if (typeof step === 'string') await runSql(path.resolve(cwd, step), url);
   else if (typeof step.run === 'string') await runCommand(cwd, step.run, url);
   else await step.run(url);
 }
 
+/** @throws {Error} if an empty database is still empty after all steps */
+export async function requireObjects(url: string): Promise<void> {
+  const { rowCount } = await withClient(url, async (client) => client.query(USER_OBJECTS));
+  if (rowCount === 0)
+    throw new Error('Migrations and seed created nothing in the database. Do they connect to DATABASE_URL?');
+}
+
+/** What users create depends on a schema, if it isn't one, and has no fixed id. */
+const FIRST_USER_ID = 16384;
+const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_USER_ID}
+  union all select from pg_namespace where oid >= ${FIRST_USER_ID} limit 1`;
+
 async function runSql(name: string, url: string): Promise<void> {
-  const all = await filesIn(name);
+  let count = 0;
+  // As with psql, settings and transactions end with their file.
+  for (const each of await sqlFiles(name)) count += await runFile(each, url);
+  if (count === 0) throw new Error(`${name} has no SQL statements`);
+}
+
+/** Runs each statement by itself, as psql does. @returns how many */
+async function runFile({ file, text, inTransaction }: SqlFile, url: string): Promise<number> {
+  const script = new SqlScript(text);
+  let count = 0;
+  return withClient(url, async (client) => {
+    try {
+      if (inTransaction) await client.query('begin');
+      for (let next = script.next(); next !== undefined; next = script.next()) {
+        await runStatement(client, script, next);
+        count += 1;
+      }
+      if (inTransaction) await client.query('commit');
+      if (client.getTransactionStatus() === 'T')
+        throw new Error(`${file} ends within a transaction. Add "commit;".`);
+      return count;
+    } catch (error) {
+      if (!(error instanceof ScriptError)) throw error;
+      throw new Error(`${file}:${error.line}: ${error.message}`, { cause: error.cause });
+    }
+  });
+}
+
+async function runStatement(client: Client, script: SqlScript, { text, start }: Statement): Promise<void> {
+  const query = new Query(text);
+  // Rows aren't kept.
+  query.on('row', () => undefined);
+  let wrongData: unknown;
+  query.handleCopyInResponse = (connection) => {
+    try {
+      connection.sendCopyFromChunk(Buffer.from(script.copyData()));
+      connection.endCopyFrom();
+    } catch (error) {
+      wrongData = error;
+      connection.sendCopyFail('');
+    }
+  };
+  try {
+    await once(client.query(query), 'end');
+  } catch (error) {
+    if (wrongData !== undefined) throw wrongData;
+    const { message, position, detail, hint, where } = fieldsOf(error);
+    // In characters, from 1.
+    const before = Array.from(text)
+      .slice(0, Math.max(Number(position ?? 1) - 1, 0))
+      .join('');
+    const lines = [message, detail, hint, where].filter((line) => typeof line === 'string');
+    throw new ScriptError(script.lineAt(start + before.length), lines.join('\n'), { cause: error });
+  }
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
+  // A connection that is lost fails the statement.
+  client.on('error', () => undefined);
   await client.connect();
   try {
-    for (const file of all.filter((each) => each === name || each.endsWith('.sql')))
-      await client.query(await readFile(file, 'utf8')).catch((error: unknown) => {
-        throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, {
-          cause: error,
-        });
-      });
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -1,8 +1,9 @@
 /** The types of `hosted-postgres/test`, shipped with the package. */
 
 /**
- * A `.sql` file, or a folder whose `.sql` files run in the order of their names. Or a command or function, and the files
- * and folders that it depends on: it runs again when one of them has changed. `DATABASE_URL` is set for a command.
+ * A `.sql` file, which runs as `psql -f` runs it, or a folder of them, in the order of the numbers in their names or of the
+ * tool whose layout it has. Or a command or function, and the files and folders that it depends on: it runs again when one
+ * of them has changed. `DATABASE_URL` is set for a command.
  */
 export type Step =
   | string
@@ -38,6 +39,7 @@ export interface TestBranch extends Clone {
 /**
  * Creates a branch for this file and sets `DATABASE_URL`. `drop` deletes it, or else the end of the process, or the next
  * call in any process if this one was killed.
- * @throws {Error} if the service can't run Postgres, or with the error of `migrate` or `seed`
+ * @throws {Error} if the service can't run Postgres, if `migrate` and `seed` leave an empty database empty, or with the error of
+ * `migrate` or `seed`: for SQL with file and line
  */
 export declare function branch(options?: BranchOptions): Promise<TestBranch>;

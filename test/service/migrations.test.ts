@@ -1,0 +1,290 @@
+/** The SQL of `migrate` and `seed`: which files of a folder run, and each as `psql -f` runs it. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { runStep, requireObjects } from '../../src/npm/test/migrations.ts';
+import { sqlFiles } from '../../src/npm/test/sqlFiles.ts';
+import { branchCalls } from '../helpers/branchCalls.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { query } from './postgres/clients.ts';
+import { PROJECT } from './sampleProject.ts';
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+function write(files: Files, folder = path.join(temporaryFolder(), 'migrations')): string {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), content);
+  }
+  return folder;
+}
+
+/** Each is right SQL that a splitter can get wrong. All run in one database, in this order. */
+const SCRIPTS: Files = {
+  'byte order mark': '\uFEFFcreate table item (id int primary key, name text)',
+  pg_dump: String.raw`--
+-- PostgreSQL database dump
+--
+
+\restrict 5kW0zLq
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+COPY public.item (id, name) FROM stdin;
+1	a;b
+2	it's $$ -- /* "
+3	\N
+4	\\.
+\.
+
+
+COPY public.item (id, name) FROM stdin;
+\.
+
+\unrestrict 5kW0zLq
+`,
+  // The search path of the dump has ended with it.
+  'outside a transaction': `insert into item values (5);
+create index concurrently item_name on item (name);
+vacuum item`,
+  quotes: String.raw`create table "a;b""c" (d text);
+insert into "a;b""c" values ('x;''y\'), (E'it\'s; \\'), (e'a''\';'), (E'1
+;2'), (U&'\0041;'), ($$;'$$), ($a$ $$;$$ $b$;$b$ $a$), ($ü$;$ü$);
+create table a$b$ (c int); create table d$b$ (e int);
+insert into item values (6, '😀$$;')`,
+  comments: `/* ; /* ' ; */ " ; */ create table -- ; ' /*
+"after" (id int); -- no more; '`,
+  bodies: `create function one() returns int begin atomic select 1; select case when true then 2 end; end;
+create or replace procedure two() language plpgsql as $$ begin perform 1; end $$;
+create rule kept as on delete to item do also (insert into item values (7); update item set name = 'b');
+create table begin_atomic (id int);;`,
+  'line ends':
+    'create table lines (\r\n  id int);\r\ncopy lines from stdin;\r\n1\r\n2\r\n\\.\r\nselect 1;\r\n',
+  'CSV to the end of the file': `copy item from stdin csv; -- the data follow
+8,"two
+lines"
+`,
+  results: `select * from generate_series(1, 3); copy item to stdout; \\restrict a
+show server_version`,
+};
+
+const STATE = `select coalesce(table_to_xml(oid::regclass, true, false, '')::text, '') || relname from pg_class
+  where relkind = 'r' and relnamespace = 'public'::regnamespace
+union all select pg_get_indexdef(indexrelid) || indisvalid from pg_index join pg_class on oid = indexrelid
+  where relnamespace = 'public'::regnamespace
+union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace
+union all select definition from pg_rules where schemaname = 'public' order by 1`;
+
+const psql = (url: string, ...args: readonly string[]) =>
+  spawnSync('psql', ['--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--dbname', url, ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, PGSSLROOTCERT: '', LC_ALL: 'C' },
+  });
+
+describe('SQL of tests', () => {
+  let service: LocalService;
+  let database: (name: string) => Promise<string>;
+  before(async () => {
+    service = await startLocalService({});
+    const api = branchCalls(service);
+    const branch = { branch: { name: 'migrations' }, endpoints: [{ type: 'read_write' }] };
+    const uri = api.uri(await api.change('POST', `/${PROJECT}/branches`, branch));
+    database = async (name) => {
+      await query(uri, `create database ${name}`);
+      return Object.assign(new URL(uri), { pathname: name }).href;
+    };
+  });
+  after(() => service.stop());
+  const run = async (text: string | Buffer, url: string) => {
+    const folder = write({ 'a.sql': text });
+    await runStep(folder, 'a.sql', url);
+  };
+
+  it('runs as psql -f runs it', async function () {
+    const url = await database('ours');
+    for (const [name, text] of Object.entries(SCRIPTS))
+      await run(text, url).catch((error: unknown) => assert.fail(`${name}: ${String(error)}`));
+    const state = await query(url, STATE);
+    assert.deepEqual(await query(url, 'select id::int from item order by id'), [1, 2, 3, 4, 5, 6, 8]);
+    assert.deepEqual(await query(url, 'select id from lines order by id'), [1, 2]);
+    assert.deepEqual(await query(url, 'select d from "a;b""c"'), [
+      "x;'y\\",
+      "it's; \\",
+      "a'';",
+      '1\n;2',
+      'A;',
+      ";'",
+      ' $$;$$ $b$;$b$ ',
+      ';',
+    ]);
+
+    const theirs = await database('theirs');
+    if (psql(theirs, '--command', '\\restrict a').status !== 0) return this.skip();
+    for (const [name, text] of Object.entries(SCRIPTS)) {
+      const file = path.join(write({ 'a.sql': text }), 'a.sql');
+      const { status, stderr } = psql(theirs, '--file', file);
+      assert.equal(status, 0, `${name}: ${stderr}`);
+    }
+    assert.deepEqual(state, await query(theirs, STATE));
+  });
+
+  it('names the file and the line of an error, and stops', async () => {
+    const url = await database('wrong');
+    const cases: readonly (readonly [string | Buffer, RegExp])[] = [
+      ['create table one (id int);\n\nselect 1,\n  nonsense;', /a\.sql:4: column "nonsense" does not exist$/],
+      ["select '😀';\nselect '😀' +\n\n nonsense", /a\.sql:4: column "nonsense" does not exist/],
+      ['-- here\n\nselect 1/0;\ncreate table two (id int)', /a\.sql:3: division by zero/],
+      [
+        'create table a (id int);\ncopy a from stdin;\n1\nx\n\\.\n',
+        /a\.sql:2: .*"x"\nCOPY a, line 2, column id/,
+      ],
+      ['copy one from stdin; select 1;\n1\n\\.\n', /a\.sql:1: Put what follows this COPY in a line after/],
+      [
+        "do $$ begin\n raise 'no' using hint = 'try';\nend $$",
+        /a\.sql:1: no\ntry\nPL\/pgSQL function .* line 2/,
+      ],
+      [
+        'select 1;\n\\set name value\nselect 2',
+        /a\.sql:2: "\\set name value" is a command of psql.*psql "\$DATABASE_URL"/,
+      ],
+      ['select 1 \\gset', /a\.sql:1: "\\gset" is a command of psql/],
+      ["select 1;\nselect 'a", /a\.sql:2: unterminated quoted string/],
+      ['\u00A0select 1', /a\.sql:1: syntax error/],
+      ['begin;\ncreate table two (id int)', /a\.sql ends within a transaction\. Add "commit;"/],
+      [' \n-- nothing\n;', /a\.sql has no SQL statements/],
+      [Buffer.from('create table ü ()', 'latin1'), /isn't UTF-8 text/],
+    ];
+    for (const [text, message] of cases) await assert.rejects(run(text, url), message);
+    const tables =
+      "select relname::text from pg_class where relkind = 'r' and relname in ('one', 'two', 'a')";
+    assert.deepEqual(await query(url, `${tables} order by 1`), ['a', 'one']);
+  });
+
+  it('runs only forwards in files that have both directions, in a transaction if their tool does', async () => {
+    const up = 'create table "{}" (id int); create index concurrently on "{}" (id)';
+    const url = await database('directions');
+    const inTransaction = /CREATE INDEX CONCURRENTLY cannot run inside a transaction/;
+    const files: Readonly<Record<string, readonly [string, string, RegExp?]>> = {
+      dbmate: ['-- migrate:up', '-- migrate:down', inTransaction],
+      'dbmate without': ['-- migrate:up transaction:false', '-- migrate:down transaction:false'],
+      goose: [
+        '-- +goose Up\n-- +goose StatementBegin',
+        '-- +goose StatementEnd\n-- +goose Down',
+        inTransaction,
+      ],
+      'goose without': ['-- +goose NO TRANSACTION\n-- +goose Up', '-- +goose Down'],
+      'sql-migrate': ['-- +migrate Up', '-- +migrate Down', inTransaction],
+      'sql-migrate without': ['-- +migrate Up notransaction', '-- +migrate Down'],
+      'node-pg-migrate': ['-- Up Migration', '-- Down Migration'],
+      tern: ['-- a comment', '---- create above / drop below ----'],
+    };
+    for (const [name, [begin, end, refused]] of Object.entries(files)) {
+      const text = `${begin}\n${up.replaceAll('{}', name)};\n${end}\ndrop table "${name}";\n`;
+      if (refused !== undefined) await assert.rejects(run(text, url), refused);
+      await run(refused ? text.replaceAll(' concurrently', '') : text, url);
+    }
+    const tables = await query(
+      url,
+      "select relname::text from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+    );
+    assert.deepEqual(new Set(tables), new Set(Object.keys(files)));
+  });
+
+  it('must create something', async () => {
+    const url = await database('empty');
+    await run('create table gone (); drop table gone', url);
+    await assert.rejects(requireObjects(url), /created nothing in the database/);
+    for (const sql of ['create schema other', 'create function f() returns int return 1']) {
+      const other = await database(`not_empty_${sql.length}`);
+      await run(sql, other);
+      await requireObjects(other);
+    }
+  });
+});
+
+describe('A folder of SQL', () => {
+  const sql = (...names: readonly string[]): Files =>
+    Object.fromEntries(names.map((name) => [name, `-- ${name}`]));
+  const journal = JSON.stringify({ entries: [{ tag: '0001_b' }, { tag: '0000_a' }] });
+  const FOLDERS: Readonly<Record<string, readonly [files: Files, order: readonly string[]]>> = {
+    numbers: [
+      sql('10_c.sql', '2_b.sql', '01_a.sql', 'embed.go', '.#2_b.sql'),
+      ['01_a.sql', '2_b.sql', '10_c.sql'],
+    ],
+    'numbered folders': [sql('v10/1.sql', 'v2/10.sql', 'v2/9.sql'), ['v2/9.sql', 'v2/10.sql', 'v10/1.sql']],
+    'golang-migrate and sqlx': [
+      sql('1.down.sql', '1.up.sql', '10_b.up.sql', '2_a.up.sql'),
+      ['1.up.sql', '2_a.up.sql', '10_b.up.sql'],
+    ],
+    'db-migrate': [sql('1-a-down.sql', '1-a-up.sql'), ['1-a-up.sql']],
+    diesel: [sql('2_b/down.sql', '2_b/up.sql', '1_a/up.sql', '1_a/down.sql'), ['1_a/up.sql', '2_b/up.sql']],
+    Postgrator: [sql('1.do.a.sql', '1.undo.not-a.sql', '2.do.sql'), ['1.do.a.sql', '2.do.sql']],
+    'up and down': [sql('up/1.sql', 'down/1.sql'), ['up/1.sql']],
+    'only up': [sql('1_a.sql', '2_scale_up.sql'), ['1_a.sql', '2_scale_up.sql']],
+    Flyway: [
+      sql('R__view.sql', 'V10__c.sql', 'V2_1__b.sql', 'V2__a.sql', 'U2__a.sql'),
+      ['V2__a.sql', 'V2_1__b.sql', 'V10__c.sql', 'R__view.sql'],
+    ],
+    Prisma: [
+      sql('2_b/migration.sql', '10_a/migration.sql', 'migration_lock.toml'),
+      ['10_a/migration.sql', '2_b/migration.sql'],
+    ],
+    Drizzle: [
+      { ...sql('0000_a.sql', '0001_b.sql'), 'meta/_journal.json': journal },
+      ['0001_b.sql', '0000_a.sql'],
+    ],
+    Atlas: [sql('2_b.sql', '10_a.sql', 'atlas.sum'), ['10_a.sql', '2_b.sql']],
+    dbmate: [{ '2_b.sql': '-- migrate:up', '10_a.sql': '-- migrate:up' }, ['10_a.sql', '2_b.sql']],
+  };
+  for (const [name, [files, order]] of Object.entries(FOLDERS))
+    it(`has the order of ${name}`, async () => {
+      const folder = write(files);
+      const found = (await sqlFiles(folder)).map(({ file }) =>
+        path.relative(folder, file).replaceAll(path.sep, '/'),
+      );
+      assert.deepEqual(found, order);
+    });
+
+  it('has the order of Supabase, and links to files', async () => {
+    const parent = path.join(temporaryFolder(), 'supabase');
+    const folder = write(sql('2.sql', '10.sql'), path.join(parent, 'migrations'));
+    symlinkSync(path.join(folder, '2.sql'), path.join(folder, '3.sql'));
+    const found = (await sqlFiles(folder)).map(({ file }) => path.basename(file));
+    assert.deepEqual(found, ['10.sql', '2.sql', '3.sql']);
+  });
+
+  const REFUSED: Readonly<Record<string, readonly [Files, RegExp]>> = {
+    'no SQL': [
+      sql('readme.md'),
+      /migrations has no \.sql files.*\{ run: 'npx drizzle-kit migrate', files: \['migrations'\] \}/,
+    ],
+    Knex: [sql('20260101_a.js', '20260102_b.sql'), /20260101_a\.js.*npx knex migrate:latest/],
+    Rails: [sql('20260101_a.rb'), /20260101_a\.rb.*bin\/rails db:migrate/],
+    'goose in Go': [sql('1_a.sql', '2_b.go'), /2_b\.go.*goose/],
+    Sqitch: [sql('sqitch.plan', 'deploy/a.sql', 'revert/a.sql'), /Sqitch.*sqitch deploy "db:\$DATABASE_URL"/],
+    'Supabase above its folder': [
+      sql('supabase/seed.sql', 'supabase/migrations/1.sql'),
+      /several folders.*supabase, supabase\/migrations/,
+    ],
+    'folders by topic': [
+      sql('tables/1.sql', 'data/1.sql'),
+      /several folders, whose order isn't known: data, tables/,
+    ],
+    'a pair that is incomplete': [sql('1.up.sql', '2.down.sql'), /2\.down\.sql, which isn't one of a pair/],
+    'a file without direction': [sql('1.up.sql', '1.down.sql', '2.sql'), /2\.sql, which isn't one of a pair/],
+    'a Flyway baseline': [sql('B1__a.sql', 'V2__b.sql'), /B1__a\.sql.*flyway migrate/],
+    'no Flyway version': [sql('V1__a.sql', 'b.sql'), /b\.sql.*flyway migrate/],
+    'Flyway placeholders': [{ 'V1__a.sql': "select '${schema}'" }, /placeholders.*flyway migrate/],
+    Liquibase: [{ '1.sql': '--liquibase formatted sql' }, /Liquibase.*liquibase update/],
+    'an Atlas checkpoint': [{ '1.sql': '-- atlas:checkpoint' }, /Atlas.*atlas migrate apply/],
+    'goose with the environment': [{ '1.sql': '-- +goose ENVSUB ON' }, /goose/],
+    'SQL before its part': [
+      { '1.sql': 'select 1;\n-- migrate:up\n' },
+      /SQL before the line that begins its migration/,
+    ],
+    'a journal without its file': [{ ...sql('0000_a.sql'), 'meta/_journal.json': journal }, /0001_b\.sql/],
+  };
+  for (const [name, [files, message]] of Object.entries(REFUSED))
+    it(`refuses ${name}, with what to do`, () => assert.rejects(sqlFiles(write(files)), message));
+});
