@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { branchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
-import { replaceHost } from '../../src/model/workBranch/databaseUrl.ts';
+import { withTarget } from '../../src/model/connection/databaseUrl.ts';
 import type { Target } from '../../src/model/workBranch/findTarget.ts';
 import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
@@ -246,8 +246,9 @@ export class GitWorld {
 
   async #findTarget({ branchId }: BranchRef, before: string): Promise<Target> {
     if (!this.isServiceUp) return { problem: 'offline' };
-    const { password } = new URL(await this.databases.url(branchId));
-    return { value: replaceHost(before, this.databases.hostOf(branchId), password) };
+    const url = new URL(await this.databases.url(branchId));
+    url.host = this.databases.hostOf(branchId);
+    return { value: withTarget(before, url.href) ?? url.href };
   }
 }
 

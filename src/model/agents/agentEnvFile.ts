@@ -10,7 +10,7 @@ import { readUserFile, type FileProblem } from '../../base/readUserFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../connection/dotEnv.ts';
-import { parseDatabaseUrl } from '../workBranch/databaseUrl.ts';
+import { parseDatabaseUrl } from '../connection/databaseUrl.ts';
 import { gitIgnored } from '../workBranch/gitIgnored.ts';
 
 interface AgentEnvRequest {

@@ -1,4 +1,8 @@
-/** Reads or sets one variable in the text of an `.env` file. All other lines stay unchanged. */
+/**
+ * Reads or sets one variable in the text of an `.env` file. Libraries, Node, Docker and shells read such files by different
+ * rules for quotes, escapes and comments. So of a URL, only the parts that change are replaced, inside the text as it is.
+ */
+import { withTarget } from './databaseUrl.ts';
 
 /** Replaces the text between two offsets (UTF-16 units). */
 export interface Replacement {
@@ -21,14 +25,23 @@ export function changeText(file: string, change: (text: string) => Replacement):
   return `${file.slice(0, start)}${text}${file.slice(end)}`;
 }
 
-/**
- * Changes the last assignment, which is the effective one, or adds a line at the end. Keeps an `export` before it and a
- * comment after it.
- */
-export function setVariable(file: string, name: string, value: string): Replacement {
-  const text = quoteValue(value);
+/** A change of a variable. */
+export interface ValueChange extends Replacement {
+  /** Whether the form of the old value can't hold the new one, so that programs may read it differently from now on. */
+  readonly isRequoted: boolean;
+}
+
+/** Changes the last assignment, which is the effective one, or adds a line at the end. */
+export function setVariable(file: string, name: string, value: string): ValueChange {
   const last = lastValue(file, name);
-  return last === undefined ? appendLine(file, `${name}=${text}`) : { ...last, text };
+  if (last === undefined) return { ...appendLine(file, `${name}=${quoteValue(value)}`), isRequoted: false };
+  const { start, end, quote } = last;
+  const old = file.slice(start, end);
+  const text = withTarget(old, value);
+  if (text === undefined ? canHold(quote, old, value) : quote !== '' || !addsAmpersand(old, text))
+    return { start, end, text: text ?? value, isRequoted: false };
+  const outer = quote?.length ?? 0;
+  return { start: start - outer, end: end + outer, text: quoteValue(text ?? value), isRequoted: old !== '' };
 }
 
 /** The last assigned value without its quotes; undefined if there is none. */
@@ -36,9 +49,7 @@ export function getVariable(file: string, name: string): string | undefined {
   const last = lastValue(file, name);
   if (last === undefined) return undefined;
   const text = file.slice(last.start, last.end);
-  const quote = QUOTED.test(text) ? text.charAt(0) : '';
-  const value = quote === '' ? text : text.slice(1, -1);
-  return quote === '"' ? value.replace(/\\([\\"$`])/g, '$1') : value;
+  return last.quote === '"' ? text.replace(/\\([\\"$`])/g, '$1') : text;
 }
 
 /** Adds a line at the end, with the file's line endings. */
@@ -48,34 +59,66 @@ export function appendLine(file: string, line: string): Replacement {
   return { start: file.length, end: file.length, text: `${before}${line}${eol}` };
 }
 
+/** Spaces in a line. */
+const BLANK = '[^\\S\\r\\n\\u2028\\u2029]';
+/** Only the library `dotenv` reads the form `NAME: value`. */
+const ASSIGNMENT = new RegExp(
+  `^${BLANK}*(?:export${BLANK}+)?([\\w.-]+)(?:${BLANK}*=${BLANK}*|:${BLANK}+)`,
+  'gm',
+);
 /** A quoted value may span lines. Only a comment may follow it. */
-const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'[^']*'|`[^`]*`)(?=[ \t]*(?:\r?\n|$)|[ \t]+#)/;
+const QUOTED = new RegExp(
+  `^(?:"(?:[^"\\\\]|\\\\[^])*"|'[^']*'|\`[^\`]*\`)(?=${BLANK}*(?:\\r?\\n|$)|${BLANK}+#)`,
+);
 /** Several parts, such as `"postgres://u:"$PASS"@h/db"`, or an unclosed quote: the rest of the line. */
 const PARTS = /^["'`].*/;
 /** The line up to a comment. */
-const UNQUOTED = /^(?:[^\s#]|#(?<=\S#)|[ \t]+(?=[^\s#]))*/;
+const UNQUOTED = new RegExp(`^(?:[^\\s#]|#(?<=\\S#)|${BLANK}+(?=[^\\s#]))*`);
 
-const lengthOfValue = (text: string): number =>
-  (QUOTED.exec(text) ?? PARTS.exec(text) ?? UNQUOTED.exec(text))?.[0].length ?? 0;
+/** The text between the quotes of a value. */
+interface ValueRange extends Pick<Replacement, 'start' | 'end'> {
+  /** Empty without quotes; undefined for a value of several parts. */
+  readonly quote: '"' | "'" | '`' | '' | undefined;
+}
 
-/**
- * The range of the last assigned value. Text inside the quotes of another value isn't an assignment. A byte order mark may
- * come before the first one.
- */
-function lastValue(file: string, name: string): Pick<Replacement, 'start' | 'end'> | undefined {
-  const assignment = /^\ufeff?[ \t]*(?:export[ \t]+)?([\w.]+)[ \t]*=[ \t]*/gm;
-  let last: Pick<Replacement, 'start' | 'end'> | undefined;
-  for (let match = assignment.exec(file); match !== null; match = assignment.exec(file)) {
-    const start = assignment.lastIndex;
-    const end = start + lengthOfValue(file.slice(start));
-    if (match[1] === name) last = { start, end };
-    assignment.lastIndex = end;
+/** The last assigned value. Text inside the quotes of another value isn't an assignment. */
+function lastValue(file: string, name: string): ValueRange | undefined {
+  let last: ValueRange | undefined;
+  ASSIGNMENT.lastIndex = 0;
+  for (let match = ASSIGNMENT.exec(file); match !== null; match = ASSIGNMENT.exec(file)) {
+    const range = rangeOfValue(file, ASSIGNMENT.lastIndex);
+    const afterSign = match.index + match[0].trimEnd().length;
+    // An empty value before a comment: the space stays between them.
+    const isCommented = range.quote === '' && file[range.start] === '#';
+    if (match[1] === name) last = isCommented ? { ...range, start: afterSign, end: afterSign } : range;
+    ASSIGNMENT.lastIndex = range.end;
   }
   return last;
 }
 
+function rangeOfValue(file: string, start: number): ValueRange {
+  const text = file.slice(start);
+  const quoted = QUOTED.exec(text)?.[0];
+  const quote = (['"', "'", '`'] as const).find((each) => quoted?.startsWith(each));
+  if (quoted !== undefined) return { start: start + 1, end: start + quoted.length - 1, quote };
+  const parts = PARTS.exec(text)?.[0];
+  if (parts !== undefined) return { start, end: start + parts.length, quote: undefined };
+  return { start, end: start + (UNQUOTED.exec(text)?.[0].length ?? 0), quote: '' };
+}
+
 /** Values that need no quotes, neither in a shell nor for libraries that read such files. */
-const BARE = /^[\w./:@%+,=?~-]+$/;
+const BARE = /^[\w./:@%+,=?~-]*$/;
+
+/** Whether a whole value can replace another one without other quotes. */
+function canHold(quote: ValueRange['quote'], old: string, value: string): boolean {
+  if (quote === undefined) return false;
+  // For some programs, what follows `#` is a comment.
+  if (quote === '') return BARE.test(value) && !old.includes('#');
+  return quote === '"' ? !/["\\$`]/.test(value) : !value.includes(quote);
+}
+
+/** A shell ends an unquoted value there. */
+const addsAmpersand = (old: string, text: string): boolean => text.includes('&') && !old.includes('&');
 
 function quoteValue(value: string): string {
   if (BARE.test(value)) return value;

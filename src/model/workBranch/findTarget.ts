@@ -2,12 +2,12 @@
 import { isPermanentRejection, isRejected } from '../../api/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { accountId } from '../account/accounts.ts';
-import { encode, pooledHost } from '../connection/connectionStrings.ts';
+import { connectionString, pooledHost } from '../connection/connectionStrings.ts';
 import { isPrimary } from '../inventory/computeStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchRef } from './branchMap.ts';
-import { parseDatabaseUrl, replaceHost } from './databaseUrl.ts';
+import { parseDatabaseUrl, withTarget } from '../connection/databaseUrl.ts';
 import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
 
@@ -46,7 +46,8 @@ export async function findTarget(
     const credentials = await client.findCredentials(target.projectId, query, { signal: connection.signal });
     if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
-    return { value: replaceHost(before, host, encode(credentials.password)) };
+    const url = connectionString({ ...login, password: credentials.password, host });
+    return { value: withTarget(before, url) ?? url };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };
     return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };

@@ -9,7 +9,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchRef } from './branchMap.ts';
-import { parseDatabaseUrl } from './databaseUrl.ts';
+import { parseDatabaseUrl } from '../connection/databaseUrl.ts';
 import {
   decide,
   questionOf,

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../../model/connection/connectionStrings.ts';
 import type { BranchRef } from '../../../model/workBranch/branchMap.ts';
-import { parseDatabaseUrl } from '../../../model/workBranch/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../model/connection/databaseUrl.ts';
 import { envVariable, offerUndo, type EnvVariable, type WriteEnv } from '../../envFile/envFile.ts';
 import { readEnv } from '../../envFile/envValue.ts';
 import { branchTitle } from '../../text/branchText.ts';

@@ -71,9 +71,10 @@ describe('prepareAgentEnv', () => {
   });
 
   it('replaces the URL of a branch that an agent created', async () => {
-    writeFileSync(file(), `A=1\n${valueOf(OWN)}\n`);
+    writeFileSync(file(), `A=1\nexport ${valueOf(OWN)}?schema=a&b=c\n`);
     await (await prepare()).write(URL);
-    assert.equal(readFileSync(file(), 'utf8'), `A=1\nDATABASE_URL=${URL}\n`);
+    const after = URL.replace('sslmode=require', 'schema=a&b=c');
+    assert.equal(readFileSync(file(), 'utf8'), `A=1\nexport DATABASE_URL=${after}\n`);
   });
 
   for (const [what, text] of [

@@ -23,10 +23,13 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['one after a byte order mark', '\ufeffDATABASE_URL=old\n', `\ufeffDATABASE_URL=${url}\n`],
   ['an exported one', 'export DATABASE_URL=old\n', `export DATABASE_URL=${url}\n`],
   ['one with spaces', '  DATABASE_URL = old\n', `  DATABASE_URL = ${url}\n`],
-  ['a quoted one', 'DATABASE_URL="old # one"\n', `DATABASE_URL=${url}\n`],
-  ['a single-quoted one', "DATABASE_URL='old' # why\n", `DATABASE_URL=${url} # why\n`],
-  ['one with escaped quotes', 'DATABASE_URL="o\\"ld"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
-  ['one over several lines', 'DATABASE_URL="a\nb"\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
+  ['a quoted one', 'DATABASE_URL="old # one"\n', `DATABASE_URL="${url}"\n`],
+  ['a single-quoted one', "DATABASE_URL='old' # why\n", `DATABASE_URL='${url}' # why\n`],
+  ['one with escaped quotes', 'DATABASE_URL="o\\"ld"\nB=2\n', `DATABASE_URL="${url}"\nB=2\n`],
+  ['one over several lines', 'DATABASE_URL="a\nb"\nB=2\n', `DATABASE_URL="${url}"\nB=2\n`],
+  ['an empty one with a comment behind it', 'DATABASE_URL= # why\n', `DATABASE_URL=${url} # why\n`],
+  ['one in the form of a map', 'DATABASE_URL: old\n', `DATABASE_URL: ${url}\n`],
+  ['one after a no-break space', 'DATABASE_URL=\u00a0old\n', `DATABASE_URL=\u00a0${url}\n`],
   ['one with spaces', 'DATABASE_URL=a b c\nB=2\n', `DATABASE_URL=${url}\nB=2\n`],
   ['one with a comment behind it', 'DATABASE_URL=old  # why\n', `DATABASE_URL=${url}  # why\n`],
   ['one with a hash inside', 'DATABASE_URL=a#b\n', `DATABASE_URL=${url}\n`],
@@ -34,7 +37,7 @@ const cases: readonly (readonly [what: string, before: string, after: string])[]
   ['a quoted one with text behind it', "DATABASE_URL='a' b\r\nB=2", `DATABASE_URL=${url}\r\nB=2`],
   ['an unclosed quote', 'DATABASE_URL="a # b\nB="two"\n', `DATABASE_URL=${url}\nB="two"\n`],
   ['an unclosed quote at the end', "B='x'\nDATABASE_URL='a", `B='x'\nDATABASE_URL=${url}`],
-  ["another one's unclosed quote", 'B="a\nDATABASE_URL="old"\n', `B="a\nDATABASE_URL=${url}\n`],
+  ["another one's unclosed quote", 'B="a\nDATABASE_URL="old"\n', `B="a\nDATABASE_URL="${url}"\n`],
   ['a commented one', '# DATABASE_URL=old\n', `# DATABASE_URL=old\nDATABASE_URL=${url}\n`],
   ['the last of several', 'DATABASE_URL=a\nDATABASE_URL=b\n', `DATABASE_URL=a\nDATABASE_URL=${url}\n`],
   [
@@ -67,7 +70,27 @@ describe('setVariable', () => {
   it('quotes a value that a shell would change', () => {
     assert.equal(set('', 'postgresql://h/d?a=b&c=d'), "DATABASE_URL='postgresql://h/d?a=b&c=d'\n");
     assert.equal(set('', "it's $HOME"), 'DATABASE_URL="it\'s \\$HOME"\n');
-    assert.equal(set('', ''), "DATABASE_URL=''\n");
+    assert.equal(set('', ''), 'DATABASE_URL=\n');
+  });
+
+  it('reports whether the old form cannot hold the value', () => {
+    const rich = `${url}&channel_binding=require`;
+    for (const [before, value, isRequoted] of [
+      ['', rich, false],
+      ['DATABASE_URL=\n', rich, false],
+      ['DATABASE_URL="old"\n', rich, false],
+      ['DATABASE_URL=old\n', url, false],
+      ['DATABASE_URL=old\n', rich, true],
+      ['DATABASE_URL=a#b\n', url, true],
+      ['DATABASE_URL="a"$B\n', url, true],
+      ["DATABASE_URL='old'\n", "it's", true],
+      ['DATABASE_URL=postgres://me:x@ep-b.example.com/shop?a=1&b=2#main\n', rich, false],
+      ['DATABASE_URL=postgres://me:x@localhost/shop?a=1\n', url, true],
+      ['DATABASE_URL=postgres://me:x@localhost/shop?a=1&b=2\n', url, false],
+    ] as const) {
+      const change = setVariable(before, 'DATABASE_URL', value);
+      assert.equal(change.isRequoted, isRequoted, before);
+    }
   });
 
   it('keeps the value and all other variables readable', () => {

@@ -59,7 +59,7 @@ describe('Branches of agents, with their folder', () => {
     const file = await createWithFile();
     assert.match(readFileSync(file, 'utf8'), /^DATABASE_URL=.*:first@ep-new/);
     await call('deleteBranch', ids);
-    assert.equal(readFileSync(file, 'utf8'), "DATABASE_URL=''\n");
+    assert.equal(readFileSync(file, 'utf8'), 'DATABASE_URL=\n');
     const ref = { account: accountId(model.account), ...ids };
     assert.equal(model.agentBranches.find(ref), undefined);
     assert.ok(model.agentBranches.wasMade(ref));
