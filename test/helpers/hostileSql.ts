@@ -24,6 +24,20 @@ export const SETUP = `
     $$ begin drop schema shop cascade; return 1; end $$;
   create procedure shop.finish(inout n int) language plpgsql as
     $$ begin commit; insert into shop.products (name) values ('finished'); commit; end $$;
+  create index products_brin on shop.products using brin (id);
+  create function shop.run_stable(text) returns text stable language plpgsql as
+    $$ declare found text; begin execute $1 into found; return found; end $$;
+  create function shop.pass_on(text) returns text stable language sql as $$ select shop.run_stable($1) $$;
+  create function shop.end_session(int) returns boolean stable language sql as $$ select pg_terminate_backend($1) $$;
+  create view shop.kick as select shop.end_session(pid) from pg_stat_activity where application_name = 'the user';
+  create operator @! (rightarg = int, function = shop.end_session);
+  create domain shop.alive as int check (shop.end_session(value));
+  create function shop.end_next(boolean, int) returns boolean immutable language sql as
+    $$ select shop.end_session($2) $$;
+  create aggregate shop.kick_all(int) (sfunc = shop.end_next, stype = boolean);
+  create function shop.price(shop.products) returns numeric language sql as $$ select 1.0 $$;
+  create function shop.label(shop.products) returns text language plpgsql as $$ begin return 'x'; end $$;
+  create view shop.labels as select shop.label(p), random() from shop.products p;
   create temporary table ignored (id int)`;
 
 /** By what they try. Each is rejected unless the agent may write. */
@@ -140,6 +154,27 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "select pg_logical_emit_message(false, 'a', 'b')",
     "select dblink_exec('dbname=app', 'drop schema shop cascade')",
     "select * from dblink('dbname=app', 'select 1') as t (a int)",
+    'select (pid).pg_terminate_backend from pg_stat_activity',
+    'select (a.pid)."pg_cancel_backend" from pg_stat_activity a',
+    'select (a.pid) /* . */ . -- (\n pg_cancel_backend from pg_stat_activity a',
+    'select treat(pid as pg_terminate_backend) from pg_stat_activity',
+    "select e'\\'' || pg_terminate_backend(pid)::text || '\\' from pg_stat_activity",
+    "select e'a'\n'\\' || pg_terminate_backend(pid)::text --' from pg_stat_activity",
+    'select $a$ $b$ $a$ || pg_terminate_backend(pid)::text || $b$ $b$ from pg_stat_activity',
+    'select * from shop.kick',
+    'select @! pid from pg_stat_activity',
+    'select pid::shop.alive from pg_stat_activity',
+    'select shop.run_stable($$ select pg_terminate_backend(pid) from pg_stat_activity $$)',
+    'select shop.pass_on($$ select pg_terminate_backend(pid) from pg_stat_activity $$)',
+    'select shop.kick_all(pid) from pg_stat_activity',
+    "select table_to_xml('shop.kick', true, false, '')",
+    "select pg_input_is_valid('1', 'shop.alive')",
+    "select brin_desummarize_range('shop.products_brin', 0), brin_summarize_new_values('shop.products_brin')",
+    "select ('shop.products_brin'::regclass).brin_summarize_new_values",
+    "select pg_notify('shop', 'x')",
+    'select pg_advisory_lock(1), pg_advisory_xact_lock(2)',
+    'select pg_export_snapshot()',
+    'select pg_log_backend_memory_contexts(pid) from pg_stat_activity',
     'select pg_stat_reset()',
     'select pg_reload_conf()',
     'select pg_switch_wal()',
@@ -150,10 +185,7 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
 /** Statements with effects that end with the session. */
 export const ALLOWED = [
   'explain analyze create table shop.copy as select 1',
-  "select pg_notify('shop', 'x')",
-  'select pg_advisory_lock(1), pg_advisory_xact_lock(2)',
   'select pg_current_xact_id()',
-  'select pg_export_snapshot()',
   "select set_byte('ab', 0, 1)",
 ];
 

@@ -53,6 +53,7 @@ export class Conversation {
   #received = Buffer.alloc(0);
   #hasStarted = false;
   #reply: Reply;
+  #isLookup = false;
   #unsent: readonly Buffer[] = [];
   readonly #texts: string[];
   readonly #limits: number[];
@@ -106,10 +107,15 @@ export class Conversation {
         return this.#send(message('C', 'SELECT 1\0'), READY);
       case 'P': {
         const sql = body.toString('utf8', 1, body.indexOf(0, 1));
-        this.#texts.push(sql);
-        this.#reply = sql.includes('format_type')
-          ? { columns: ['format_type'], rows: [['text'], ['text']] }
-          : this.#replyTo(sql);
+        // The look-up of a statement's names finds none.
+        this.#isLookup = sql.includes('pg_catalog.pg_proc');
+        if (this.#isLookup) this.#reply = { columns: ['proname'], rows: [] };
+        else {
+          this.#texts.push(sql);
+          this.#reply = sql.includes('format_type')
+            ? { columns: ['format_type'], rows: [['text'], ['text']] }
+            : this.#replyTo(sql);
+        }
         const reply = this.#reply;
         const hasFailed = reply !== undefined && 'error' in reply;
         return hasFailed ? this.#send(errorMessage(reply.error)) : this.#keep(message('1'));
@@ -121,7 +127,7 @@ export class Conversation {
       case 'B':
         return this.#keep(message('2'));
       case 'E': {
-        this.#limits.push(body.readInt32BE(1));
+        if (!this.#isLookup) this.#limits.push(body.readInt32BE(1));
         const rows = this.#reply !== undefined && 'rows' in this.#reply ? this.#reply.rows : [];
         return this.#keep(...rows.map(dataRow), message('C', `SELECT ${rows.length}\0`));
       }

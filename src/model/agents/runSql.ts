@@ -10,6 +10,7 @@ import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { splitHost, sslModeOf } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from './branchLogin.ts';
+import { requireReadOnly } from './readOnlyCheck.ts';
 import { SqlError } from './sqlError.ts';
 import { Statement, type SqlRequest, type StatementResult } from './sqlStatement.ts';
 
@@ -33,20 +34,14 @@ const MAX_ERROR_TEXT = 2000;
 const CANCEL_INTERVAL = 200;
 const MAX_CANCELS = 20;
 
-/**
- * Calls of functions with effects that no rollback undoes, and of functions that run SQL from a text, which could call those.
- * A name can't be written differently, except with Unicode escapes. What follows is a comment or the arguments.
- */
-const OUTSIDE_TRANSACTION =
-  /U&"|\b(?:set_config|pg_(?:cancel|terminate)_backend|pg_(?:create|copy)_\w+_replication_slot|pg_drop_replication_slot|pg_replication_slot_advance|pg_replication_origin_\w+|pg_sync_replication_slots|pg_logical_\w+|pg_stat\w*_reset\w*|dblink\w*|lo_(?:import|export)|query_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\b(?="?\s*(?:\(|\/\*|--))/i;
-
 /** @throws {Error} with a message for the model. @param signal cancels the statement */
 export async function runSql(
   login: BranchLogin,
   request: SqlRequest,
   signal: AbortSignal,
 ): Promise<SqlResult> {
-  rejectText(request);
+  // It would end the text in the protocol.
+  if (request.sql.includes('\0')) throw new Error('The statement contains a NUL character.');
   const client = createClient(login);
   const timeoutSeconds = request.write ? WRITE_SECONDS : READ_SECONDS;
   const deadline = AbortSignal.timeout((CONNECT_SECONDS + 2 * timeoutSeconds) * 1000);
@@ -59,6 +54,7 @@ export async function runSql(
     await client.query(
       request.write ? settings(timeoutSeconds, false) : `BEGIN READ ONLY; ${settings(timeoutSeconds, true)}`,
     );
+    if (!request.write) await requireReadOnly(client, request.sql);
     const statement = new Statement(request);
     client.query(statement);
     const { fields, ...result } = await statement.result;
@@ -72,16 +68,6 @@ export async function runSql(
     await client.end().catch(() => undefined);
     stop.removeEventListener('abort', onAbort);
   }
-}
-
-function rejectText({ sql, write }: SqlRequest): void {
-  // It would end the text in the protocol.
-  if (sql.includes('\0')) throw new Error('The statement contains a NUL character.');
-  const [found] = write ? [] : (OUTSIDE_TRANSACTION.exec(sql) ?? []);
-  if (found !== undefined)
-    throw new Error(
-      `${found} is not allowed in a read-only statement, because its effects could outlast it.`,
-    );
 }
 
 function createClient(login: BranchLogin): Client {
@@ -119,6 +105,8 @@ function settings(timeoutSeconds: number, isLocal: boolean): string {
     lock_timeout: '5s',
     datestyle: 'ISO, YMD',
     bytea_output: 'hex',
+    standard_conforming_strings: 'on',
+    jit: 'off',
   };
   const calls = Object.entries(values).map(
     ([name, value]) => `pg_catalog.set_config('${name}', '${value}', ${isLocal})`,

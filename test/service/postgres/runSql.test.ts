@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { BranchLogin } from '../../../src/model/agents/branchLogin.ts';
+import { requireReadOnly } from '../../../src/model/agents/readOnlyCheck.ts';
 import { runSql } from '../../../src/model/agents/runSql.ts';
 import type { SqlRequest } from '../../../src/model/agents/sqlStatement.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../helpers/hostileSql.ts';
@@ -58,6 +59,39 @@ describe('runSql', () => {
       ]);
       const named = "select count(*) from pg_extension where extname in ('dblink', 'set_config')";
       assert.deepEqual(await values(named), [['0']]);
+    });
+
+    it('calls no volatile function of Postgres, but for some that only return something', async () => {
+      const client = await connectTo(uri);
+      try {
+        const { rows } = await client.query<{ name: string }>(`select distinct proname as name from pg_proc
+          where provolatile = 'v' and pronamespace = 'pg_catalog'::regnamespace and 1 between pronargs - pronargdefaults and pronargs`);
+        const allowed = new Set<string>();
+        for (const { name } of rows)
+          for (const sql of [`select (1)."${name}"`, `select treat(1 as ${name})`, `select ${name}(1)`])
+            await requireReadOnly(client, sql).then(
+              () => allowed.add(name),
+              (error: unknown) => assert.match(String(error), /is not allowed in a read-only statement/),
+            );
+        assert.deepEqual(
+          [...allowed].filter((name) => !ONLY_RETURN.test(name)),
+          [],
+        );
+      } finally {
+        await client.end();
+      }
+    });
+
+    it('reads what looks like a call, and what calls only harmless functions', async () => {
+      for (const sql of [
+        'select p.price, price, p.name as add from shop.products p',
+        'select * from shop.labels',
+        `select '(1).pg_cancel_backend', $$ pg_cancel_backend(1) $$, e'\\'' -- pg_cancel_backend(1)`,
+        'select random(), gen_random_uuid(), clock_timestamp(), pg_size_pretty(pg_total_relation_size(1))',
+        'select * from shop.products tablesample system (10)',
+        'select count(*) from pg_locks, pg_settings, pg_sequences, information_schema.columns',
+      ])
+        await run(sql);
     });
 
     it('sees constraints and rows of the owner', async () => {
@@ -211,5 +245,8 @@ describe('runSql', () => {
     });
   });
 });
+
+const ONLY_RETURN =
+  /^(array_shuffle|bernoulli|currval|pg_(sequence_last_value|sleep(_for|_until)?|\w+_size|xact_commit_timestamp|\w+_lsn|partition_\w+|blocking_pids)|random(_normal)?|system|uuidv7)$/;
 
 const READ_ONE: SqlRequest = { sql: 'select 1', write: false, maxRows: 1 };
