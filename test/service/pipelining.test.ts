@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import net, { type Socket } from 'node:net';
-import { listen, MAX_PIPELINED, type HttpServer } from '../../src/service/http/server.ts';
+import { MAX_PIPELINED } from '../../src/service/core/oneAtATime.ts';
+import { listen, type HttpServer } from '../../src/service/http/server.ts';
 import { until } from '../workbench/until.ts';
 
 describe('Pipelined requests', () => {

@@ -1,6 +1,7 @@
 /** The HTTP server on 127.0.0.1: time limits for slow clients, and one request of a connection at a time. */
 import http, { type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { oneAtATime } from '../core/oneAtATime.ts';
 
 /** Milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
 const CLIENT_LIMITS = {
@@ -12,9 +13,6 @@ const CLIENT_LIMITS = {
 
 /** Milliseconds that running requests have when the server is closed. */
 const CLOSING_TIME = 2_000;
-
-/** Requests that a connection may send before it has received the reply to the first of them. */
-export const MAX_PIPELINED = 100;
 
 /** The version segment (section 9). */
 export const API_PATH = '/api/v2';
@@ -46,27 +44,4 @@ function close(server: Server): Promise<void> {
       resolve();
     });
   });
-}
-
-/**
- * Handles the requests of each connection in order, so that a client that never reads its replies costs only one of them.
- * Node alone would handle all requests that have arrived. Closes connections with too many waiting requests.
- */
-function oneAtATime(listener: RequestListener): RequestListener {
-  const queues = new WeakMap<Socket, (() => void)[]>();
-  return (request, response) => {
-    const { socket } = request;
-    const queue = queues.get(socket) ?? [];
-    queues.set(socket, queue);
-    if (queue.length === MAX_PIPELINED) {
-      socket.destroy();
-      return;
-    }
-    queue.push(() => listener(request, response));
-    response.once('close', () => {
-      queue.shift();
-      if (socket.writable) queue[0]?.();
-    });
-    if (queue.length === 1) queue[0]?.();
-  };
 }

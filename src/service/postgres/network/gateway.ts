@@ -33,7 +33,7 @@ export interface GatewayTarget {
   readonly allowedOrigins: readonly string[];
 }
 
-/** For a client's first packet, like Postgres's `authentication_timeout`. Milliseconds. */
+/** For a client's whole first packet, like Postgres's `authentication_timeout`. Milliseconds. */
 const FIRST_PACKET_LIMIT = 60_000;
 const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
@@ -93,9 +93,12 @@ export class Gateway {
 
   #accept(client: net.Socket): void {
     this.#clients.add(client);
-    client.once('close', () => this.#clients.delete(client));
+    const late = setTimeout(() => client.destroy(), FIRST_PACKET_LIMIT);
+    client.once('close', () => {
+      clearTimeout(late);
+      this.#clients.delete(client);
+    });
     client.on('error', () => client.destroy());
-    client.setTimeout(FIRST_PACKET_LIMIT, () => client.destroy());
     let received: Buffer = Buffer.alloc(0);
     const read = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
@@ -106,7 +109,8 @@ export class Gateway {
         received = Buffer.alloc(0);
         return;
       }
-      client.off('data', read).pause().setTimeout(0).removeAllListeners('timeout');
+      clearTimeout(late);
+      client.off('data', read).pause();
       if (kind === 'invalid') client.destroy();
       else if (kind === 'http') this.#serveHttp(client, received).catch(() => client.destroy());
       else if (kind === 'cancel') this.#cancel(client, received);

@@ -14,17 +14,34 @@ const MAX_LENGTH = 10_000;
 const AUTHENTICATION = 'R'.charCodeAt(0);
 const CLEARTEXT_PASSWORD = Buffer.from([AUTHENTICATION, 0, 0, 0, 8, 0, 0, 0, 3]);
 
-/** Resolves when the client is logged in, or was told why not. @throws if one of them breaks the protocol or has gone */
-export async function relayLogin(client: Duplex, port: number): Promise<void> {
+export interface ClientLogin {
+  /** The start-up packet, or a cancel request. */
+  readonly packet: Buffer;
+  /** A secret. Undefined for a cancel request. */
+  readonly password: string | undefined;
+}
+
+/** Reads what a client sends before it waits for the server. @throws if it breaks the protocol or has gone */
+export async function readClientLogin(client: Duplex): Promise<ClientLogin> {
   const { kind, packet } = await readStartup(client);
-  if (kind === 'cancel') {
+  if (kind === 'cancel') return { packet, password: undefined };
+  client.write(CLEARTEXT_PASSWORD);
+  if (String(await take(client, 1)) !== 'p') throw new Error('no password');
+  return { packet, password: (await readPacket(client)).subarray(4, -1).toString() };
+}
+
+/** Resolves when the client is logged in, or was told why not. @throws if the server breaks the protocol */
+export async function relayLogin(
+  client: Duplex,
+  { packet, password }: ClientLogin,
+  port: number,
+): Promise<void> {
+  if (client.destroyed) return;
+  if (password === undefined) {
     const server = net.connect(port, LOOPBACK, () => server.end(packet));
     server.on('error', () => server.destroy()).once('close', () => client.end());
     return;
   }
-  client.write(CLEARTEXT_PASSWORD);
-  if (String(await take(client, 1)) !== 'p') throw new Error('no password');
-  const password = (await readPacket(client)).subarray(4, -1).toString();
   // As a function, so that an empty one isn't replaced by that of the environment.
   const session = new Client({ host: LOOPBACK, port, ssl: false, password: async () => password });
   session.on('error', () => undefined);

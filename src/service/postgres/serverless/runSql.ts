@@ -1,15 +1,15 @@
 /** `POST /sql`: one statement, or several in a transaction. */
-import type { IncomingHttpHeaders } from 'node:http';
 import net from 'node:net';
 import type { QueryArrayConfig, QueryArrayResult } from 'pg';
 import Client from 'pg/lib/client.js';
 import { LOOPBACK } from '../network/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
-import { MAX_BYTES, readSqlRequest, SqlError, type SqlQuery, type SqlRequest } from './sqlRequest.ts';
+import { MAX_BYTES, SqlError, type Login, type SqlQuery, type SqlRequest } from './sqlRequest.ts';
 
 interface RunOptions {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
+  readonly login: Login;
+  /** Called after the login, so that a large request is read from clients with a password only. */
+  readonly read: () => Promise<SqlRequest>;
   readonly port: number;
   /** Aborted when the client no longer waits for the reply. */
   readonly signal: AbortSignal;
@@ -20,15 +20,15 @@ interface RunOptions {
  * would also keep settings, accept a password that was changed, and block `DROP DATABASE`.
  * @returns JSON. @throws {SqlError}
  */
-export async function runSql({ headers, body, port, signal }: RunOptions): Promise<string> {
-  const request = readSqlRequest(headers, body);
-  const client = createClient(request, port);
+export async function runSql({ login, read, port, signal }: RunOptions): Promise<string> {
+  const client = createClient(login, port);
   const onAbort = () => cancel(client);
   signal.addEventListener('abort', onAbort);
   let received = 0;
   try {
     signal.throwIfAborted();
     await client.connect();
+    const request = await read();
     client.connection.stream.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > MAX_BYTES) client.connection.stream.destroy();
@@ -45,7 +45,7 @@ export async function runSql({ headers, body, port, signal }: RunOptions): Promi
   }
 }
 
-function createClient({ login }: SqlRequest, port: number): Client {
+function createClient(login: Login, port: number): Client {
   const client = new Client({
     ...login,
     options: login.options ?? '-c client_encoding=UTF8',

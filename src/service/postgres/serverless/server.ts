@@ -8,9 +8,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
+import { oneAtATime } from '../../core/oneAtATime.ts';
+import { IncompleteRequests } from './incompleteRequests.ts';
+import { readClientLogin, relayLogin } from './relayLogin.ts';
 import { runSql } from './runSql.ts';
-import { MAX_BYTES, SqlError } from './sqlRequest.ts';
-import { relayLogin } from './relayLogin.ts';
+import { MAX_BYTES, readLogin, readSqlRequest, SqlError } from './sqlRequest.ts';
 
 interface ServerlessOptions {
   /** Of the compute's address on 127.0.0.1. */
@@ -19,16 +21,13 @@ interface ServerlessOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-/** For a request to arrive. Milliseconds. */
-const REQUEST_LIMIT = 60_000;
-/** Of HTTP clients and WebSockets. More are disconnected, because a request takes memory before its password is known. */
+/** Of HTTP clients and WebSockets. For more, the slowest is disconnected, because a request takes memory before its password is known. */
 const MAX_CONNECTIONS = 1000;
 /** Sessions of `POST /sql` at once. More requests wait. */
 const MAX_SESSIONS = 20;
-/** Bodies above this size are read and run a few at a time, so that clients without a password can't fill the memory. Bytes. */
+/** Larger bodies are read after the login, so that clients without a password can't fill the memory. Bytes. */
 const LARGE_BODY = 64 * 1024;
-const MAX_LARGE_BODIES = 10;
-/** WebSockets without a login so far. */
+/** Logins of WebSockets at once. More wait. */
 const MAX_LOGINS = 50;
 /** Of one WebSocket message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
@@ -36,28 +35,42 @@ const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 /** @returns a function that serves an HTTP client, whose first bytes are still unread */
 export function serverlessListener(options: ServerlessOptions): (client: Socket) => void {
   const server = createServer();
-  // It is not listening, so that its other limits have no effect.
-  server.timeout = REQUEST_LIMIT;
+  const incomplete = new IncompleteRequests();
   const withSession = limitConcurrency(MAX_SESSIONS);
-  const withLargeBody = limitConcurrency(MAX_LARGE_BODIES);
-  server.on('request', (request, response) => {
-    const { headers } = request;
-    const readAndRun = async (signal: AbortSignal) => {
+  const run = async (request: IncomingMessage, signal: AbortSignal): Promise<string> => {
+    const { headers, socket } = request;
+    const login = readLogin(headers);
+    const read = async () => {
+      incomplete.begin(socket);
       const body = await readBody(request);
-      return withSession(async () => runSql({ headers, body, port: options.port, signal }));
+      incomplete.end(socket);
+      return readSqlRequest(headers, body);
     };
     // In chunks, a body may have any size.
-    const isSmall = Number(headers['content-length']) <= LARGE_BODY;
-    const run = async (signal: AbortSignal) =>
-      isSmall ? readAndRun(signal) : withLargeBody(async () => readAndRun(signal));
-    void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
-  });
-  server.on('upgrade', webSockets(options));
+    const small = Number(headers['content-length']) <= LARGE_BODY ? await read() : undefined;
+    // Waiting for a session and the statement may take any time.
+    incomplete.end(socket);
+    return withSession(async () =>
+      runSql({ login, read: async () => small ?? read(), port: options.port, signal }),
+    );
+  };
+  server.on(
+    'request',
+    oneAtATime((request, response) => {
+      response.once('close', () => incomplete.begin(request.socket));
+      void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
+    }),
+  );
+  server.on('upgrade', webSockets(options, incomplete));
   let open = 0;
   return (client) => {
-    if (open === MAX_CONNECTIONS) return void client.destroy();
+    if (open >= MAX_CONNECTIONS && !incomplete.disconnectSlowest()) return void client.destroy();
     open += 1;
-    client.once('close', () => (open -= 1));
+    incomplete.begin(client);
+    client.once('close', () => {
+      open -= 1;
+      incomplete.end(client);
+    });
     server.emit('connection', client);
     client.resume();
   };
@@ -67,7 +80,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   allowedOrigins: readonly string[],
-  run: (signal: AbortSignal) => Promise<string>,
+  run: (request: IncomingMessage, signal: AbortSignal) => Promise<string>,
 ): Promise<void> {
   const send = (status: number, body: string) => {
     const headers = { 'content-type': 'application/json', 'neon-request-id': randomUUID() };
@@ -85,13 +98,11 @@ async function answer(
     if (request.method !== 'POST') throw new SqlError(405, 'use POST');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    // Reading the body has its own limit. Waiting and the statement may take any time.
-    request.socket.setTimeout(0);
-    send(200, await run(gone.signal));
+    send(200, await run(request, gone.signal));
   } catch (error) {
     const { status, message, details } = error instanceof SqlError ? error : new SqlError(500, String(error));
-    // The rest of a large request is not read.
-    if (!request.complete) response.setHeader('connection', 'close');
+    // The rest of the request is discarded, so that the client still gets the reply.
+    request.resume();
     send(status, JSON.stringify({ message, ...details }));
   }
 }
@@ -108,50 +119,39 @@ function preflight(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('access-control-allow-headers', asked ?? '*').end();
 }
 
-/** @throws {SqlError} 413. A request that takes too long is disconnected. */
+/** @throws {SqlError} 413 */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const late = setTimeout(() => request.destroy(), REQUEST_LIMIT);
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
-    }
-    return Buffer.concat(chunks).toString();
-  } finally {
-    clearTimeout(late);
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
   }
+  return Buffer.concat(chunks).toString();
 }
 
-function webSockets({ port, allowedOrigins }: ServerlessOptions) {
+function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: IncompleteRequests) {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
   });
-  let logins = 0;
+  const withLogin = limitConcurrency(MAX_LOGINS);
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const refused = isForeign(request.headers.origin, allowedOrigins)
-      ? '403 Forbidden'
-      : logins >= MAX_LOGINS
-        ? '503 Service Unavailable'
-        : undefined;
-    if (refused !== undefined) return void socket.end(`HTTP/1.1 ${refused}\r\nconnection: close\r\n\r\n`);
+    if (isForeign(request.headers.origin, allowedOrigins))
+      return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
     server.handleUpgrade(request, socket, head, (webSocket) => {
-      logins += 1;
       webSocket.on('message', (_data, isBinary) => isBinary || webSocket.terminate());
-      const late = setTimeout(() => webSocket.terminate(), REQUEST_LIMIT);
       const client = createWebSocketStream(webSocket);
       client.on('error', () => webSocket.terminate());
-      relayLogin(client, port)
-        .catch(() => webSocket.terminate())
-        .finally(() => {
-          clearTimeout(late);
-          logins -= 1;
-        });
+      readClientLogin(client)
+        .then(async (login) => {
+          incomplete.end(socket);
+          await withLogin(async () => relayLogin(client, login, port));
+        })
+        .catch(() => webSocket.terminate());
     });
   };
 }

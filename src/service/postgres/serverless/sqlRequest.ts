@@ -29,7 +29,6 @@ const Body = z.union([Query, z.object({ queries: z.array(Query) })]);
 export type SqlQuery = z.infer<typeof Query>;
 
 export interface SqlRequest {
-  readonly login: Login;
   readonly queries: readonly SqlQuery[];
   /** Undefined without a transaction; otherwise the statement that begins it. */
   readonly begin: string | undefined;
@@ -37,7 +36,7 @@ export interface SqlRequest {
   readonly rawText: boolean;
 }
 
-interface Login {
+export interface Login {
   readonly user: string;
   /** A secret. */
   readonly password: string;
@@ -48,13 +47,11 @@ interface Login {
 
 /** @throws {SqlError} 400 */
 export function readSqlRequest(headers: IncomingHttpHeaders, body: string): SqlRequest {
-  const login = readLogin(headers['neon-connection-string']);
   const parsed = Body.safeParse(parseJson(body));
   if (!parsed.success)
     throw new SqlError(400, 'the body must be {"query", "params"} or {"queries": […]} as JSON');
   const isBatch = 'queries' in parsed.data;
   return {
-    login,
     queries: 'queries' in parsed.data ? parsed.data.queries : [parsed.data],
     begin: isBatch ? beginOf(headers) : undefined,
     arrayMode: headers['neon-array-mode'] === 'true',
@@ -70,7 +67,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-function readLogin(header: string | string[] | undefined): Login {
+/** @throws {SqlError} 400 */
+export function readLogin(headers: IncomingHttpHeaders): Login {
+  const header = headers['neon-connection-string'];
   if (typeof header !== 'string') throw new SqlError(400, 'the header Neon-Connection-String is missing');
   try {
     const { protocol, username, password, pathname, searchParams } = new URL(header);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { runSql } from '../../../../src/service/postgres/serverless/runSql.ts';
+import { readLogin } from '../../../../src/service/postgres/serverless/sqlRequest.ts';
 
 describe('POST /sql whose client goes away before the login', () => {
   it('ends, so that the next request gets its session', async () => {
@@ -12,11 +13,10 @@ describe('POST /sql whose client goes away before the login', () => {
     await once(server, 'listening');
     const address = server.address();
     assert.ok(address !== null && typeof address === 'object');
-    const headers = { 'neon-connection-string': 'postgresql://app:x@127.0.0.1/app' };
+    const login = readLogin({ 'neon-connection-string': 'postgresql://app:x@127.0.0.1/app' });
     const controller = new AbortController();
     const { signal } = controller;
-    const body = JSON.stringify({ query: 'select 1', params: [] });
-    const run = runSql({ headers, body, port: address.port, signal });
+    const run = runSql({ login, read: () => assert.fail('no login yet'), port: address.port, signal });
     const rejected = assert.rejects(run);
     await once(server, 'connection');
     controller.abort();

@@ -6,14 +6,13 @@ import net from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
-import { Gateway } from '../../../../src/service/postgres/network/gateway.ts';
 import { readFirstPacket } from '../../../../src/service/postgres/network/protocol.ts';
-import { freePorts } from '../../../../src/service/postgres/network/serverAddress.ts';
-import { relayLogin } from '../../../../src/service/postgres/serverless/relayLogin.ts';
+import { readClientLogin, relayLogin } from '../../../../src/service/postgres/serverless/relayLogin.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { Conversation, int32, message } from '../../../helpers/postgresConversation.ts';
 import { connectTo, eventually } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { gatewayTo } from './gatewayTo.ts';
 
 const packet = (code: number, body: Buffer | string = ''): Buffer =>
   Buffer.concat([int32(8 + Buffer.byteLength(body)), int32(code), Buffer.from(body)]);
@@ -44,35 +43,19 @@ describe('readFirstPacket', () => {
 });
 
 describe('a gateway', () => {
-  let gateway: Gateway;
-  let behind: net.Server;
   let port: number;
+  let close: () => Promise<void>;
   const received: string[] = [];
   before(async () => {
     // Answers what it gets, and closes.
-    behind = net.createServer((socket) => {
-      socket
-        .on('error', () => undefined)
-        .once('data', (chunk) => {
-          received.push(chunk.toString('hex'));
-          socket.end('x');
-        });
-    });
-    await once(behind.listen(0, '127.0.0.1'), 'listening');
-    const address = behind.address() as net.AddressInfo;
-    ({ port } = await freePorts());
-    gateway = await Gateway.listen(port, {
-      ensureRunning: async () => ({ host: '127.0.0.1', port: address.port }),
-      running: () => ({ host: '127.0.0.1', port: address.port }),
-      certificate: { certFile: '', keyFile: '' },
-      allowedOrigins: [],
-      activity: () => undefined,
-    });
+    ({ port, close } = await gatewayTo((socket) => {
+      socket.once('data', (chunk) => {
+        received.push(chunk.toString('hex'));
+        socket.end('x');
+      });
+    }));
   });
-  after(async () => {
-    await gateway.close();
-    behind.close();
-  });
+  after(async () => close());
 
   /** Sends each part only after the gateway's side has got the former ones. @returns the gateway's answer */
   async function send(parts: readonly Buffer[]): Promise<string> {
@@ -136,7 +119,7 @@ describe('messages that arrive in parts', function () {
       limitReads(relay);
       let received = '';
       client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-      const done = relayLogin(relay, port);
+      const done = readClientLogin(relay).then(async (login) => relayLogin(relay, login, port));
       for (const part of parts) {
         client.write(part);
         await nextTurn();
@@ -182,7 +165,7 @@ describe('messages that arrive in parts', function () {
         for (const leave of ['end', 'destroy'] as const) {
           const [client, relay] = duplexPair();
           limitReads(relay);
-          const done = assert.rejects(relayLogin(relay, compute.address.port));
+          const done = assert.rejects(readClientLogin(relay));
           client.resume().write(start);
           await nextTurn();
           client[leave]();

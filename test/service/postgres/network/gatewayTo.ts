@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { Gateway } from '../../../../src/service/postgres/network/gateway.ts';
+import { freePorts } from '../../../../src/service/postgres/network/serverAddress.ts';
+
+/** Starts a gateway to a server that is no Postgres. */
+export async function gatewayTo(onClient: (socket: net.Socket) => void) {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    onClient(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port: behind } = server.address() as net.AddressInfo;
+  const address = { host: '127.0.0.1', port: behind };
+  const { port } = await freePorts();
+  const gateway = await Gateway.listen(port, {
+    ensureRunning: async () => address,
+    running: () => address,
+    certificate: { certFile: '', keyFile: '' },
+    allowedOrigins: [],
+    activity: () => undefined,
+  });
+  const close = async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await gateway.close();
+  };
+  return { port, close };
+}
