@@ -64,29 +64,30 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
     void server.ended.then(() => subscription.dispose());
   }
 
+  async function start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster> {
+    await branches.ensure(compute.branchId);
+    const settings = maximumSettings(standbySettings(compute), branches.standbySettings(compute.branchId));
+    const launch = async () => launchReplica(deps, compute, settings, onLine);
+    const existing =
+      mustCopy || !isCopyUsable(deps, compute)
+        ? undefined
+        : await launch().catch((error: unknown) =>
+            onLine(`Copying ${compute.branchId} again: ${String(error)}`),
+          );
+    const server = existing ?? (await startOnNewCopy(deps, compute, launch));
+    mustCopy = false;
+    watch(compute, server, settings);
+    // Not for a new copy: if it doesn't stream, copying again wouldn't help.
+    const primary = branches.primary(compute.branchId);
+    if (existing && primary) void checkStreaming(compute, existing, primary);
+    return server;
+  }
+
   return {
-    start: async (compute, onLine) =>
-      branches.lock(compute.branchId).exclusive(async () => {
-        await branches.ensure(compute.branchId);
-        const settings = maximumSettings(
-          standbySettings(compute),
-          branches.standbySettings(compute.branchId),
-        );
-        const launch = async () => launchReplica(deps, compute, settings, onLine);
-        const existing =
-          mustCopy || !isCopyUsable(deps, compute)
-            ? undefined
-            : await launch().catch((error: unknown) =>
-                onLine(`Copying ${compute.branchId} again: ${String(error)}`),
-              );
-        const server = existing ?? (await startOnNewCopy(deps, compute, launch));
-        mustCopy = false;
-        watch(compute, server, settings);
-        // Not for a new copy: if it doesn't stream, copying again wouldn't help.
-        const primary = branches.primary(compute.branchId);
-        if (existing && primary) void checkStreaming(compute, existing, primary);
-        return server;
-      }),
+    async start(compute, onLine) {
+      const lock = branches.lock(compute.branchId);
+      return lock.shared(async () => lock.replicas(async () => start(compute, onLine)));
+    },
     stop: async (_compute, server) => server.stop(),
   };
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../helpers/call.ts';
+import { readPostmasterPid } from '../../../src/service/postgres/process/postmaster.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
 import { connectTo, eventually, query } from '../postgres/clients.ts';
 import { startControlPlane, type ControlPlane } from '../postgres/controlPlane.ts';
@@ -64,6 +65,21 @@ describe('databases and roles', () => {
       const { mtimeMs } = statSync(control);
       assert.deepEqual(await engine.catalog(branchId, 'app_owner'), first);
       assert.equal(statSync(control).mtimeMs, mtimeMs);
+    });
+
+    it('are read on one server by several at once, while a branch is made from it', async () => {
+      const { engine } = service;
+      await engine.createBranch({ id: 'br-read' });
+      const pid = () => readPostmasterPid(path.join(service.dataDir, 'postgres/branches/br-read/data'))?.pid;
+      const reads = Array.from({ length: 4 }, async () => engine.schema('br-read', 'app', 'sql'));
+      await eventually(() => pid() !== undefined);
+      const first = pid();
+      await engine.createBranch({ id: 'br-made-meanwhile', parentId: 'br-read' });
+      assert.equal(pid(), first);
+      const [schema, ...others] = await Promise.all(reads);
+      for (const other of others) assert.deepEqual(other, schema);
+      assert.equal(pid(), undefined);
+      assert.deepEqual(await engine.schema('br-made-meanwhile', 'app', 'sql'), schema);
     });
 
     it('do not include a database that Postgres was dropping when it was killed', async () => {

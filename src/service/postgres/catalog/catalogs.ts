@@ -21,7 +21,7 @@ interface CatalogReader<T, Result> {
   readonly read: (server: Postmaster) => Promise<T>;
   /** Returns what was read before. Called while no server runs. */
   readonly cached: () => T | undefined;
-  /** Called when a server that was started for the read has ended. */
+  /** Called after the read, and without other readers when a server that was started for it has ended. */
   readonly use: (found: T) => Result;
 }
 
@@ -77,15 +77,10 @@ export class Catalogs {
     { read, cached, use }: CatalogReader<T, Result>,
   ): Promise<Result> {
     const { branches } = this.#deps;
-    const lock = branches.lock(branchId);
-    // Copying the branch holds the shared lock, too, so this doesn't wait for it unless a server must be started.
-    const result = await lock.shared(async () => {
-      const primary = branches.primary(branchId);
-      const found = primary === undefined ? cached() : await read(primary);
-      return found && use(found);
+    return branches.lock(branchId).shared(async () => {
+      const known = branches.primary(branchId) === undefined ? cached() : undefined;
+      return use(known ?? (await withBranchServer(this.#deps, branchId, read)));
     });
-    if (result !== undefined) return result;
-    return lock.exclusive(async () => use(cached() ?? (await withBranchServer(this.#deps, branchId, read))));
   }
 
   /** Doesn't wait for the branch's data, which another call may be creating. */
@@ -135,7 +130,7 @@ export class Catalogs {
 
   #remember(branchId: string, rows: CatalogRows): void {
     const { branches } = this.#deps;
-    if (branches.primary(branchId) === undefined)
+    if (branches.primary(branchId) === undefined && !branches.lock(branchId).ownServer.isUsed)
       this.#idle.set(branchId, { version: branches.version(branchId), rows });
   }
 

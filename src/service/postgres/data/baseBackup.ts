@@ -1,6 +1,6 @@
 /**
- * Copies the data of a branch: by a base backup while its primary runs (Postgres manual, "Making a Base Backup Using the
- * Low Level API"), else directly, once it is shut down. The caller holds or shares the branch's lock.
+ * Copies the data of a branch: by a base backup while a server runs on it or must recover it (Postgres manual, "Making a Base
+ * Backup Using the Low Level API"), else directly. The caller holds or shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
 import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
@@ -23,12 +23,17 @@ const PER_SERVER_FILES =
 const FILES_IN_USE =
   /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
 
-/** Copies the data into a new folder. The copy can recover by itself. */
+/** Copies the data into a new folder, and creates it first if it is missing. The copy can recover by itself. @throws {EngineError} */
 export async function copyData(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
-  const primary = deps.branches.primary(branchId);
-  const from = deps.branches.folder(branchId);
-  if (primary !== undefined) return sharedBackup(deps, primary)({ from, to });
-  await prepareCopy(deps, branchId);
+  const { branches } = deps;
+  const from = await branches.ensure(branchId);
+  const { ownServer } = branches.lock(branchId);
+  if (branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(from))
+    return ownServer.without(async () => copyFiles(deps, { from, to }));
+  return withBranchServer(deps, branchId, async (server) => sharedBackup(deps, server)({ from, to }));
+}
+
+async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<void> {
   const firstNeeded = walFileOfCheckpoint(from);
   const omit = (file: string) => {
     const name = path.basename(file);
@@ -37,19 +42,12 @@ export async function copyData(deps: ServerDependencies, branchId: string, to: s
   await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
 }
 
-/**
- * Creates data that is missing, and recovers it after a crash, unless a primary runs. Calls that share the branch's lock wait
- * for this, so none copies the data while a server recovers it. @throws {EngineError}
- */
+/** Creates data that is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
 export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
   const { branches } = deps;
-  await branches.lock(branchId).serialize(async () => {
-    const dataDir = await branches.ensure(branchId);
-    if (branches.primary(branchId) !== undefined || isShutDown(dataDir)) return;
+  const dataDir = await branches.ensure(branchId);
+  if (branches.primary(branchId) === undefined && !isShutDown(dataDir))
     await withBranchServer(deps, branchId, async () => undefined);
-    if (!isShutDown(dataDir))
-      throw new EngineError(`Postgres could not recover branch ${branchId} after a crash`);
-  });
 }
 
 interface Copy {
@@ -58,36 +56,36 @@ interface Copy {
 }
 
 /**
- * Copies of a primary's data that are asked for at the same time share a backup, with its connection, its checkpoint and one of
- * the primary's ten replication slots. Copies for replicas don't: they have the branch's lock alone.
+ * Copies of a server's data that are asked for at the same time share a backup, with its connection, its checkpoint and one of
+ * the server's ten replication slots. Copies for replicas don't: they are made one at a time.
  */
 const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
 
-function sharedBackup(deps: ServerDependencies, primary: Postmaster): (copy: Copy) => Promise<void> {
+function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy) => Promise<void> {
   const backup =
-    sharedBackups.get(primary) ??
+    sharedBackups.get(server) ??
     inBatches(async (copies: readonly Copy[]) => {
-      const { session, first, last } = await takeBaseBackup(deps, primary, copies);
+      const { session, first, last } = await takeBaseBackup(deps, server, copies);
       try {
         await inParallel(copies, async (copy) => copyWal(copy, first, last));
       } finally {
         await session.end();
       }
     });
-  sharedBackups.set(primary, backup);
+  sharedBackups.set(server, backup);
   return backup;
 }
 
 /**
  * Copies the data without the WAL.
- * @returns the first and the last WAL file that the copies need to recover. The primary keeps them until the session ends
+ * @returns the first and the last WAL file that the copies need to recover. The server keeps them until the session ends
  */
 export async function takeBaseBackup(
   deps: ServerDependencies,
-  primary: Postmaster,
+  server: Postmaster,
   copies: readonly Copy[],
 ): Promise<{ readonly session: Client; readonly first: string; readonly last: string }> {
-  const session = await connectAsSuperuser(deps, primary.address);
+  const session = await connectAsSuperuser(deps, server.address);
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
     await session.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);

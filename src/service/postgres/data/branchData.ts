@@ -6,6 +6,7 @@ import { Emitter } from '../../../base/event.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
+import { BranchLock } from './branchLock.ts';
 import { writePrivateFile } from './files.ts';
 import { branchLogin, type BranchLogin } from './logins.ts';
 import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
@@ -17,7 +18,7 @@ export interface ServerDependencies extends EngineDependencies {
 
 export class BranchData {
   readonly #deps: EngineDependencies;
-  readonly #locks = new Map<string, SharedLock>();
+  readonly #locks = new Map<string, BranchLock>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #primaryStarted = new Emitter<string>();
   /** With the id of the branch. */
@@ -29,12 +30,9 @@ export class BranchData {
     this.#deps = deps;
   }
 
-  /**
-   * The lock of the branch's data: exclusive for starting or stopping a server on the data, shared for copying or reading it.
-   * Do not take it again inside the work, which would wait for itself.
-   */
-  lock(branchId: string): SharedLock {
-    const lock = this.#locks.get(branchId) ?? new SharedLock();
+  /** The lock of the branch's data. */
+  lock(branchId: string): BranchLock {
+    const lock = this.#locks.get(branchId) ?? new BranchLock();
     this.#locks.set(branchId, lock);
     return lock;
   }
@@ -85,14 +83,15 @@ export class BranchData {
     return String(statSync(control, { bigint: true }).mtimeNs);
   }
 
-  /** Returns the branch's data directory; creates it if missing. The caller holds the branch's lock. @throws {EngineError} */
+  /** Returns the branch's data directory; creates it if missing. The caller holds or shares the branch's lock. @throws {EngineError} */
   async ensure(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
-    if (!existsSync(dataDir)) {
+    await this.lock(branchId).creation(async () => {
+      if (existsSync(dataDir)) return;
       const login = this.login(branchId);
       await this.#template();
       await copyTemplate(this.#deps, dataDir, login);
-    }
+    });
     this.#checkVersion(branchId, dataDir);
     return dataDir;
   }
@@ -139,27 +138,5 @@ export class BranchData {
       `Branch ${branchId} has data of Postgres ${version}, but the Postgres found is ${major}: ` +
         `name the folder of a Postgres ${version}, or use another data directory`,
     );
-  }
-}
-
-/** A readers–writer lock. A writer waits for all earlier work, a reader for earlier writers only. */
-class SharedLock {
-  #lastWriter: Promise<unknown> = Promise.resolve();
-  readonly #readers = new Set<Promise<unknown>>();
-  /** For readers: runs work one at a time. */
-  readonly serialize = limitConcurrency(1);
-
-  /** Runs `work` alone. */
-  async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const result = Promise.allSettled([this.#lastWriter, ...this.#readers]).then(work);
-    this.#lastWriter = result;
-    return result;
-  }
-
-  /** Runs `work` together with others that share the lock. */
-  async shared<T>(work: () => Promise<T>): Promise<T> {
-    const result = Promise.allSettled([this.#lastWriter]).then(work);
-    this.#readers.add(result);
-    return result.finally(() => this.#readers.delete(result));
   }
 }

@@ -1,4 +1,4 @@
-/** The copy of a branch on which a read replica runs. The caller holds the branch's lock. */
+/** The copy of a branch on which a read replica runs. The caller shares the branch's lock. */
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';

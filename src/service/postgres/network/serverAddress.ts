@@ -22,7 +22,9 @@ export interface ServerAddress {
  */
 export async function addressOf(storage: Storage, name: string): Promise<ServerAddress> {
   const { loopbackPorts } = storage;
-  const port = loopbackPorts.get(name) ?? (await freePorts(new Set(loopbackPorts.values()))).port;
+  const found = loopbackPorts.get(name) ?? (await freePorts(new Set(loopbackPorts.values()))).port;
+  // Another call may have chosen a port in the meantime.
+  const port = loopbackPorts.get(name) ?? found;
   loopbackPorts.set(name, port);
   return { host: process.platform === 'win32' ? LOOPBACK : storage.socketFolder(name), port };
 }

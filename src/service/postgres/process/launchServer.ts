@@ -86,9 +86,9 @@ async function startServer(deps: ServerDependencies, start: StartOptions): Promi
 const SMALLEST_SIZE = 0.25;
 
 /**
- * Runs the service's own work on a branch with its running primary, or else with a server that runs for this work only, so
- * that it wakes no compute. Clients can't reach that server, because it listens in the private socket folder and no compute's
- * address leads to it. The caller holds the branch's lock. @throws {EngineError}
+ * Runs the service's own work on a branch with its running primary, or else with a server for such work only, so that it wakes
+ * no compute. Clients can't reach that server, because it listens in the private socket folder and no compute's address leads
+ * to it. The caller holds or shares the branch's lock. @throws {EngineError}
  */
 export async function withBranchServer<T>(
   deps: ServerDependencies,
@@ -98,12 +98,8 @@ export async function withBranchServer<T>(
   deps.shutdownSignal.throwIfAborted();
   const primary = deps.branches.primary(branchId);
   if (primary !== undefined) return work(primary);
-  const server = await startPrivately(deps, branchId);
-  try {
-    return await work(server);
-  } finally {
-    await server.stop();
-  }
+  const { ownServer } = deps.branches.lock(branchId);
+  return ownServer.use(async () => startPrivately(deps, branchId), work);
 }
 
 async function startPrivately(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
@@ -127,7 +123,7 @@ async function startPrivately(deps: ServerDependencies, branchId: string): Promi
 export async function checkSettings(deps: ServerDependencies, compute: ComputeSpec): Promise<void> {
   const settings = userSettings(compute.pgSettings);
   if (settings.size === 0) return;
-  await deps.branches.lock(compute.branchId).exclusive(async () => {
+  await deps.branches.lock(compute.branchId).shared(async () => {
     const dataDir = await deps.branches.ensure(compute.branchId);
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
