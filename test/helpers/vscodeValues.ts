@@ -128,6 +128,8 @@ const listenersOf =
 export const quickPicks: FakeQuickPick[] = [];
 
 interface FakeTerminal {
+  readonly shellPath?: string;
+  readonly shellArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string | null>>;
 }
 

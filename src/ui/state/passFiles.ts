@@ -31,7 +31,8 @@ export class PassFiles implements Disposable {
   }
 
   /**
-   * Opens a terminal with the path of a new file in its environment. Removes PGPASSWORD, which libpq would prefer.
+   * Opens a terminal with the path of a new file in its environment.
+   * @param options without PGPASSWORD, which libpq would prefer
    * @param line a secret, see `passFileLine`
    */
   openTerminal(options: TerminalOptions, line: string): Terminal {
@@ -39,7 +40,7 @@ export class PassFiles implements Disposable {
     const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
     const file = path.join(folder, 'pgpass');
     writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
-    const env = { ...options.env, PGPASSFILE: file, PGPASSWORD: null };
+    const env = { ...options.env, PGPASSFILE: file };
     const terminal = window.createTerminal({ ...options, env });
     this.#folders.set(terminal, folder);
     this.#subscription ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));

@@ -54,7 +54,8 @@ describe('a connection', () => {
     otherExtensions: clients.folders,
     // The text of a terminal is in the page only without a GPU.
     settings: { 'terminal.integrated.gpuAcceleration': 'off' },
-    env: { PGSERVICEFILE: services },
+    // Of the user's environment, only the file of services counts.
+    env: { PGSERVICEFILE: services, PGSERVICE: 'production', PGHOSTADDR: '127.0.0.9', PGPASSWORD: 'x' },
   });
   const service = useService({ postgres: true });
   let host: string;

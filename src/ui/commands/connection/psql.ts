@@ -3,6 +3,7 @@ import { commands, env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vsc
 import type { Credentials } from '../../../api/records/connectionUri.ts';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../../../model/connection/connectionStrings.ts';
+import { LIBPQ_VARIABLES } from '../../../model/connection/libpqVariables.ts';
 import { passFileLine } from '../../../model/connection/serviceFile.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { hasRemedy } from '../../text/errorMessage.ts';
@@ -13,6 +14,12 @@ import { requireTrust } from '../../state/trust.ts';
 import { pickRecord } from './host.ts';
 import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window.ts';
+
+/** VS Code removes a variable that is null. Otherwise PGHOSTADDR and others would send psql to another server. */
+const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [name, null]));
+
+/** While the local service isn't running, another program may listen at the address. It must not get the password. */
+const LOCAL_SECURITY = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
@@ -33,8 +40,7 @@ export const openPsql: Command = async (context, argument, run) => {
     iconPath: new ThemeIcon('database'),
     shellPath: program,
     shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
-    // While the local service isn't running, another program may listen at the address. It must not get the password.
-    env: isLocalCompute(compute) ? { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' } : {},
+    env: { ...withoutLibpqVariables, ...(isLocalCompute(compute) && LOCAL_SECURITY) },
   };
   // Without a password, psql asks for it.
   const terminal =
