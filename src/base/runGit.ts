@@ -1,32 +1,50 @@
-/** Runs git without letting the repository's configuration run other programs. */
+/** Runs git without letting its configuration run other programs. */
 import { execFile } from 'node:child_process';
 
 export interface GitResult {
-  /** The exit code; undefined if git couldn't be run. */
+  /** The exit code; undefined if git couldn't be run, or was too slow. */
   readonly code: number | undefined;
   readonly stdout: string;
+  /** Why it couldn't be run, if so. */
   readonly stderr: string;
 }
 
 export type RunGit = (folder: string, ...args: readonly string[]) => Promise<GitResult>;
+
+/** Milliseconds. */
+const MAX_TIME = 10_000;
+/** Bytes: the names of a hundred thousand branches. */
+const MAX_OUTPUT = 16 * 1024 * 1024;
 
 /** @param program the path of git, or its name to find it in PATH */
 export const gitRunner =
   (program: () => string): RunGit =>
   (folder, ...args) =>
     new Promise((resolve) => {
-      const options = { env: gitEnvironment(), timeout: 10_000, windowsHide: true };
+      const options = { env: gitEnvironment(), timeout: MAX_TIME, maxBuffer: MAX_OUTPUT, windowsHide: true };
       execFile(program(), ['-C', folder, ...SAFE_OPTIONS, ...args], options, (error, stdout, stderr) => {
-        const code = error === null ? 0 : error.code;
-        resolve({ code: typeof code === 'number' ? code : undefined, stdout, stderr });
+        const { code = 0, message = '' } = error ?? {};
+        if (typeof code === 'number') resolve({ code, stdout, stderr });
+        else resolve({ code: undefined, stdout, stderr: code === null ? TOO_SLOW : message });
       });
     });
 
+/** The message of a failed git. */
+export const gitMessage = ({ stderr }: Pick<GitResult, 'stderr'>): string => stderr.trim() || 'git failed';
+
+const TOO_SLOW = `git didn't end in ${MAX_TIME / 1000} seconds`;
+
+/** Also overrides the configuration in variables. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
+
+/** Such as `safe.directory`, without which git rejects the repository of another user. */
+const CONFIGURATION = /^GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)$/i;
 
 function gitEnvironment(): NodeJS.ProcessEnv {
   // GIT_DIR and others can select another repository.
-  const environment = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
+  const environment = Object.entries(process.env).filter(
+    ([name]) => !/^GIT_/i.test(name) || CONFIGURATION.test(name),
+  );
   return {
     ...Object.fromEntries(environment),
     GIT_OPTIONAL_LOCKS: '0',

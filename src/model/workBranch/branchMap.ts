@@ -3,7 +3,7 @@
  * map, and git locks it and renames or deletes an entry with its git branch. It contains no secret.
  */
 import { isBranchId, isId } from '../../api/records/ids.ts';
-import type { RunGit } from '../../base/runGit.ts';
+import { gitMessage, type GitResult, type RunGit } from '../../base/runGit.ts';
 
 /** A database branch. `account` is an `accountId`. */
 export interface BranchRef {
@@ -25,6 +25,8 @@ export interface BranchMap {
   /** The parent of new branches, if the user chose one. */
   readonly parent: BranchRef | undefined;
   readonly created: readonly CreatedBranch[];
+  /** Whether the file system ignores case, so that HEAD may have a branch's name in another case. */
+  readonly ignoresCase: boolean;
 }
 
 const SECTION = 'hostedPostgres';
@@ -43,26 +45,54 @@ export const isSameBranch = (one: BranchRef | undefined, other: BranchRef | 'non
 export const isInMap = ({ branches, parent, created }: BranchMap, ref: BranchRef): boolean =>
   [...branches.values(), parent, ...created].some((mapped) => isSameBranch(ref, mapped));
 
-/** Skips invalid entries. @param folder in the repository */
+type CaseRule = Pick<BranchMap, 'ignoresCase'>;
+
+export const isSameGitBranch = ({ ignoresCase }: CaseRule, one: string, other: string): boolean =>
+  one === other || (ignoresCase && one.toLowerCase() === other.toLowerCase());
+
+/** The name that the map has for a git branch, or else the given one. */
+export function nameInMap(map: BranchMap, gitBranch: string): string {
+  if (map.branches.has(gitBranch)) return gitBranch;
+  return [...map.branches.keys()].find((name) => isSameGitBranch(map, name, gitBranch)) ?? gitBranch;
+}
+
+/** Skips invalid entries. @param folder in the repository. @throws {Error} with git's message if git rejects it */
 export async function readBranchMap(runGit: RunGit, folder: string): Promise<BranchMap> {
-  const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*)$`.toLowerCase();
-  const { stdout } = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
+  const pattern = `^(branch\\..*\\.${SECTION}|${SECTION}\\..*|core\\.ignorecase)$`.toLowerCase();
+  const result = await runGit(folder, 'config', '--local', '-z', '--get-regexp', pattern);
+  // 1: it has no such entry.
+  if (result.code !== 0 && result.code !== 1) throw await explainFailure(runGit, folder, result);
   const branches = new Map<string, BranchRef | 'none'>();
   const created: CreatedBranch[] = [];
   let parent: BranchRef | undefined;
   let isFollowed = false;
-  for (const entry of stdout.split('\0')) {
+  let ignoresCase = false;
+  for (const entry of result.stdout.split('\0')) {
     const key = entry.replace(/\n.*$/s, '');
     const value = entry.slice(key.length + 1);
     const [ref, gitBranch] = parseRef(value);
     const mapped = /^branch\.(.*)\.hostedpostgres$/s.exec(key)?.[1];
     if (mapped !== undefined && (ref !== undefined || value === 'none')) branches.set(mapped, ref ?? 'none');
     if (key === KEYS.follow.toLowerCase()) isFollowed = value === 'true';
+    if (key === 'core.ignorecase') ignoresCase = /^(?:true|yes|on|1)$/i.test(value);
     if (key === KEYS.parent.toLowerCase()) parent = ref;
     if (key === KEYS.created.toLowerCase() && ref !== undefined && gitBranch !== undefined)
       created.push({ ...ref, gitBranch });
   }
-  return { isFollowed, branches, parent, created };
+  return { isFollowed, branches, parent, created, ignoresCase };
+}
+
+/** If git fails, for example because the repository has another owner, the given map is kept. */
+export async function readMapOrKeep(
+  runGit: RunGit,
+  folder: string,
+  before: BranchMap,
+): Promise<{ readonly map: BranchMap; readonly gitProblem: string | undefined }> {
+  try {
+    return { map: await readBranchMap(runGit, folder), gitProblem: undefined };
+  } catch (error) {
+    return { map: before, gitProblem: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 export const EMPTY_MAP: BranchMap = {
@@ -70,13 +100,20 @@ export const EMPTY_MAP: BranchMap = {
   branches: new Map(),
   parent: undefined,
   created: [],
+  ignoresCase: false,
 };
+
+/** `git config` doesn't say why git rejects a repository, such as one of another user. */
+async function explainFailure(runGit: RunGit, folder: string, failed: GitResult): Promise<Error> {
+  const repository = await runGit(folder, 'rev-parse', '--git-dir');
+  return new Error(gitMessage(repository.code === 0 ? failed : repository));
+}
 
 /** Writes the map. Each function @throws {Error} with git's message if git rejects it */
 export function branchMapWriter(runGit: RunGit, folder: string) {
   const config = async (...args: readonly string[]): Promise<void> => {
-    const { code, stderr } = await runGit(folder, 'config', '--local', ...args);
-    if (code !== 0) throw new Error(stderr.trim() || 'git failed');
+    const result = await runGit(folder, 'config', '--local', ...args);
+    if (result.code !== 0) throw await explainFailure(runGit, folder, result);
   };
   return {
     setFollowed: (isFollowed: boolean) => config(KEYS.follow, String(isFollowed)),

@@ -13,6 +13,8 @@ export interface Facts {
   /** Whether the checked-out branch is, or may be, the repository's default branch. */
   readonly isDefaultBranch: boolean;
   readonly map: BranchMap;
+  /** Git's message if it has failed, so that `map` is an earlier one. */
+  readonly gitProblem: string | undefined;
   /** `none`: no file, or no variable in it. */
   readonly file: 'writable' | 'none' | 'unsaved' | 'tracked' | FileProblem;
   /** The branch of the host in the file; undefined if the host isn't known. */
@@ -38,6 +40,7 @@ export type StopReason =
   | 'tracked'
   | 'notWritten'
   | 'otherAccount'
+  | 'gitFailed'
   | FileProblem
   | TargetProblem;
 
@@ -51,7 +54,7 @@ export type Decision =
   | { readonly kind: 'keep'; readonly reason: KeepReason }
   /** The git branch has no database branch yet. */
   | { readonly kind: 'ask' }
-  | { readonly kind: 'stopped'; readonly reason: StopReason }
+  | { readonly kind: 'stopped'; readonly reason: StopReason; readonly message?: string }
   /** Point the file to the branch, if it can be used. */
   | { readonly kind: 'switch'; readonly target: BranchRef };
 
@@ -61,10 +64,11 @@ export type AskReason = 'unmapped' | 'missing' | 'shared';
 /** What to ask about the checked-out git branch, once. */
 export function questionOf(
   decision: Decision,
-  { git, isFollowedByNeon, map, lacksOwn, isDefaultBranch }: Facts,
+  { git, isFollowedByNeon, map, gitProblem, lacksOwn, isDefaultBranch }: Facts,
 ): AskReason | undefined {
   if (decision.kind === 'ask') return 'unmapped';
   const { branch, pause } = git;
+  if (gitProblem !== undefined) return undefined;
   if (branch === undefined || pause !== undefined || isDefaultBranch || isFollowedByNeon) return undefined;
   const mapped = map.branches.get(branch);
   if (lacksOwn === 'missing') return mapped === 'none' ? undefined : lacksOwn;
@@ -72,7 +76,8 @@ export function questionOf(
 }
 
 export function decide(facts: Facts): Decision {
-  const { git, map } = facts;
+  const { git, map, gitProblem } = facts;
+  if (gitProblem !== undefined) return { kind: 'stopped', reason: 'gitFailed', message: gitProblem };
   // Two programs that write one file would get in each other's way.
   if (facts.isFollowedByNeon) return { kind: 'keep', reason: 'byNeon' };
   if (!map.isFollowed) return { kind: 'nothing' };

@@ -5,7 +5,8 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { readUserText } from '../../base/readUserFile.ts';
-import type { RunGit } from '../../base/runGit.ts';
+import { gitMessage, type RunGit } from '../../base/runGit.ts';
+import { isSameGitBranch, type BranchMap } from './branchMap.ts';
 import type { WatchedFiles } from './watchFiles.ts';
 
 /** A worktree of a repository, or the repository's only one. */
@@ -99,7 +100,7 @@ export async function readGitBranches(runGit: RunGit, folder: string): Promise<R
     runGit(folder, 'worktree', 'list', '--porcelain'),
   ]);
   const failed = results.find(({ code }) => code !== 0);
-  if (failed !== undefined) throw new Error(failed.stderr.trim() || 'git failed');
+  if (failed !== undefined) throw new Error(gitMessage(failed));
   const lines = results.flatMap(({ stdout }) => stdout.split('\n'));
   return new Set(lines.flatMap((line) => /^branch refs\/heads\/(.+)$/.exec(line)?.[1] ?? []));
 }
@@ -111,13 +112,27 @@ export async function readGitBranches(runGit: RunGit, folder: string): Promise<R
 export async function isDefaultBranch(
   repository: Repository,
   branch: string,
+  map: Pick<BranchMap, 'ignoresCase'>,
   runGit: RunGit,
 ): Promise<boolean> {
-  const { commonDir } = repository;
-  const remote = await readUserText(path.join(commonDir, 'refs', 'remotes', 'origin', 'HEAD'), commonDir);
-  const name = remote?.match(/^ref: refs\/remotes\/origin\/(.+?)\s*$/)?.[1];
-  if (name !== undefined) return branch === name;
-  if (branch === 'main' || branch === 'master') return true;
+  const isBranch = (name: string) => isSameGitBranch(map, name, branch);
+  const names = await defaultsOfRemotes(repository);
+  if (names.length > 0) return names.some(isBranch);
+  if (isBranch('main') || isBranch('master')) return true;
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');
-  return branch === stdout.trim();
+  return isBranch(stdout.trim());
+}
+
+/** The default branch of `origin`, or else that of each other remote. */
+async function defaultsOfRemotes({ commonDir }: Repository): Promise<readonly string[]> {
+  const folder = path.join(commonDir, 'refs', 'remotes');
+  const remotes = await readdir(folder).catch((): string[] => []);
+  const read = remotes.map(async (remote) => {
+    const head = await readUserText(path.join(folder, remote, 'HEAD'), commonDir);
+    const [, of, name] = /^ref: refs\/remotes\/([^/]+)\/(.+?)\s*$/.exec(head ?? '') ?? [];
+    return of === remote && name !== undefined ? [{ remote, name }] : [];
+  });
+  const found = (await Promise.all(read)).flat();
+  const origin = found.filter(({ remote }) => remote === 'origin');
+  return (origin.length > 0 ? origin : found).map(({ name }) => name);
 }

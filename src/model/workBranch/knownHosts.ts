@@ -26,6 +26,12 @@ export interface KnownBranch extends BranchRef {
 export const isExpired = (known: KnownBranch | undefined, now = Date.now()): boolean =>
   known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
 
+/** Why a branch can't be used, as far as it is known without a request. */
+export function knownProblem(known: KnownBranch | undefined): 'deleted' | 'expired' | undefined {
+  if (known?.isDeleted === true) return 'deleted';
+  return isExpired(known) ? 'expired' : undefined;
+}
+
 /** The least recently used hosts are dropped. */
 const MAX_HOSTS = 200;
 

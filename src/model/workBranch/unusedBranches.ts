@@ -2,7 +2,13 @@
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import { deletionProblem } from '../inventory/branchStatus.ts';
-import { isSameBranch, type BranchMap, type BranchRef, type CreatedBranch } from './branchMap.ts';
+import {
+  isSameBranch,
+  isSameGitBranch,
+  type BranchMap,
+  type BranchRef,
+  type CreatedBranch,
+} from './branchMap.ts';
 
 interface LocalFacts {
   readonly map: BranchMap;
@@ -56,8 +62,11 @@ const isKept = (list: BranchList, branch: Branch): boolean =>
   branch.protected === true || deletionProblem(list, branch) !== undefined;
 
 function createdWithoutUse({ map, gitBranches, inFiles }: LocalFacts): readonly CreatedBranch[] {
-  const mapped = [...map.branches].flatMap(([gitBranch, ref]) => (gitBranches.has(gitBranch) ? [ref] : []));
-  const created = map.created.filter(({ gitBranch }) => gitBranches.has(gitBranch));
+  const existing = [...gitBranches];
+  const exists = (name: string) =>
+    gitBranches.has(name) || (map.ignoresCase && existing.some((each) => isSameGitBranch(map, each, name)));
+  const mapped = [...map.branches].flatMap(([gitBranch, ref]) => (exists(gitBranch) ? [ref] : []));
+  const created = map.created.filter(({ gitBranch }) => exists(gitBranch));
   const used = [...mapped, ...created, map.parent, ...inFiles];
   return map.created.filter((each) => !used.some((ref) => isSameBranch(each, ref)));
 }

@@ -8,22 +8,14 @@ import type { Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
-import { EMPTY_MAP, isSameBranch, readBranchMap, type BranchRef } from './branchMap.ts';
+import { EMPTY_MAP, isSameBranch, nameInMap, readMapOrKeep, type BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl } from '../connection/databaseUrl.ts';
-import {
-  decide,
-  questionOf,
-  type AskReason,
-  type Decision,
-  type Facts,
-  type StopReason,
-  type TargetProblem,
-} from './decide.ts';
+import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
 import type { EnvValue, ReadVariable } from './envVariable.ts';
 import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
 import { findRepository, isDefaultBranch, readGitState, stateFiles, type Repository } from './gitState.ts';
-import { isExpired, type KnownBranch, type KnownHosts } from './knownHosts.ts';
+import { knownProblem, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
 import { branchesInOtherWorktrees, type UnreadFolder } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
@@ -65,6 +57,7 @@ const NO_STATE: WorkFolderState = {
   repository: undefined,
   git: { branch: undefined, pause: undefined },
   map: EMPTY_MAP,
+  gitProblem: undefined,
   isFollowedByNeon: false,
   isDefaultBranch: false,
   file: 'none',
@@ -222,12 +215,12 @@ export class WorkFolder implements Disposable {
     const readsGit = this.#isActive || !knownHosts.isEmpty;
     const repository = readsGit ? await findRepository(this.folder) : undefined;
     if (repository === undefined) return { ...NO_STATE, host, current, value, path };
-    const [git, map, others] = await Promise.all([
+    const [{ pause, branch: checkedOut }, { map, gitProblem }, others] = await Promise.all([
       readGitState(repository, runGit),
-      readBranchMap(runGit, this.folder),
+      readMapOrKeep(runGit, this.folder, this.#state.map),
       branchesInOtherWorktrees(this.folder, repository, knownHosts, readOther),
     ]);
-    const { branch } = git;
+    const branch = checkedOut && nameInMap(map, checkedOut);
     if (branch !== this.#undone) this.#undone = undefined;
     const mapped = branch === undefined ? undefined : map.branches.get(branch);
     const target = mapped === 'none' ? undefined : mapped;
@@ -241,11 +234,14 @@ export class WorkFolder implements Disposable {
     const lacksOwn = file === 'none' ? 'missing' : sharedWith === undefined ? undefined : 'shared';
     return {
       repository,
-      git,
+      git: { branch, pause },
       map,
+      gitProblem,
       isFollowedByNeon: await isFollowedByNeon(repository.worktree),
       isDefaultBranch:
-        branch !== undefined && mapped === undefined && (await isDefaultBranch(repository, branch, runGit)),
+        branch !== undefined &&
+        mapped === undefined &&
+        (await isDefaultBranch(repository, branch, map, runGit)),
       file: isSwitch && (await gitIgnored(runGit, path)) === 'tracked' ? 'tracked' : file,
       value,
       path,
@@ -256,14 +252,8 @@ export class WorkFolder implements Disposable {
       lacksOwn: isLinked && others.branches.length > 0 ? lacksOwn : undefined,
       isUndone: this.#undone !== undefined,
       account: account(),
-      problem: this.#knownProblem(target),
+      problem: knownProblem(target && knownHosts.find(target)),
     };
-  }
-
-  #knownProblem(target: BranchRef | undefined): TargetProblem | undefined {
-    const knownBranch = target && this.#deps.knownHosts.find(target);
-    if (knownBranch?.isDeleted === true) return 'deleted';
-    return isExpired(knownBranch) ? 'expired' : undefined;
   }
 
   #update(change: Partial<WorkFolderState>): void {

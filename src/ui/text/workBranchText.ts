@@ -71,7 +71,7 @@ export function decisionText(decision: Decision, gitBranch: string): string | un
     case 'keep':
       return keepText(decision.reason, gitBranch);
     case 'stopped':
-      return stopText(decision.reason);
+      return stopText(decision.reason, decision.message);
     case 'nothing':
     case 'switch':
       return undefined;
@@ -93,7 +93,7 @@ function keepText(reason: KeepReason, gitBranch: string): string {
   return texts[reason];
 }
 
-function stopText(reason: StopReason): string {
+function stopText(reason: StopReason, message = ''): string {
   const texts: Record<StopReason, string> = {
     ...fileProblemTexts(l10n.t('The file')),
     noValue: l10n.t('The file has no connection string.'),
@@ -101,6 +101,7 @@ function stopText(reason: StopReason): string {
     unsaved: l10n.t('The file has unsaved changes.'),
     notWritten: l10n.t("The file couldn't be written. The log says why."),
     tracked: l10n.t('The file is part of the repository.'),
+    gitFailed: l10n.t('Git failed: {0}', sanitize(message.split('\n')[0] ?? '')),
     otherAccount: l10n.t('The database branch belongs to another account.'),
     deleted: l10n.t('The database branch was deleted.'),
     expired: l10n.t('The database branch has expired.'),

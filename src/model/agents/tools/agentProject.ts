@@ -1,5 +1,6 @@
 /** Which project an agent means if it names none. */
-import { EMPTY_MAP, readBranchMap } from '../../workBranch/branchMap.ts';
+import { EMPTY_MAP, readBranchMap, type BranchMap } from '../../workBranch/branchMap.ts';
+import { findRepository } from '../../workBranch/gitState.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -19,12 +20,21 @@ export async function findAgentProject({
   input,
   folder,
 }: ToolCall<{ readonly projectId?: string | undefined }>): Promise<AgentProject> {
-  const { parent, branches } = folder === undefined ? EMPTY_MAP : await readBranchMap(deps.runGit, folder);
+  const { parent, branches } = await mapOf(deps, folder).catch((error: unknown) => {
+    if (input.projectId === undefined) throw error;
+    return EMPTY_MAP;
+  });
   const mapped = [parent, ...branches.values()].filter((ref) => ref !== undefined && ref !== 'none');
   const ofRepository = mapped.find((ref) => ref.account === account)?.projectId;
   const projectId = input.projectId ?? ofRepository ?? (await requireOnlyProject(deps));
   const isHere = parent?.account === account && parent.projectId === projectId;
   return { projectId, parentId: isHere ? parent.branchId : undefined };
+}
+
+/** @throws {Error} for the agent if git fails */
+async function mapOf({ runGit }: ToolCall<unknown>['deps'], folder: string | undefined): Promise<BranchMap> {
+  const isInRepository = folder !== undefined && (await findRepository(folder)) !== undefined;
+  return isInRepository ? await readBranchMap(runGit, folder) : EMPTY_MAP;
 }
 
 async function requireOnlyProject({ inventory }: ToolCall<unknown>['deps']): Promise<string> {

@@ -66,5 +66,6 @@ async function startFromCurrent(context: CommandContext, git: GitFolder): Promis
   await writer.setParent(ref);
   const isProduction = guards.cachedMark(ref) === 'production';
   if (map.branches.has(gitBranch) || isProduction || !isSameBranch(ref, current)) return;
-  if (await isDefaultBranch(repository, gitBranch, runGit)) await mapBranch(context, git, ref, parent.name);
+  if (await isDefaultBranch(repository, gitBranch, map, runGit))
+    await mapBranch(context, git, ref, parent.name);
 }

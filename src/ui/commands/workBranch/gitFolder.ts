@@ -3,6 +3,8 @@ import { l10n, Uri, window, workspace, type WorkspaceFolder } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import {
   branchMapWriter,
+  isSameGitBranch,
+  nameInMap,
   readBranchMap,
   type BranchMap,
   type BranchMapWriter,
@@ -38,11 +40,17 @@ export async function pickGitFolder(
   if (folder === undefined) return undefined;
   const repository = await requireRepository(folder);
   const { gitBranch: named } = fieldsOf(argument);
-  const gitBranch = typeof named === 'string' ? named : (await readGitState(repository, runGit)).branch;
-  if (gitBranch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
+  const branch = typeof named === 'string' ? named : (await readGitState(repository, runGit)).branch;
+  if (branch === undefined) throw new Error(l10n.t('No Git branch is checked out.'));
   const { fsPath } = folder.uri;
   const map = await readBranchMap(runGit, fsPath);
-  return { folder, repository, gitBranch, map, writer: branchMapWriter(runGit, fsPath) };
+  return {
+    folder,
+    repository,
+    gitBranch: nameInMap(map, branch),
+    map,
+    writer: branchMapWriter(runGit, fsPath),
+  };
 }
 
 /** @param argument see `pickGitFolder`. @returns undefined if the user canceled */
@@ -54,8 +62,9 @@ export const pickWorkFolder = async (
   folderOf(argument) ?? activeFolder() ?? workFolders.shown?.folder ?? (await pickFolder(title));
 
 /** Whether the git branch is checked out, as it may no longer be after a question. */
-export async function isCheckedOut({ repository, gitBranch }: GitFolder): Promise<boolean> {
-  return (await readGitState(repository, runGit)).branch === gitBranch;
+export async function isCheckedOut({ repository, gitBranch, map }: GitFolder): Promise<boolean> {
+  const { branch } = await readGitState(repository, runGit);
+  return branch !== undefined && isSameGitBranch(map, branch, gitBranch);
 }
 
 /** Maps the git branch to a database branch with this name, also in `.neon`. Call it in trusted workspaces only. @throws {Error} */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import {
@@ -6,6 +8,7 @@ import {
   type BranchMapWriter,
   EMPTY_MAP,
   isInMap,
+  nameInMap,
   readBranchMap,
   type BranchRef,
 } from '../../../../src/model/workBranch/branchMap.ts';
@@ -26,9 +29,48 @@ describe('The map of git branches to database branches', () => {
     writer = branchMapWriter(runGit, repository.folder);
   });
 
-  it('is empty at first, and outside of repositories', async () => {
-    assert.deepEqual(await read(), EMPTY_MAP);
-    assert.deepEqual(await read(temporaryFolder()), EMPTY_MAP);
+  it('is empty at first', async () => {
+    assert.deepEqual({ ...(await read()), ignoresCase: false }, EMPTY_MAP);
+  });
+
+  it('of another owner is read if the environment says that it is safe, or else throws what git says', async function () {
+    if (process.getuid?.() !== 0) return this.skip();
+    await writer.setBranch('one', ref('br-one'));
+    execFileSync('chown', ['-R', '12345', repository.folder]);
+    await assert.rejects(read(), /dubious ownership/);
+    await assert.rejects(writer.setFollowed(true), /dubious ownership/);
+    const before = { ...process.env };
+    const count = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
+    const file = path.join(temporaryFolder(), 'config');
+    writeFileSync(file, '[safe]\n\tdirectory = *\n');
+    for (const configuration of [count, { GIT_CONFIG_GLOBAL: file }, { GIT_CONFIG_SYSTEM: file }])
+      try {
+        Object.assign(process.env, configuration);
+        assert.deepEqual(await mapped(), [['one', ref('br-one')]]);
+      } finally {
+        process.env = { ...before };
+      }
+  });
+
+  it('throws if git cannot read it or cannot be run', async () => {
+    await assert.rejects(read(temporaryFolder()), /not a git repository/);
+    const missing = gitRunner(() => path.join(repository.folder, 'no-git'));
+    await assert.rejects(readBranchMap(missing, repository.folder), /no-git ENOENT/);
+  });
+
+  it('finds the name of a branch in another case only where file names ignore case', async () => {
+    await writer.setBranch('Feature', ref('br-one'));
+    for (const [ignoresCase, expected] of [
+      ['false', ['Feature', 'feature', 'new']],
+      ['true', ['Feature', 'Feature', 'new']],
+    ] as const) {
+      repository.git('config', 'core.ignoreCase', ignoresCase);
+      const map = await read();
+      assert.deepEqual(
+        ['Feature', 'feature', 'new'].map((name) => nameInMap(map, name)),
+        expected,
+      );
+    }
   });
 
   it('throws what git says if it cannot be written', async () => {
@@ -48,6 +90,7 @@ describe('The map of git branches to database branches', () => {
     await writer.addCreated(created);
     await writer.addCreated({ ...ref('br-two'), gitBranch: 'x' });
     assert.deepEqual(await read(), {
+      ...EMPTY_MAP,
       isFollowed: true,
       branches: new Map<string, BranchRef | 'none'>([
         ['feature/a.b', ref('br-one', account)],

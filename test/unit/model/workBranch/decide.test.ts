@@ -19,7 +19,9 @@ const facts: Facts = {
     ]),
     parent: root,
     created: [],
+    ignoresCase: false,
   },
+  gitProblem: undefined,
   file: 'writable',
   current: other,
   isUndone: false,
@@ -63,6 +65,11 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
     { kind: 'paused', reason: 'bisect' },
   ],
   ['a switch that was undone', { isUndone: true }, { kind: 'keep', reason: 'undone' }],
+  [
+    'a git that fails',
+    { gitProblem: 'fatal: no', map: { ...facts.map, isFollowed: false } },
+    { ...stopped('gitFailed'), message: 'fatal: no' },
+  ],
   ['a missing file or variable', { file: 'none', current: undefined }, stopped('noValue')],
   ['a value with an unknown host', { current: undefined }, stopped('foreignValue')],
   ['a value of another branch of the project', { current: ref('br-production') }, stopped('foreignValue')],
@@ -121,6 +128,7 @@ describe('questionOf', () => {
       { ...unmapped, ...missing, isFollowedByNeon: true },
       undefined,
     ],
+    ['a worktree whose map git cannot read', { ...unmapped, ...missing, gitProblem: 'fatal: no' }, undefined],
     ['a worktree that lacks nothing', unmapped, undefined],
   ];
   for (const [situation, change, reason] of questions)

@@ -85,6 +85,27 @@ describe('gitIgnored', () => {
     }
   });
 
+  it('uses the configuration of the environment, but runs no program of it', async function () {
+    if (process.platform === 'win32') return this.skip();
+    init();
+    writeFileSync(file('program'), `#!/bin/sh\ntouch '${file('ran')}'\n`, { mode: 0o755 });
+    writeFileSync(file('rules'), '.env\n');
+    const before = { ...process.env };
+    Object.assign(process.env, {
+      GIT_CONFIG_COUNT: '2',
+      GIT_CONFIG_KEY_0: 'core.excludesFile',
+      GIT_CONFIG_VALUE_0: file('rules'),
+      GIT_CONFIG_KEY_1: 'core.fsmonitor',
+      GIT_CONFIG_VALUE_1: file('program'),
+    });
+    try {
+      assert.equal(await gitIgnored(file('.env')), 'ignored');
+      assert.equal(existsSync(file('ran')), false);
+    } finally {
+      process.env = before;
+    }
+  });
+
   it('runs no programs that the repository configures', async function () {
     if (process.platform === 'win32') return this.skip();
     init();

@@ -167,10 +167,10 @@ describe('readGitBranches', () => {
 });
 
 describe('isDefaultBranch', () => {
-  const isDefault = async ({ folder }: GitRepository, branch: string) => {
+  const isDefault = async ({ folder }: GitRepository, branch: string, ignoresCase = false) => {
     const found = await findRepository(folder);
     assert.ok(found);
-    return await isDefaultBranch(found, branch, runGit);
+    return await isDefaultBranch(found, branch, { ignoresCase }, runGit);
   };
 
   it('takes the usual names and the configured one without a remote', async () => {
@@ -188,5 +188,21 @@ describe('isDefaultBranch', () => {
     remote.git('clone', '--quiet', remote.folder, folder);
     assert.equal(await isDefault(remote.at(folder), 'develop'), true);
     assert.equal(await isDefault(remote.at(folder), 'main'), false);
+    assert.equal(await isDefault(remote.at(folder), 'Develop'), false);
+    assert.equal(await isDefault(remote.at(folder), 'Develop', true), true);
+  });
+
+  it("takes origin's one if there are several remotes, or else that of any", async () => {
+    const repository = createRepository();
+    const defaultOf = (remote: string, branch: string) =>
+      repository.git('symbolic-ref', `refs/remotes/${remote}/HEAD`, `refs/remotes/${remote}/${branch}`);
+    const found = () =>
+      Promise.all(['main', 'trunk', 'develop'].map((branch) => isDefault(repository, branch)));
+    defaultOf('upstream', 'trunk');
+    assert.deepEqual(await found(), [false, true, false]);
+    defaultOf('mine', 'develop');
+    assert.deepEqual(await found(), [false, true, true]);
+    defaultOf('origin', 'main');
+    assert.deepEqual(await found(), [true, false, false]);
   });
 });

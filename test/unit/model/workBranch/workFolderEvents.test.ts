@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { watchFiles } from '../../../../src/model/workBranch/watchFiles.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
@@ -54,6 +54,35 @@ describe('WorkFolder', () => {
     assert.deepEqual(fixture.decision, { kind: 'keep', reason: 'declined' });
     assert.equal(fixture.value, url('one'));
     assert.deepEqual([fixture.asked, fixture.errors], [[], []]);
+  });
+
+  it('finds the database branch of a git branch in another case where file names ignore case', async () => {
+    const fixture = await createFollowing();
+    fixture.repository.git('config', 'core.ignoreCase', 'true');
+    // As after `git switch TWO` on such a file system.
+    writeFileSync(path.join(fixture.repository.folder, '.git', 'HEAD'), 'ref: refs/heads/TWO\n');
+    await fixture.folder.refresh();
+    assert.equal(fixture.value, url('two', 'new'));
+    assert.equal(fixture.folder.state.git.branch, 'two');
+  });
+
+  it('keeps the file while git fails, and says why', async () => {
+    const fixture = await createFollowing();
+    await fixture.folder.refresh();
+    fixture.checkOut('two');
+    const config = path.join(fixture.repository.folder, '.git', 'config');
+    const before = readFileSync(config);
+    writeFileSync(config, 'not a config');
+    await fixture.folder.refresh();
+    const { decision, map } = fixture.folder.state;
+    assert.match(
+      decision.kind === 'stopped' ? `${decision.reason} ${decision.message}` : '',
+      /^gitFailed fatal: /,
+    );
+    assert.deepEqual([fixture.value, map.isFollowed], [url('one'), true]);
+    writeFileSync(config, before);
+    await fixture.folder.refresh();
+    assert.equal(fixture.value, url('two', 'new'));
   });
 
   it('reads nothing of a folder that nobody trusts', async () => {
