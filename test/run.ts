@@ -2,7 +2,7 @@
 // The exit code is 0 only if every step ran and nothing failed.
 //   node test/run.ts [test] [beyond] [host]
 import { rmSync } from 'node:fs';
-import { mkdtemp, open, readFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { makeMemoryFolder, removeStorageOf } from './memoryFolder.ts';
@@ -24,6 +24,11 @@ const plan = planFor(...(names.length > 0 ? names : ['test']));
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
 const memory = await makeMemoryFolder();
+// See helpers/sharedFolder.ts.
+const shared = path.join(memory ?? scratch, 'shared');
+await mkdir(shared);
+// A service of root reaches it after it became `nobody`.
+for (const folder of [scratch, shared]) await chmod(folder, 0o711);
 const running = new Set<SupervisedProcess>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void abort());
 const outcomes: Outcome[] = [];
@@ -65,6 +70,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
       // About 20 processes load the same TypeScript files.
       NODE_COMPILE_CACHE: path.join(cacheFolder, '..', 'compiled'),
       ...(step.isFull === true && { FULL_RUN: '1' }),
+      TEST_SHARED_FOLDER: shared,
       RESULTS_FILE: resultsFile,
     },
     output: live ? 'inherit' : output.fd,

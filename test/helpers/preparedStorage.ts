@@ -1,23 +1,11 @@
-/**
- * Data directories that have the template of all branches already, because creating it takes longer than most tests. It is
- * created once for all tests of a process.
- */
+/** Data directories that have the template of all branches already, because creating it takes longer than most tests. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import os from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { until } from '../workbench/until.ts';
 import { builtService } from './builtService.ts';
+import { makeOnce } from './sharedFolder.ts';
 
 let prepared: Promise<string> | undefined;
 
@@ -25,17 +13,19 @@ let prepared: Promise<string> | undefined;
 export async function prepareStorage(dataDir: string): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (readdirSync(dataDir).length > 0) return;
-  prepared ??= createStorage();
-  // Keeps the owner of the files. The template itself is a link.
-  execFileSync('cp', ['-a', await prepared, path.join(dataDir, 'postgres')]);
+  prepared ??= makeOnce('storage', createStorage);
+  const folder = await prepared;
+  const target = path.join(dataDir, 'postgres');
+  // Keeps the owner of the files.
+  execFileSync('cp', ['-a', path.join(folder, 'postgres'), target]);
+  const template = readdirSync(folder).find((name) => name.startsWith('template-')) ?? '';
+  symlinkSync(path.join(folder, template), path.join(target, template));
 }
 
-/** Runs a service until it has created the template. */
-async function createStorage(): Promise<string> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-prepared-'));
+/** Runs a service until it has created the template, and keeps what it has stored: the template and `postgres`. */
+async function createStorage(folder: string): Promise<void> {
   // A service of root reaches it after it became `nobody`.
   chmodSync(folder, 0o711);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const [dataDir, storage] = [path.join(folder, 'data'), path.join(folder, 'data', 'postgres')];
   const program = [await builtService(), '--port', '0', '--api-key', 'k', '--data-dir', dataDir];
   const service = spawn(process.execPath, program, { stdio: 'ignore' });
@@ -48,6 +38,6 @@ async function createStorage(): Promise<string> {
   renameSync(path.join(storage, template), path.join(folder, template));
   for (const name of readdirSync(storage))
     if (!['logins.json', 'tls'].includes(name)) rmSync(path.join(storage, name), { recursive: true });
-  symlinkSync(path.join(folder, template), path.join(storage, template));
-  return storage;
+  renameSync(storage, path.join(folder, 'postgres'));
+  rmSync(dataDir, { recursive: true });
 }
