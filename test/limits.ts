@@ -13,11 +13,11 @@ const STARTS = 3;
 const slowness = Number((process.env['TEST_SLOWNESS'] ??= String(measureSlowness())));
 
 /** For one state, such as a row that appears. */
-export const WAIT_LIMIT = 2 * MINUTE * slowness;
+export const WAIT_LIMIT = Math.ceil(2 * MINUTE * slowness);
 /** For one test or hook, and for a program that a test starts. */
-export const TEST_LIMIT = 10 * MINUTE * slowness;
+export const TEST_LIMIT = Math.ceil(10 * MINUTE * slowness);
 /** For one step of `npm test`. */
-export const STEP_LIMIT = 60 * MINUTE * slowness;
+export const STEP_LIMIT = Math.ceil(60 * MINUTE * slowness);
 
 /** Returns how many times longer it takes to start Node than on an idle machine, and at least 1. */
 function measureSlowness(): number {
