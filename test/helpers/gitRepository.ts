@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { cpSync, mkdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from './localService.ts';
 
@@ -22,11 +22,20 @@ const IDENTITY = [
 export function createRepository(
   folder = path.join(realpathSync(temporaryFolder()), 'repository'),
 ): GitRepository {
+  original ??= createOriginal();
   mkdirSync(folder, { recursive: true });
-  const repository = repositoryAt(folder);
-  repository.git('init', '--quiet', '--initial-branch=main');
-  repository.git('commit', '--quiet', '--allow-empty', '--message=First');
-  return repository;
+  cpSync(original, folder, { recursive: true });
+  return repositoryAt(folder);
+}
+
+/** Copied for each test, because that starts no program. */
+let original: string | undefined;
+
+function createOriginal(): string {
+  const { folder, git } = repositoryAt(temporaryFolder());
+  git('init', '--quiet', '--initial-branch=main', '--template=');
+  git('commit', '--quiet', '--allow-empty', '--message=First');
+  return folder;
 }
 
 const repositoryAt = (folder: string): GitRepository => ({
