@@ -30,18 +30,23 @@ export interface Step {
   readonly isSkipped?: boolean;
 }
 
-/** Suites for `npm run test:all` only. */
-const laterServiceSuites = ['testBranches', 'npm', 'postgres/network/stockClients', 'contract', 'neonctl'];
-/** Suites that repeat, and run with all rounds for `npm run test:all`. The longest come first. */
-const repeatingSuites = [
+/** Suites for `npm run test:all` only, in `test/service`: what is random or kills programs, and clients. The longest come first. */
+const laterServiceSuites = [
   'postgres/branchKills',
   'catalog/kills',
   'catalog/schema',
+  'testBranches',
+  'npm',
+  'neonctl',
+  'postgres/network/stockClients',
+  'contract',
   'crash',
   'postgres/data/killedPostmaster',
   'postgres/network/strangers',
   'postgres/process/orphans',
 ];
+/** The same in `test/trust`. */
+const laterTrustSuites = ['checkouts', 'agents', 'strangers'];
 /** What `npm test` does through the UI. */
 const firstWindow = 'firstWindow';
 
@@ -78,7 +83,7 @@ const windowsServiceSuites = [
   'requests',
   'windowsFiles',
 ];
-const longestServiceSuites = ['postgres/branches', 'lease', 'postgres/branchKills', 'program', 'fromSource'];
+const longestServiceSuites = ['postgres/branches', 'agents/withoutWindow', 'catalog/roles', 'program'];
 const serviceSuites = suites('service', longestServiceSuites, laterServiceSuites);
 const service: Step = {
   name: 'service',
@@ -87,12 +92,24 @@ const service: Step = {
 };
 const trust: Step = {
   name: 'trust',
-  command: [...mocha, '--parallel', '--jobs', '2', ...suites('trust', ['localService', 'network'])],
+  command: [
+    ...mocha,
+    '--parallel',
+    '--jobs',
+    '2',
+    ...suites('trust', ['localService', 'network'], laterTrustSuites),
+  ],
   counts: 'results',
 };
 const install: Step = {
   name: 'install',
   command: [node, 'test/workbench/install.ts'],
+  counts: 'one',
+};
+/** Makes what the suites of all processes share, so that they don't each begin to. */
+const shared: Step = {
+  name: 'shared',
+  command: [node, 'test/helpers/makeShared.ts'],
   counts: 'one',
 };
 /** Builds for production, so that the tests run what users get and the size budget is checked. */
@@ -124,15 +141,21 @@ const packages: Step = {
 };
 const clientsAndKills: Step = {
   name: 'clients and kills',
-  command: [...mocha, ...parallel, ...[...repeatingSuites, ...laterServiceSuites].map(serviceSuite)],
+  command: [...mocha, ...parallel, ...laterServiceSuites.map(serviceSuite)],
   counts: 'results',
   isFull: true,
+};
+/** Half an hour of mixed use, in which nothing may grow. */
+const soak: Step = {
+  name: 'soak',
+  command: [node, 'test/soak/run.ts'],
+  counts: 'one',
 };
 const generated: Step = {
   name: 'generated',
   command: [
     ...mocha,
-    ...['strangers', 'agents'].map((name) => path.join(projectRoot, 'test', 'trust', `${name}.test.ts`)),
+    ...laterTrustSuites.map((name) => path.join(projectRoot, 'test', 'trust', `${name}.test.ts`)),
   ],
   counts: 'results',
   isFull: true,
@@ -167,14 +190,11 @@ function otherUiSuites(): string[] {
 /** `test` is `npm test`, `beyond` what `npm run test:all` runs after it, and `host` what runs in VS Code. */
 const plans = {
   test: [
-    [install, build],
+    [install, build, shared],
     [service, unit, ...checks],
     [ui, inside, trust],
   ],
-  beyond: [
-    [otherWindows, packages],
-    [clientsAndKills, generated],
-  ],
+  beyond: [[otherWindows, packages], [clientsAndKills, generated], [soak]],
   host: [
     [install, build],
     [ui, inside, otherWindows],
@@ -205,6 +225,8 @@ function onWindows(step: Step): Step {
     case clientsAndKills:
       return { ...step, isSkipped: true, leftOut: 'its suites need signals and file modes' };
     case install:
+    case shared:
+    case soak:
     case ui:
     case otherWindows:
     case inside:

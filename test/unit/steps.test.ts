@@ -15,6 +15,7 @@ describe('The plan of npm run test:all', () => {
   const all = [
     'install',
     'build',
+    'shared',
     'service',
     'unit',
     'lint',
@@ -27,6 +28,7 @@ describe('The plan of npm run test:all', () => {
     'packages',
     'clients and kills',
     'generated',
+    'soak',
   ];
 
   it('is complete on Linux and macOS', async () => {
@@ -37,12 +39,14 @@ describe('The plan of npm run test:all', () => {
   it('leaves out on Windows what needs Unix', async () => {
     const skipped = [
       'install',
+      'shared',
       'through the UI',
       'inside VS Code',
       'trust',
       'other windows',
       'packages',
       'clients and kills',
+      'soak',
     ];
     assert.deepEqual(await namesOn('win32', true), skipped);
     assert.deepEqual(

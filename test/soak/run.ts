@@ -1,0 +1,47 @@
+// Uses the product for half an hour in all its ways at once, and counts each minute what its processes hold. Fails if a use
+// fails or if something grows.
+//   node test/soak/run.ts [minutes]
+import { setTimeout as delay } from 'node:timers/promises';
+import { growthIn, HEADER, line, measure, type Measures } from './measures.ts';
+import { uses, type Use } from './uses.ts';
+import { openWorld, type SoakWorld } from './world.ts';
+
+const MINUTE = 60_000;
+const minutes = Number(process.argv[2] ?? process.env['SOAK_MINUTES'] ?? '30');
+
+const failures: string[] = [];
+const counts = new Map<string, number>();
+const all: Measures[] = [];
+const world = await openWorld();
+const stop = new AbortController();
+try {
+  const running = uses.map((use) => repeat(use, world));
+  console.log(HEADER);
+  for (let minute = 1; minute <= minutes; minute += 1) {
+    await delay(MINUTE);
+    all.push(await measure([process.pid], world.dataFolders));
+    const actions = [...counts.values()].reduce((sum, each) => sum + each, 0);
+    console.log(line(minute, all.at(-1) as Measures, actions, failures.length));
+  }
+  stop.abort();
+  await Promise.all(running);
+} finally {
+  await world.close();
+}
+for (const [name, count] of counts) console.log(`${String(count).padStart(6)} × ${name}`);
+const problems = [...new Set(failures), ...growthIn(all)];
+for (const { name } of uses) if (!counts.has(name)) problems.push(`${name}: never done`);
+for (const problem of problems) console.log(`Failed: ${problem}`);
+process.exit(problems.length > 0 ? 1 : 0);
+
+async function repeat({ name, pause, run }: Use, target: SoakWorld): Promise<void> {
+  while (!stop.signal.aborted) {
+    try {
+      await run(target);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    } catch (error) {
+      failures.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    }
+    await delay(pause * 1000, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+}
