@@ -32,10 +32,10 @@ export function createRepository(
 let original: string | undefined;
 
 function createOriginal(): string {
-  const { folder, git } = repositoryAt(temporaryFolder());
-  git('init', '--quiet', '--initial-branch=main', '--template=');
-  git('commit', '--quiet', '--allow-empty', '--message=First');
-  return folder;
+  const repository = repositoryAt(temporaryFolder());
+  repository.git('init', '--quiet', '--initial-branch=main', '--template=');
+  repository.git('commit', '--quiet', '--allow-empty', '--message=First');
+  return repository.folder;
 }
 
 const repositoryAt = (folder: string): GitRepository => ({
