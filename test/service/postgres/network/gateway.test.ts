@@ -106,6 +106,18 @@ describe('gateway', () => {
     await Promise.all([client.end(), watcher.end()]);
   });
 
+  it('ends the statement of a client that has gone', async () => {
+    const uri = await service.uri(await service.create());
+    const client = await connectTo(uri);
+    const lost = assert.rejects(client.query('select pg_sleep(600)'));
+    const running =
+      "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
+    await eventually(async () => (await query(uri, running))[0] === 1);
+    client.connection.stream.destroy();
+    await eventually(async () => (await query(uri, running))[0] === 0);
+    await lost;
+  });
+
   it('rejects connections to a disabled compute with a message', async () => {
     const compute = await service.create({ disabled: true });
     await assert.rejects(query(await service.uri(compute), 'select 1'), /compute ep-\d+ is disabled/);

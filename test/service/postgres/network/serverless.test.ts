@@ -179,16 +179,25 @@ describe('the serverless driver', () => {
         await pool.end();
       });
 
-      it('cancels the statement of a client that has gone', async () => {
+      it('ends the statement of a client that has gone, by HTTP and by a WebSocket', async () => {
+        const running =
+          "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
+        const isRunning = (count: number) => eventually(async () => (await query(uri, running))[0] === count);
         const gone = new AbortController();
         const sql = neon(uri, { fetchOptions: { signal: gone.signal } });
         const asked = assert.rejects(sql`select pg_sleep(600)`);
-        const running =
-          "select count(*)::int from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'";
-        await eventually(async () => (await query(uri, running))[0] === 1);
+        await isRunning(1);
         gone.abort();
         await asked;
-        await eventually(async () => (await query(uri, running))[0] === 0);
+        await isRunning(0);
+        const client = new Client(uri);
+        client.on('error', () => {});
+        await client.connect();
+        const lost = assert.rejects(client.query('select pg_sleep(600)'));
+        await isRunning(1);
+        client.connection.stream.destroy();
+        await isRunning(0);
+        await lost;
       });
     });
   }
