@@ -1,6 +1,7 @@
 /** The stores and views behind what `extension.ts` registers. One per window. */
 import {
   env,
+  window,
   type EventEmitter,
   type ExtensionContext,
   type FileChangeEvent,
@@ -60,13 +61,15 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
   const listenForAgents = () => {
     // Cursor starts MCP servers without asking the extension, so there the first account enables them.
     const isCursor = env.appName === 'Cursor' && lastAccount(context.globalState) !== 'none';
-    if (!isCursor && !usesAgents(context.globalState)) return;
+    if (!isCursor && !usesAgents(context.globalStorageUri)) return;
     agentBridge()
-      .then((agents) => (isCursor ? agents.enable() : agents.listen()))
+      .then((agents) => agents.enable())
       .catch((error: unknown) => model.log.error('Listening for agents', error));
   };
   listenForAgents();
   disposables.add(active.accountChanged.event(listenForAgents));
+  // Another window may have enabled them.
+  disposables.add(window.onDidChangeWindowState(listenForAgents));
   for (const record of active.interruptedRotations) void showRotationNotice(app.rotationRecords, record);
   return app;
 }

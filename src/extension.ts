@@ -73,7 +73,7 @@ export function activate(context: ExtensionContext): void {
     interruptedRotations.length > 0 ||
     unprotectedRecords(context.globalStorageUri).all().length > 0;
   const showsBranch = hasKnownHosts(context.globalState) && workspace.workspaceFolders !== undefined;
-  if (account() === 'local' || isPending || showsBranch || usesAgents(context.globalState)) void app();
+  if (account() === 'local' || isPending || showsBranch || usesAgents(context.globalStorageUri)) void app();
   // On failure, for example on a read-only disk, the next window tries again.
   removeAbandonedPassFiles(context.globalStorageUri).catch(() => undefined);
 }

@@ -3,8 +3,8 @@
  * extension has its version.
  */
 import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { replaceFile } from '../../base/replaceFile.ts';
+import { launcherFile } from './launcherFile.ts';
 
 interface LauncherOptions {
   /** For the script, and for the records of windows. It exists. */
@@ -25,9 +25,8 @@ export const launchCommand = (launcher: string): Launch =>
 
 /** Writes it if it isn't up to date. @returns its path @throws {Error} if it can't be written */
 export async function writeLauncher(options: LauncherOptions): Promise<string> {
-  const isWindows = process.platform === 'win32';
-  const file = path.join(options.folder, isWindows ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp');
-  const text = isWindows ? windowsScript(options) : shellScript(options);
+  const file = launcherFile(options.folder);
+  const text = process.platform === 'win32' ? windowsScript(options) : shellScript(options);
   if ((await readFile(file, 'utf8').catch(() => '')) !== text) await replaceFile(file, text, { mode: 0o700 });
   return file;
 }

@@ -6,11 +6,11 @@ import type { BridgeCall } from '../../model/agents/bridgeMessages.ts';
 import { startBridge } from '../../model/agents/bridgeServer.ts';
 import { launchCommand, writeLauncher, type Launch } from '../../model/agents/launcher.ts';
 import { setMcpInUse } from '../state/contextKey.ts';
-import { rememberAgents } from '../state/usesAgents.ts';
+import { agentsFolder } from '../state/usesAgents.ts';
 import { agentName } from './approveForAgent.ts';
 import { runInWindow, type WindowDependencies } from './runInWindow.ts';
 
-type Context = Pick<vscode.ExtensionContext, 'globalState' | 'globalStorageUri' | 'extensionUri'>;
+type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'extensionUri'>;
 
 export class AgentBridge implements Disposable {
   readonly #context: Context;
@@ -23,15 +23,12 @@ export class AgentBridge implements Disposable {
     this.#deps = deps;
   }
 
-  /** From now on, in each window. @returns what agents start @throws {Error} if this window can't listen */
+  /**
+   * From now on, each window listens, because the launcher exists: see `usesAgents`.
+   * @returns what agents start
+   * @throws {Error} if this window can't listen
+   */
   async enable(): Promise<Launch> {
-    const launch = await this.listen();
-    await rememberAgents(this.#context.globalState);
-    return launch;
-  }
-
-  /** @returns what agents start @throws {Error} */
-  async listen(): Promise<Launch> {
     this.#listening ??= this.#listen();
     try {
       return await this.#listening;
@@ -60,7 +57,7 @@ export class AgentBridge implements Disposable {
   }
 
   get #folder(): string {
-    return vscode.Uri.joinPath(this.#context.globalStorageUri, 'agents').fsPath;
+    return agentsFolder(this.#context.globalStorageUri);
   }
 
   get #script(): string {

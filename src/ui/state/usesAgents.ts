@@ -1,9 +1,14 @@
-/** Whether the user, or VS Code, has asked for the MCP server before. Without that, no window listens for agents. */
-import type { Memento } from 'vscode';
+/**
+ * Whether the user, or VS Code, has asked for the MCP server before. Without that, no window listens for agents. The launcher
+ * on disk says so, because agents start it, and all profiles share it, while each profile has its own stored state.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Uri } from 'vscode';
+import { launcherFile } from '../../model/agents/launcherFile.ts';
 
-const ENTRY = 'hostedPostgres.usesAgents';
+/** For the launcher, and for the records of windows. */
+export const agentsFolder = ({ fsPath }: Pick<Uri, 'fsPath'>): string => path.join(fsPath, 'agents');
 
-export const usesAgents = (memory: Pick<Memento, 'get'>): boolean => memory.get(ENTRY) === true;
-
-export const rememberAgents = async (memory: Pick<Memento, 'update'>): Promise<void> =>
-  await memory.update(ENTRY, true);
+export const usesAgents = (globalStorage: Pick<Uri, 'fsPath'>): boolean =>
+  existsSync(launcherFile(agentsFolder(globalStorage)));

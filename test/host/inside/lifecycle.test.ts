@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { until } from '../../workbench/until.ts';
-import { RecordedActivation } from './recordedActivation.ts';
+import { LAUNCHER, RecordedActivation } from './recordedActivation.ts';
 
 interface Manifest {
   readonly contributes: {
@@ -110,20 +110,28 @@ describe('the life cycle of the extension', () => {
     });
   }
 
-  for (const { reason, storedState, appName } of [
-    { reason: 'if they were used before', storedState: { 'hostedPostgres.usesAgents': true } },
-    { reason: 'in Cursor', storedState: { 'hostedPostgres.lastAccount': 'local' }, appName: 'Cursor' },
+  const local = { 'hostedPostgres.lastAccount': 'local' };
+  for (const { reason, storedState, appName, launcher } of [
+    { reason: 'if they were used before, even in another profile', launcher: 'before' },
+    { reason: 'once another window is used for them', storedState: local, launcher: 'after' },
+    { reason: 'in Cursor', storedState: local, appName: 'Cursor' },
   ])
     it(`listens for agents ${reason}, until the end`, async () => {
       const activation = new RecordedActivation(storedState, appName);
+      if (launcher === 'before') activation.writeLauncher();
       await activation.activate();
-      const launcher = process.platform === 'win32' ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp';
+      if (launcher === 'after') {
+        await until('the window has loaded', async () => secretsIn(activation.events).length > 0);
+        assert.deepEqual(activation.agentFiles, []);
+        activation.writeLauncher();
+        activation.fire('onDidChangeWindowState', { focused: true });
+      }
       const record = `${process.pid}.json`;
       await until('the files', async () =>
-        [launcher, record].every((file) => activation.agentFiles.includes(file)),
+        [LAUNCHER, record].every((file) => activation.agentFiles.includes(file)),
       );
       activation.deactivate();
-      await until('the end', async () => activation.agentFiles.join() === launcher);
+      await until('the end', async () => activation.agentFiles.join() === LAUNCHER);
       assert.equal(activation.open.size, 0, `of ${activation.events.join(', ')}`);
       activation.dispose();
     });

@@ -18,6 +18,9 @@ const extension = vscode.extensions.getExtension<unknown>('hosted-postgres.hoste
 const root = extension?.extensionPath ?? '';
 const dist = path.join(root, 'dist');
 
+/** The file that starts the MCP program. */
+export const LAUNCHER = process.platform === 'win32' ? 'hosted-postgres-mcp.cmd' : 'hosted-postgres-mcp';
+
 /** Its VS Code API records everything that is registered, created or listened to, and its timers are counted. */
 export class RecordedActivation {
   /** In order: `registerCommand hostedPostgres.view.refresh`, `secrets.get …`. */
@@ -27,6 +30,7 @@ export class RecordedActivation {
   readonly timers = new Set<unknown>();
   readonly subscriptions: { dispose(): unknown }[] = [];
 
+  readonly #listeners = new Map<string, readonly ((value: unknown) => void)[]>();
   readonly #appName: string;
   readonly #storedState: Readonly<Record<string, unknown>>;
   readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
@@ -96,6 +100,18 @@ export class RecordedActivation {
       clearTimeout: end,
       clearInterval: end,
     };
+  }
+
+  /** As another window does when agents are first used. */
+  writeLauncher(): void {
+    const folder = path.join(this.#storage, 'agents');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, LAUNCHER), '');
+  }
+
+  /** Calls the listeners of an event of VS Code, such as `onDidChangeWindowState`. */
+  fire(event: string, value: unknown): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(value);
   }
 
   /** What the extension has written for agents. */
@@ -168,7 +184,12 @@ export class RecordedActivation {
 
   #recordCall(name: string): (...args: unknown[]) => object {
     return (...args) => {
-      this.events.push(typeof args[0] === 'string' ? `${name} ${args[0]}` : name);
+      const [first] = args;
+      this.events.push(typeof first === 'string' ? `${name} ${first}` : name);
+      if (typeof first === 'function') {
+        const listeners = this.#listeners.get(name) ?? [];
+        this.#listeners.set(name, [...listeners, (value) => void Reflect.apply(first, undefined, [value])]);
+      }
       const result = new Proxy(
         { visible: true, selection: [] },
         {

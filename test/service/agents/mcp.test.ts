@@ -11,7 +11,7 @@ import { startAgent, type Agent, type AgentOptions } from '../../helpers/agent.t
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount, type Created } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../helpers/connectedModel.ts';
+import { connectModel, type ConnectedModel } from '../../helpers/connectedModel.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { RealClock } from '../../helpers/realClock.ts';
 import { toolDependencies } from '../../helpers/toolDependencies.ts';
@@ -28,7 +28,6 @@ describe('The MCP server', () => {
   let storage: string;
   /** The folder that the agent works in. */
   let folder: string;
-  let memory: MemoryMap;
 
   before(async () => {
     extension = await builtMcp();
@@ -43,13 +42,11 @@ describe('The MCP server', () => {
     for (const list of [answers, questions, cursorServers]) list.length = 0;
     storage = temporaryFolder();
     folder = temporaryFolder();
-    memory = new MemoryMap();
     model = await connectModel(service, { key: service.key, clock: new RealClock() });
   });
 
   const openBridge = (): AgentBridge => {
     const context = {
-      globalState: memory,
       globalStorageUri: { fsPath: storage },
       extensionUri: { fsPath: extension },
       extension: { packageJSON: { version: '1.2.3' } },
