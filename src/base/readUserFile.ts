@@ -22,7 +22,7 @@ export interface UserFile {
 }
 
 /** Bytes. Env files and the files of git that are read have a few hundred. */
-const MAX_SIZE = 1024 * 1024;
+export const MAX_SIZE = 1024 * 1024;
 /** Milliseconds, waiting for other files included. */
 const MAX_WAIT = 10_000;
 
@@ -58,12 +58,10 @@ async function readNow(file: string, folders: readonly string[]): Promise<UserFi
   try {
     const { path, problem } = await resolveFile(file, folders);
     if (problem !== undefined) return { path: file, problem };
-    // The file may have been replaced since it was checked.
-    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
-    const handle = await open(path, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    const handle = await openUserFile(path);
     try {
       if (!(await handle.stat()).isFile()) return { path: file, problem: 'noFile' };
-      const bytes = await readStart(handle, MAX_SIZE + 1);
+      const bytes = await readStart(handle);
       return bytes.length > MAX_SIZE ? { path: file, problem: 'tooLarge' } : { path, bytes };
     } finally {
       await handle.close();
@@ -74,13 +72,22 @@ async function readNow(file: string, folders: readonly string[]): Promise<UserFi
   }
 }
 
-/** The size that the system reports may be wrong by now, and is 0 for files of `/proc`. */
-async function readStart(handle: FileHandle, maxBytes: number): Promise<Buffer> {
+/** Neither waits for the other end of a FIFO nor follows a link, because the file may have been replaced since a check. */
+export async function openUserFile(file: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  return await open(file, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+}
+
+/**
+ * Up to one byte more than the largest file that is used. The size that the system reports may be wrong by now, and is 0 for
+ * files of `/proc`.
+ */
+export async function readStart(handle: FileHandle): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  while (length < maxBytes) {
-    const buffer = Buffer.alloc(Math.min(64 * 1024, maxBytes - length));
-    const { bytesRead } = await handle.read(buffer);
+  while (length <= MAX_SIZE) {
+    const buffer = Buffer.alloc(Math.min(64 * 1024, MAX_SIZE + 1 - length));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, length);
     if (bytesRead === 0) break;
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;

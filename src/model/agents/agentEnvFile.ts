@@ -5,9 +5,9 @@
 import { realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { changeFile } from '../../base/changeFile.ts';
 import { ignoreMissing, resolveFile } from '../../base/files.ts';
 import { readUserFile, type FileProblem } from '../../base/readUserFile.ts';
-import { replaceFile } from '../../base/replaceFile.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../connection/dotEnv.ts';
 import { parseDatabaseUrl } from '../connection/databaseUrl.ts';
@@ -36,14 +36,27 @@ export interface AgentEnvFile {
 
 /** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
 export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
+  const { path: file, value } = await check(request);
+  return { path: file, variable: request.variable, value, write: (url) => write(request, url) };
+}
+
+/** Everything is looked up before the file is read and replaced at once, and again if the value has changed by then. */
+async function write(request: AgentEnvRequest, url: string): Promise<void> {
   const { variable } = request;
   const { path: file, value } = await check(request);
-  const write = async (url: string) => {
-    const { path: current, text } = await check(request);
-    const after = changeText(text, (before) => setVariable(before, variable, url));
-    await replaceFile(current, after, { mode: 0o600 });
+  let isChanged = false;
+  const change = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
+    const text = textOf(request, bytes);
+    const replacement = setVariable(text, variable, url);
+    const after = changeText(text, () => replacement);
+    isChanged = after !== text && valueOf(text, variable) !== value;
+    if (isChanged) return undefined;
+    if (replacement.isRequoted)
+      throw new Error(`The value of ${variable} in ${request.file} can't be changed in place.`);
+    return Buffer.from(after);
   };
-  return { path: file, variable, value, write };
+  await changeFile(file, change, 0o600);
+  if (isChanged) await write(request, url);
 }
 
 /** Names of files that programs read variables from, so that no other file gets a line at its end. */
@@ -73,12 +86,18 @@ async function check(request: AgentEnvRequest) {
   if (ignored === 'unknown') throw new Error(`Couldn't check whether Git ignores ${file}.`);
   const { bytes, problem } = await readUserFile(real, [path.dirname(real)]);
   if (problem !== undefined) throw new Error(`${file} ${PROBLEMS[problem]}.`);
+  const value = valueOf(textOf(request, bytes), variable);
+  await requireReplaceable(request, value);
+  return { path: real, value };
+}
+
+function textOf({ file }: AgentEnvRequest, bytes: Uint8Array | undefined): string {
   const text = bytes === undefined ? '' : decodeText(bytes);
   if (text === undefined) throw new Error(`${file} isn't UTF-8 text.`);
-  const value = getVariable(text.replace(/^\ufeff/, ''), variable) ?? '';
-  await requireReplaceable(request, value);
-  return { path: real, text, value };
+  return text;
 }
+
+const valueOf = (text: string, variable: string): string => getVariable(text, variable) ?? '';
 
 /** @throws {Error} if the file isn't in the folder, perhaps because of a link */
 async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {

@@ -9,7 +9,7 @@ import type { Config } from '../state/config.ts';
 import { requireTrust } from '../state/trust.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import { window } from '../window.ts';
-import { changeFile, displayPath, undoChanges, unsaved, type FileChange } from './fileChange.ts';
+import { changeFile, displayPath, readText, undoChanges, unsaved, type FileChange } from './fileChange.ts';
 import { runGit } from './git.ts';
 import { realFile } from './realFile.ts';
 
@@ -29,8 +29,8 @@ export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceF
   return { uri: Uri.joinPath(folder.uri, file), file, name: variable };
 }
 
-/** @param value a secret */
-export type WriteEnv = (value: string) => Promise<readonly FileChange[]>;
+/** @param value a secret. @returns undefined if the user canceled */
+export type WriteEnv = (value: string) => Promise<readonly FileChange[] | undefined>;
 
 /**
  * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
@@ -49,12 +49,47 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
     // The file may have been replaced during the questions.
     if ((await envFileOf(uri)).path !== target.path)
       throw new Error(l10n.t('{0} was changed in the meantime.', file));
-    const changes: FileChange[] = [];
-    if (ignoreFile !== undefined)
-      changes.push(await changeFile(ignoreFile, (text) => appendLine(text, path.posix.basename(uri.path))));
-    changes.push(await changeFile(target.uri, (text) => setVariable(text, name, value), PRIVATE_MODE));
-    return changes;
+    const isAllowed = await askForOtherForm(target.uri, file, name, value);
+    if (isAllowed === undefined) return undefined;
+    const rule = path.posix.basename(uri.path);
+    const ignored =
+      ignoreFile &&
+      (await changeFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : appendLine(text, rule))));
+    const written = await changeFile(
+      target.uri,
+      (text) => {
+        const change = setVariable(text, name, value);
+        if (change.isRequoted && !isAllowed)
+          throw new Error(l10n.t('{0} was changed in the meantime.', file));
+        return change;
+      },
+      PRIVATE_MODE,
+    );
+    return [ignored, written].filter((change) => change !== undefined);
   };
+}
+
+const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
+
+/** Asks before a value gets other quotes. @returns whether it may; undefined if the user canceled */
+async function askForOtherForm(
+  uri: Uri,
+  file: string,
+  name: string,
+  value: string,
+): Promise<boolean | undefined> {
+  const text = await readText(uri);
+  if (!setVariable(text, name, value).isRequoted) return false;
+  const replace = l10n.t('Replace Value');
+  const question = l10n.t(
+    "The value of {0} in {1} can't be changed in place. Replace all of it?",
+    name,
+    file,
+  );
+  const detail = l10n.t(
+    'It has no quotes, or several parts, and then programs read the file by different rules. The new value gets quotes.',
+  );
+  return (await window.ask(question, detail, replace)) === replace ? true : undefined;
 }
 
 /** The file to write. */

@@ -1,5 +1,5 @@
 /** Reads and replaces the value of a variable without questions, for a file that follows git. */
-import { Uri } from 'vscode';
+import { l10n, Uri } from 'vscode';
 import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
 import { readVariable, type EnvValue } from '../../model/workBranch/envVariable.ts';
 import type { EnvVariable } from './envFile.ts';
@@ -19,10 +19,11 @@ export async function replaceEnv(
   before: string,
   after: string,
 ): Promise<FileChange | undefined> {
-  const { path, value } = await readVariable(uri.fsPath, name, workspacePaths());
-  if (value !== before) return undefined;
-  // Another program may have written in the meantime.
-  return await changeFile(Uri.file(path), (text) =>
-    getVariable(text, name) === before ? setVariable(text, name, after) : { start: 0, end: 0, text: '' },
-  );
+  const { path } = await readVariable(uri.fsPath, name, workspacePaths());
+  return await changeFile(Uri.file(path), (text) => {
+    if (getVariable(text, name) !== before) return undefined;
+    const change = setVariable(text, name, after);
+    if (change.isRequoted) throw new Error(l10n.t("The value of {0} can't be changed in place.", name));
+    return change;
+  });
 }

@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
+import { changeFile as changeFileOnDisk } from '../../base/changeFile.ts';
 import { readUserFile } from '../../base/readUserFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { changeText, decodeText, type Replacement } from '../../model/connection/dotEnv.ts';
@@ -18,19 +19,32 @@ export interface FileChange {
   readonly after: Uint8Array;
 }
 
-/** @param uri with links resolved. @param mode of a new file. @throws {Error} if it isn't UTF-8 or the workspace is untrusted */
+/**
+ * @param uri with links resolved
+ * @param change undefined: leave the file. Called again if another program writes to the file
+ * @param mode of a new file
+ * @returns undefined if the file was left
+ * @throws {Error} if it isn't UTF-8 or the workspace is untrusted
+ */
 export async function changeFile(
   uri: Uri,
-  change: (text: string) => Replacement,
+  change: (text: string) => Replacement | undefined,
   mode?: number,
-): Promise<FileChange> {
+): Promise<FileChange | undefined> {
   requireTrust();
+  const changeBytes = (before: Uint8Array | undefined) => {
+    const text = textOf(uri, before);
+    const replacement = change(text);
+    return replacement && Buffer.from(changeText(text, () => replacement));
+  };
   const before = await readBytes(uri);
-  const text = before === undefined ? '' : decodeText(before);
-  if (text === undefined) throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
-  const after = Buffer.from(changeText(text, change));
-  await write(uri, after, mode);
-  return { uri, before, after };
+  if (uri.scheme === 'file') {
+    const contents = await changeFileOnDisk(uri.fsPath, changeBytes, mode);
+    return contents && { uri, ...contents };
+  }
+  const after = changeBytes(before);
+  if (after !== undefined) await workspace.fs.writeFile(uri, after);
+  return after && { uri, before, after };
 }
 
 /** @throws {Error} if a file has changed since; then nothing is undone */
@@ -42,7 +56,8 @@ export async function undoChanges(changes: readonly FileChange[]): Promise<void>
   }
   for (const { uri, before } of changes) {
     if (before === undefined) await workspace.fs.delete(uri);
-    else await write(uri, before);
+    else if (uri.scheme === 'file') await replaceFile(uri.fsPath, before);
+    else await workspace.fs.writeFile(uri, before);
   }
 }
 
@@ -54,6 +69,16 @@ export const unsaved = (uris: readonly Uri[]) => {
 
 export const displayPath = (uri: Uri): string => workspace.asRelativePath(uri, false);
 
+function textOf(uri: Uri, bytes: Uint8Array | undefined): string {
+  const text = bytes === undefined ? '' : decodeText(bytes);
+  if (text === undefined) throw new Error(l10n.t("{0} isn't UTF-8 text.", displayPath(uri)));
+  return text;
+}
+
+/** @returns an empty text if the file doesn't exist. @throws {Error} with the reason, if it can't be used */
+export const readText = async (uri: Uri): Promise<string> => textOf(uri, await readBytes(uri));
+
+/** @throws {Error} with the reason, if the file can't be used */
 async function readBytes(uri: Uri): Promise<Uint8Array | undefined> {
   if (uri.scheme === 'file') {
     const { bytes, problem } = await readUserFile(uri.fsPath, [path.dirname(uri.fsPath)]);
@@ -66,9 +91,4 @@ async function readBytes(uri: Uri): Promise<Uint8Array | undefined> {
     if (error instanceof FileSystemError && error.code === 'FileNotFound') return undefined;
     throw error;
   }
-}
-
-async function write(uri: Uri, bytes: Uint8Array, mode?: number): Promise<void> {
-  if (uri.scheme === 'file') await replaceFile(uri.fsPath, bytes, { mode });
-  else await workspace.fs.writeFile(uri, bytes);
 }

@@ -109,7 +109,7 @@ describe('A connection string without a password from the service', () => {
     assert.deepEqual(buttons.toSorted(), ['Add to .gitignore and Write', 'Cancel', 'Write Anyway']);
     await ui().dialog.press('Add to .gitignore and Write');
     await isWritten('.env');
-    assert.match(await text('.env'), /^A=1\nexport DATABASE_URL=postgresql:\S+ # why\nB=2\n$/);
+    assert.match(await text('.env'), /^A=1\nexport DATABASE_URL="postgresql:\S+" # why\nB=2\n$/);
     assert.equal(await text('.gitignore'), '.env\n');
     await ui().notifications.clear();
     await writeFile(file('.env'), '');

@@ -29,8 +29,8 @@ export const writeEnv: Command = async (context, argument, run) => {
   const account = accountId(context.session.requireConnection().account);
   await context.knownHosts.remember(context.inventory, account, [compute]);
   const changes = await write(result.uri);
-  const [written] = changes.slice(-1);
-  if (written !== undefined) await vscodeWindow.showTextDocument(written.uri);
+  if (changes === undefined) return;
+  await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
   void offerUndo(context.log, l10n.t('Wrote {0} to {1}', name, file), changes);
   await context.workFolders.of(folder)?.refresh();
 };

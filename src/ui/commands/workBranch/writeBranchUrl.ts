@@ -35,6 +35,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   // The user may have checked out another git branch during the questions.
   if (await isCheckedOut(git)) {
     const changes = await write(url);
+    if (changes === undefined) return;
     const undone = () => work?.setUndone(git.gitBranch);
     void offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
   }

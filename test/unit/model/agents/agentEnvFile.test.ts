@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  appendFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -27,7 +28,7 @@ describe('prepareAgentEnv', () => {
   /** A worktree of the repository, in which the agent runs. */
   let folder: string;
   const file = (name = '.env') => path.join(folder, name);
-  const prepare = (name = '.env', fields: { readonly folder?: string; readonly variable?: string } = {}) =>
+  const prepare = (name = '.env', fields: Partial<Parameters<typeof prepareAgentEnv>[0]> = {}) =>
     prepareAgentEnv({
       folder,
       file: name,
@@ -75,6 +76,28 @@ describe('prepareAgentEnv', () => {
     await (await prepare()).write(URL);
     const after = URL.replace('sslmode=require', 'schema=a&b=c');
     assert.equal(readFileSync(file(), 'utf8'), `A=1\nexport DATABASE_URL=${after}\n`);
+  });
+
+  it('keeps the variables of calls at the same time, and what other programs write during the look-ups', async () => {
+    const names = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE'].map((name) => `${name}_URL`);
+    writeFileSync(file(), names.map((variable) => `${variable}=${valueOf(OWN).slice(13)}\n`).join(''));
+    const isReplaceable = async (host: string) => {
+      appendFileSync(file(), 'OTHER=1\n');
+      return host === OWN;
+    };
+    const files = await Promise.all(names.map((variable) => prepare('.env', { variable, isReplaceable })));
+    await Promise.all(files.map(({ write }) => write(URL)));
+    const [after] = URL.split('?');
+    const expected = [...names.map((variable) => `${variable}=${after}`), ...Array(10).fill('OTHER=1'), ''];
+    assert.deepEqual(readFileSync(file(), 'utf8').split('\n'), expected);
+  });
+
+  it('does not change the form of a value', async () => {
+    writeFileSync(file(), `DATABASE_URL="${valueOf(OWN).slice(13)}"'' # why\n`);
+    await assert.rejects(prepare(), /a value of the user/);
+    writeFileSync(file(), `DATABASE_URL="${valueOf(OWN).slice(13)}\\n" # why\n`);
+    await (await prepare()).write(URL);
+    assert.equal(readFileSync(file(), 'utf8'), `DATABASE_URL="${URL.split('?')[0]}\\n" # why\n`);
   });
 
   for (const [what, text] of [

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { mock } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { changeFile } from '../../../src/base/changeFile.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+
+const isWindows = process.platform === 'win32';
+
+/** Sets one line `name=…`, as for a variable of an env file. */
+const withLine = (before: Buffer | undefined, name: string): Buffer => {
+  const text = before?.toString() ?? '';
+  return Buffer.from(text.includes(`${name}=`) ? text : `${text}${name}=1\n`);
+};
+
+describe('changeFile', () => {
+  let folder: string;
+  let file: string;
+  const text = () => readFileSync(file, 'utf8');
+  const lines = () => text().trim().split('\n').toSorted();
+  /** Sets a line, after `meanwhile` has run once between reading and replacing the file. */
+  const change = (meanwhile: () => void, name = 'OWN') => {
+    let count = 0;
+    return changeFile(file, (before) => {
+      if ((count += 1) === 1) meanwhile();
+      return withLine(before, name);
+    });
+  };
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    file = path.join(folder, '.env');
+    writeFileSync(file, 'A=1\n');
+  });
+  afterEach(() => {
+    assert.deepEqual(readdirSync(folder), ['.env']);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('returns what it has replaced, and keeps the permissions', async () => {
+    if (!isWindows) chmodSync(file, 0o640);
+    const { before, after } = (await changeFile(file, () => Buffer.from('B=1\n'), 0o600)) ?? {};
+    assert.deepEqual([String(before), String(after), text()], ['A=1\n', 'B=1\n', 'B=1\n']);
+    if (!isWindows) assert.equal(statSync(file).mode & 0o777, 0o640);
+    rmSync(file);
+    assert.equal((await changeFile(file, () => Buffer.from('C=1\n'), 0o600))?.before, undefined);
+    if (!isWindows) assert.equal(statSync(file).mode & 0o777, 0o600);
+  });
+
+  it('leaves a file that needs no change, and one that cannot be changed', async () => {
+    const { ino } = statSync(file);
+    assert.equal(await changeFile(file, () => undefined), undefined);
+    assert.equal(await changeFile(file, (before) => before), undefined);
+    const failed = changeFile(file, () => {
+      throw new Error('not this one');
+    });
+    await assert.rejects(failed, /not this one/);
+    assert.equal(statSync(file).ino, ino);
+    writeFileSync(file, Buffer.alloc(1024 * 1024 + 1, 'a'));
+    await assert.rejects(
+      changeFile(file, () => Buffer.from('')),
+      /too large/,
+    );
+    rmSync(file);
+    mkdirSync(file);
+    await assert.rejects(
+      changeFile(file, () => Buffer.from('')),
+      /isn't a file|EISDIR|EPERM/,
+    );
+  });
+
+  it('makes changes of one file one after the other', async () => {
+    const names = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE'];
+    await Promise.all(names.map((name) => changeFile(file, (before) => withLine(before, name))));
+    assert.equal(text(), `A=1\n${names.map((name) => `${name}=1\n`).join('')}`);
+  });
+
+  it('keeps a line that another program appends before the file is replaced', async () => {
+    await change(() => appendFileSync(file, 'OTHER=1\n'));
+    assert.deepEqual(lines(), ['A=1', 'OTHER=1', 'OWN=1']);
+  });
+
+  it('keeps a line that is written to the replaced file, because it was opened before', async function () {
+    if (isWindows) return this.skip(); // It replaces no open file.
+    const other = await open(file, 'a');
+    let calls = 0;
+    const sync = mock.method(Object.getPrototypeOf(other), 'sync', async () => {
+      // The file, and then its folder.
+      if ((calls += 1) === 2) await other.appendFile('OTHER=1\n');
+    });
+    await change(() => undefined).finally(() => sync.mock.restore());
+    await other.close();
+    assert.equal(text(), 'A=1\nOWN=1\nOTHER=1\n');
+  });
+
+  it('keeps what another program writes over the old text', async () => {
+    await change(() => writeFileSync(file, 'REWRITTEN=1\n'));
+    assert.deepEqual(lines(), ['OWN=1', 'REWRITTEN=1']);
+  });
+
+  it('changes the file that another program has put in its place', async () => {
+    await change(() => {
+      writeFileSync(`${file}.other`, 'OTHER=1\n');
+      renameSync(`${file}.other`, file);
+    });
+    assert.deepEqual(lines(), ['OTHER=1', 'OWN=1']);
+    await change(() => rmSync(file), 'AGAIN');
+    assert.deepEqual(lines(), ['AGAIN=1']);
+  });
+
+  it('overwrites a file that is replaced again and again only once it is not', async () => {
+    let count = 0;
+    const failed = changeFile(file, (before) => {
+      writeFileSync(`${file}.other`, `${(count += 1)}\n`);
+      renameSync(`${file}.other`, file);
+      return withLine(before, 'OWN');
+    });
+    await assert.rejects(failed, /keeps changing/);
+    assert.equal(text(), '100\n');
+  });
+
+  it('loses no line of processes that append or change it at the same time', async () => {
+    const module = pathToFileURL(path.join(import.meta.dirname, '../../../src/base/changeFile.ts')).href;
+    const append = `for (let i = 0; i < 400; i += 1) fs.appendFileSync(file, 'APPENDED_' + i + '=1\\n');`;
+    const set = (name: string) => `const { changeFile } = await import(${JSON.stringify(module)});
+      for (let i = 0; i < 20; i += 1)
+        await changeFile(file, (text) => Buffer.concat([text, Buffer.from(text.includes('${name}_' + i + '=') ? '' : '${name}_' + i + '=1\\n')]));`;
+    const run = async (code: string) => {
+      const source = `import fs from 'node:fs'; const file = ${JSON.stringify(file)}; ${code}`;
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: 'inherit' });
+      assert.deepEqual(await once(child, 'exit'), [0, null]);
+    };
+    await Promise.all([run(append), run(set('ONE')), run(set('TWO'))]);
+    const expected = ['ONE', 'TWO'].flatMap((name) => Array.from({ length: 20 }, (_, i) => `${name}_${i}=1`));
+    const appended = Array.from({ length: 400 }, (_, i) => `APPENDED_${i}=1`);
+    assert.deepEqual(lines(), ['A=1', ...expected, ...appended].toSorted());
+  });
+});
