@@ -155,7 +155,7 @@ describe('Branches', () => {
     'an unknown attribute': ['POST', '', { branch: { colour: 'red' } }, 400],
     'a position in the history': ['POST', '', { branch: { parent_lsn: '0/1' } }, 422],
     'a time in the history': ['POST', '', { branch: { parent_timestamp: '2026-01-01T00:00:00Z' } }, 422],
-    'a copy of the schema only': ['POST', '', { branch: { init_source: 'schema-only' } }, 422],
+    'a copy of something else': ['POST', '', { branch: { init_source: 'rows' } }, 422],
     'two primary computes': ['POST', '', { endpoints: [PRIMARY, PRIMARY] }, 422],
     'a compute of no size': ['POST', '', { endpoints: [{ ...PRIMARY, autoscaling_limit_max_cu: 0.3 }] }, 422],
     'a time of expiry in the past': ['POST', '', { branch: { expires_at: '2001-01-01T00:00:00Z' } }, 422],

@@ -51,7 +51,7 @@ async function performOnBranch(
   switch (step.kind) {
     case 'createBranch':
       try {
-        return await engine.createBranch({ id, parentId: step.parentId, owner: step.owner });
+        return await engine.createBranch({ ...step, id });
       } catch (error) {
         // The addresses of its computes are already open.
         for (const { record } of computesOf(project, id)) await engine.remove(record.id);
@@ -114,7 +114,7 @@ function afterBranchStep(
       const { sourceId, preservedId } = step;
       const last_reset_at = toTimestamp(now);
       return [
-        ready({ ...branch, parent_id: sourceId, last_reset_at }, now),
+        ready({ ...branch, parent_id: sourceId, init_source: undefined, last_reset_at }, now),
         ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),
       ];
     }

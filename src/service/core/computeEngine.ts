@@ -84,10 +84,11 @@ export interface BranchOwner {
   readonly database: string;
 }
 
-/** A new branch: with a copy of its parent's data, or with new data and this owner. */
+/** A new branch: with a copy of its parent's data or only of the schema, or with new data and this owner. */
 export interface BranchSpec {
   readonly id: string;
   readonly parentId?: string | undefined;
+  readonly isSchemaOnly?: boolean | undefined;
   readonly owner?: BranchOwner | undefined;
 }
 

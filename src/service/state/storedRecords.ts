@@ -52,6 +52,8 @@ export type BranchRecord = {
   /** Missing for a root branch. */
   readonly parent_id?: string | undefined;
   readonly name: string;
+  /** Missing for a copy of the parent's data. */
+  readonly init_source?: 'schema-only' | undefined;
   readonly current_state: 'init' | 'resetting' | 'ready';
   readonly pending_state?: 'ready' | undefined;
   readonly state_changed_at: string;
@@ -150,6 +152,7 @@ export type BranchStep =
   | {
       readonly kind: 'createBranch';
       readonly parentId?: string | undefined;
+      readonly isSchemaOnly?: boolean | undefined;
       readonly owner?: BranchOwner | undefined;
     }
   /** `preservedId`: the branch that receives the current data. */

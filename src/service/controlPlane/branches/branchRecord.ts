@@ -106,7 +106,7 @@ export function requireDeletable(project: ProjectState, branch: BranchRecord): v
   const { id } = branch;
   if (branch.default)
     throw unprocessable(`Branch ${id} is the default branch. Set another one as default first.`);
-  if (branch.parent_id === undefined)
+  if (branch.parent_id === undefined && branch.init_source === undefined)
     throw unprocessable(`Branch ${id} is the root branch of its project. Delete the project instead.`);
   if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const [child] = childrenOf(project, id);

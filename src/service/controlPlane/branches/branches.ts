@@ -38,20 +38,24 @@ type ComputeOfBranch = NonNullable<BranchCreationBody['endpoints']>[number];
 export async function createBranch(plane: Plane, project: ProjectState, body: BranchCreationBody) {
   const { store, operations } = plane;
   const { endpoints: requested = [] } = body;
-  const { parent_id = '' } = buildBranch(plane, project, body);
-  const catalog = await readWithPassword({ plane, project, branchId: parent_id });
+  const source = buildBranch(plane, project, body).parent;
+  const catalog = await readWithPassword({ plane, project, branchId: source.id });
   const engine = await plane.engine;
   const ports = new Set<number>();
   const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
   for (const endpoint of requested) allocated.push([endpoint, await allocate(engine, store.account, ports)]);
   // Another call may have changed the project in the meantime.
-  const branch = buildBranch(plane, project, body);
+  const { branch, parent } = buildBranch(plane, project, body);
+  const isSchemaOnly = branch.init_source === 'schema-only';
   const computes = allocated.map(([endpoint, allocation]) =>
     pendingCompute(plane, project.record, { ...endpoint, branch_id: branch.id }, allocation),
   );
   const started = operations.begin(
     project.record.id,
-    [branchTask(branch, { kind: 'createBranch', parentId: branch.parent_id }), ...computes.map(startTask)],
+    [
+      branchTask(branch, { kind: 'createBranch', parentId: parent.id, isSchemaOnly }),
+      ...computes.map(startTask),
+    ],
     [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
   );
   await openAddresses(engine, computes);
@@ -59,14 +63,16 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
   return { branch, endpoints, operations: started, ...catalogRecords(branch, catalog, computes) };
 }
 
-/** Checks the rules. Returns the new branch. */
-function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBody): BranchRecord {
+/** Checks the rules. Returns the new branch and the one that is copied. A copy of a schema has no parent. */
+function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBody) {
   const { branch: creation = {}, endpoints = [], annotation_value } = body;
   const now = plane.clock.now();
   const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
   rejectHistoryPosition({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
-  if ((creation.init_source ?? 'parent-data') !== 'parent-data')
-    throw unprocessable('init_source: this service supports parent-data only.');
+  const { init_source = 'parent-data' } = creation;
+  const isSchemaOnly = init_source === 'schema-only';
+  if (!isSchemaOnly && init_source !== 'parent-data')
+    throw unprocessable('init_source: must be parent-data or schema-only.');
   for (const endpoint of endpoints) requireValid(project.record, endpoint, plane.plan);
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1)
     throw unprocessable('endpoints: a branch can have one read_write compute only.');
@@ -75,16 +81,17 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
   const id = newBranchId(plane);
   const { name = id } = creation;
   requireNewName(project, name);
-  const basics = { id, project_id: project.record.id, parent_id: parent.id, name, default: false };
-  const branch = {
+  const parent_id = isSchemaOnly ? undefined : parent.id;
+  const basics = { id, project_id: project.record.id, parent_id, name, default: false };
+  const branch: BranchRecord = {
     ...newBranch(basics, now),
     protected: creation.protected ?? false,
     annotation_value,
-    logical_size: parent.logical_size,
+    ...(isSchemaOnly ? { init_source } : { logical_size: parent.logical_size }),
   };
   const expiring = withExpiry(branch, creation.expires_at ?? null, now);
   requireExpiryAllowed(project, expiring);
-  return expiring;
+  return { branch: expiring, parent };
 }
 
 export const newBranchId = ({ store }: Plane): string =>

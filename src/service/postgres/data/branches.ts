@@ -1,12 +1,14 @@
 /** Creates, restores and deletes the data of branches. Every step can be repeated after the service was killed. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
+import { withBranchServer } from '../process/launchServer.ts';
 import { stopOrphan } from '../process/orphans.ts';
 import { copyData } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, removeAll, removeData, writePrivateFile } from './files.ts';
+import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { restoredFolder } from './storage.ts';
 import { syncToDisk } from './template.ts';
@@ -14,19 +16,40 @@ import { syncToDisk } from './template.ts';
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
 export async function createBranch(
   deps: ServerDependencies,
-  { id, parentId, owner }: BranchSpec,
+  { id, parentId, isSchemaOnly = false, owner }: BranchSpec,
 ): Promise<void> {
   const { branches, storage, shutdownSignal } = deps;
-  if (parentId !== undefined)
-    return branches.lock(parentId).shared(async () => {
-      if (!existsSync(branches.folder(id))) await copyBranch(deps, parentId, storage.branch(id));
+  if (parentId !== undefined) {
+    await branches.lock(parentId).shared(async () => {
+      if (!existsSync(branches.folder(id)))
+        await copyBranch(deps, parentId, storage.branch(id), isSchemaOnly);
     });
+    return finishSchema(deps, id);
+  }
   try {
     branches.login(id, owner);
     await branches.lock(id).exclusive(async () => branches.ensure(id));
   } catch (error) {
     // The password of a new branch may be known already, so the next service must find it.
     if (!shutdownSignal.aborted) removeAll(storage.branch(id));
+    throw error;
+  }
+}
+
+/** In the folder of a copy of which only the schema is wanted, until its rows are removed. */
+const WITH_ROWS = 'with-rows';
+
+async function finishSchema(deps: ServerDependencies, id: string): Promise<void> {
+  const folder = deps.storage.branch(id);
+  const mark = path.join(folder, WITH_ROWS);
+  if (!existsSync(mark)) return;
+  try {
+    await deps.branches
+      .lock(id)
+      .exclusive(async () => withBranchServer(deps, id, async ({ address }) => removeRows(deps, address)));
+    rmSync(mark);
+  } catch (error) {
+    if (!deps.shutdownSignal.aborted) removeAll(folder);
     throw error;
   }
 }
@@ -78,7 +101,12 @@ export async function deleteBranch({ branches, storage }: ServerDependencies, id
 }
 
 /** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */
-async function copyBranch(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
+async function copyBranch(
+  deps: ServerDependencies,
+  branchId: string,
+  to: string,
+  isSchemaOnly = false,
+): Promise<void> {
   await createAtomically(to, async (unfinished) => {
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
@@ -86,6 +114,7 @@ async function copyBranch(deps: ServerDependencies, branchId: string, to: string
     const source = deps.storage.branch(branchId);
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json')))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));
+    if (isSchemaOnly) writePrivateFile(path.join(unfinished, WITH_ROWS), '');
     await syncToDisk(deps, dataDir);
   });
 }

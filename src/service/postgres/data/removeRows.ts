@@ -1,0 +1,61 @@
+/** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
+import type Client from 'pg/lib/client.js';
+import { connectAsSuperuser } from '../network/superuser.ts';
+import type { ServerAddress } from '../network/serverAddress.ts';
+import type { EngineDependencies } from './template.ts';
+
+/** Also in the schema `public`. */
+const OF_USERS = `relpersistence <> 't' and (relnamespace >= 16384 or relnamespace = 2200)`;
+/** The tables of extensions stay: `CREATE EXTENSION` fills them. */
+const NOT_OF_EXTENSION = `not exists (select from pg_depend where classid = 'pg_class'::regclass
+  and objid = pg_class.oid and deptype = 'e')`;
+/** @param kinds as in `pg_class`, such as `r,p` */
+const relations = (
+  kinds: string,
+): string => `select pg_class.oid as id, format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+  where relkind::text = any ('{${kinds}}') and ${OF_USERS} and ${NOT_OF_EXTENSION}`;
+/** Triggers for TRUNCATE, which would run users' functions as superuser. */
+const TRUNCATE_TRIGGERS = `select oid::text as id, tgenabled::text as state from pg_trigger
+  where tgtype & 32 <> 0 and not tgisinternal and tgenabled <> 'D'`;
+const SET_TRIGGERS = `update pg_trigger set tgenabled = state::"char"
+  from unnest($1::oid[], $2::text[]) as changed (id, state) where oid = id`;
+
+/** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
+export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
+  const inDatabase = async <T>(database: string | undefined, work: (client: Client) => Promise<T>) => {
+    const client = await connectAsSuperuser(deps, address, database);
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  const databases = await inDatabase(undefined, async (client) =>
+    client.query<{ name: string }>(
+      'select datname as name from pg_database where datallowconn and not datistemplate and datconnlimit <> -2',
+    ),
+  );
+  for (const { name } of databases.rows) await inDatabase(name, removeFromDatabase);
+}
+
+async function removeFromDatabase(client: Client): Promise<void> {
+  const named = async (kinds: string) =>
+    (await client.query<{ name: string }>(relations(kinds))).rows.map(({ name }) => name);
+  await client.query('begin');
+  const triggers = (await client.query<{ id: string; state: string }>(TRUNCATE_TRIGGERS)).rows;
+  const ids = triggers.map(({ id }) => id);
+  await client.query(SET_TRIGGERS, [ids, ids.map(() => 'D')]);
+  const tables = await named('r,p');
+  // Users can't create foreign tables, whose rows on another server would be lost as well.
+  if (tables.length > 0) await client.query(`truncate ${tables.join(', ')}`);
+  for (const view of await named('m')) await client.query(`refresh materialized view ${view} with no data`);
+  await client.query(
+    `select setval(seqrelid, seqstart, false) from pg_sequence join (${relations('S')}) as found on id = seqrelid`,
+  );
+  await client.query('select lo_unlink(oid) from pg_largeobject_metadata');
+  // They contain values of the rows.
+  await client.query('delete from pg_statistic where starelid >= 16384');
+  await client.query('delete from pg_statistic_ext_data');
+  await client.query(SET_TRIGGERS, [ids, triggers.map(({ state }) => state)]);
+  await client.query('commit');
+}
