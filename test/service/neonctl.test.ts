@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { createApiClient } from '@neondatabase/api-client';
 import { createNeonClient } from '@neon/sdk';
+import { NOT_SERVED, type NotServed } from '../contract/notServed.ts';
 import { branchCalls, type Api } from '../helpers/branchCalls.ts';
-import { startLocalService, type LocalService } from '../helpers/localService.ts';
-import { neonctl, NeonctlError } from '../helpers/neonctl.ts';
+import { FaultProxy } from '../helpers/faultProxy.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { neonCli, NeonCliError } from '../helpers/neonCli.ts';
 import { query } from './postgres/clients.ts';
 import { PROJECT } from './sampleProject.ts';
 
@@ -12,6 +16,33 @@ interface Named {
   readonly name: string;
 }
 
+/** What people type each day and no test above runs, in this order, with the exit code. */
+const DAILY: readonly (readonly [command: string, exitCode: number, output?: RegExp])[] = [
+  [`link --project-id ${PROJECT} --branch main --yes`, 0],
+  ['checkout main', 0],
+  ['env pull', 0],
+  ['status', 0, /main/],
+  ['status --current-branch', 0, /main/],
+  ['config status', 0, /main/],
+  [`projects update ${PROJECT} --name shop`, 0],
+  ['projects list --recoverable-only', 0, /\[\]/],
+  ['projects recover gone-1', 1, /no deleted project/],
+  ['branches create --name schema --schema-only', 0, /"schema"/],
+  ['branches create --name bare --no-compute', 0],
+  ['branches add-compute bare --type read_write', 0],
+  ['branches restore bare main', 0],
+  ['branches set-expiration bare --expires-at 2099-01-01T00:00:00Z', 1, /next 30 days/],
+  ['branches delete bare', 0],
+  ['branches delete schema', 0],
+  ['ip-allow list', 0],
+  ['api /projects', 0, /"shop"/],
+  ['neon-auth status', 0],
+  ['snapshots list', 1, /not available in the local service/],
+  ['credentials list', 1, /not available in the local service/],
+  ['buckets list', 1, /not available in the local service/],
+  ['functions list', 1, /not available in the local service/],
+];
+
 const IN_PROJECT = ['--project-id', PROJECT] as const;
 const ON_MAIN = [...IN_PROJECT, '--branch', 'main'] as const;
 const OWNER = { role_name: 'app_owner', database_name: 'app' } as const;
@@ -19,7 +50,7 @@ const OWNER = { role_name: 'app_owner', database_name: 'app' } as const;
 describe("The public service's tools, unmodified", () => {
   let service: LocalService;
   let api: Api;
-  const run = neonctl(() => service);
+  const run = neonCli(() => service);
   const json = async <T>(...args: readonly string[]): Promise<T> =>
     JSON.parse(await run(...args, '--output', 'json')) as T;
   const names = async (...args: readonly string[]) =>
@@ -83,7 +114,7 @@ describe("The public service's tools, unmodified", () => {
 
   it('show the error of the service', async () => {
     await assert.rejects(run('projects', 'get', 'not-there'), (error: Error) => {
-      assert(error instanceof NeonctlError);
+      assert(error instanceof NeonCliError);
       assert.match(error.message, /There is no project with the id "not-there"/);
       return true;
     });
@@ -172,6 +203,42 @@ describe("The public service's tools, unmodified", () => {
       assert.equal(uri, data.uri);
       assert.deepEqual(await query(uri, 'select current_user'), ['app_owner']);
     }
+  });
+
+  it('do the daily commands, with these exit codes, and create no credential', async () => {
+    const folder = temporaryFolder();
+    const proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    const daily = neonCli(() => ({ ...service, baseUrl: proxy.baseUrl }), folder);
+    for (const [command, exitCode, output] of DAILY) {
+      const [code, text] = await daily(...command.split(' '), '--output', 'json').then(
+        (printed) => [0, printed] as const,
+        (error: NeonCliError) => [error.exitCode, error.message] as const,
+      );
+      assert.equal(code, exitCode, `${command}: ${text}`);
+      if (output !== undefined) assert.match(text, output, command);
+    }
+    const env = readFileSync(path.join(folder, '.env.local'), 'utf8');
+    const [, url = ''] = /^DATABASE_URL_UNPOOLED="?([^"\n]+)/m.exec(env) ?? [];
+    assert.deepEqual(await query(url, 'select current_user'), ['app_owner']);
+    assert.match(readFileSync(path.join(folder, '.neon'), 'utf8'), /shiny-wind-028834/);
+
+    const isUnknown = (list: readonly NotServed[], sent: string): boolean =>
+      list.some(({ call }) => call.test(sent.replace(/(data-api)\/[^/]+$/, '$1/{database_name}')));
+    const unknown = new Set(proxy.requests.map(({ method, path: sent }) => `${method} ${sent}`));
+    const missing = [...unknown].filter((sent) => isUnknown(NOT_SERVED, sent));
+    const surprising = missing.filter(
+      (sent) =>
+        !isUnknown(
+          NOT_SERVED.filter(({ isDaily }) => isDaily),
+          sent,
+        ),
+    );
+    assert.deepEqual(surprising, [`GET /projects/${PROJECT}/snapshots`]);
+    assert.deepEqual(
+      [...unknown].filter((sent) => /^(?!GET).*credentials/.test(sent)),
+      [],
+    );
+    await proxy.stop();
   });
 
   it('create and delete a project', async () => {

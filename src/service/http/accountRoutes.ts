@@ -16,6 +16,14 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   'GET /auth': () => reply({ account_id: LOCAL_USER.id, auth_method: 'api_key_user' }),
   'GET /users/me': () => reply(currentUser(plane)),
   'GET /users/me/organizations': () => reply({ organizations: [organization(plane)] }),
+  'GET /organizations/:org_id': (call) => reply(findOrganization(plane, call)),
+  'GET /organizations/:org_id/members': (call) => {
+    const { id: org_id, created_at: joined_at } = findOrganization(plane, call);
+    const { id, email } = LOCAL_USER;
+    return reply({
+      members: [{ member: { id, user_id: id, org_id, role: 'admin', joined_at }, user: { email } }],
+    });
+  },
   'GET /regions': () => reply({ regions: [LOCAL_REGION] }),
   // No other account can share a project with this one.
   'GET /projects/shared': (call) => reply({ projects: paginate(call, [], PROJECT_PAGES).records }),
@@ -44,6 +52,12 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
     deleteProject(plane, project);
     return reply({ project: deleted });
   },
+  'POST /projects/:project_id/recover': (call) => {
+    throw notFound(
+      'deleted project, because the local service keeps none, with the id',
+      call.param('project_id'),
+    );
+  },
 });
 
 /** The public service has empty coordinates for unknown locations too. */
@@ -68,6 +82,13 @@ const organization = ({ plan }: ControlPlane) => ({
   created_at: CREATED_AT,
   updated_at: CREATED_AT,
 });
+
+/** @throws {HttpError} 404 */
+function findOrganization(plane: ControlPlane, call: ApiCall) {
+  const found = organization(plane);
+  if (call.param('org_id') !== found.id) throw notFound('organization with the id', call.param('org_id'));
+  return found;
+}
 
 const CREATED_AT = '2000-01-01T00:00:00Z';
 

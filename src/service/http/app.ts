@@ -101,11 +101,13 @@ const matches = (pattern: readonly string[], parts: readonly string[]): boolean 
   pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
 
 function notAllowed(methods: readonly string[]): HttpError {
-  if (methods.length === 0) return new HttpError(404, 'NOT_FOUND', 'There is nothing at this path.');
+  if (methods.length === 0) return new HttpError(404, 'NOT_FOUND', NOTHING_HERE);
   const allow = ['GET', 'POST', 'PATCH', 'DELETE'].filter((method) => methods.includes(method)).join(', ');
   return new HttpError(405, 'METHOD_NOT_ALLOWED', `This path supports ${allow}.`, { allow });
 }
 
+/** The public command line looks for "not available", and then does without buckets, functions and credentials. */
+const NOTHING_HERE = 'There is nothing at this path: it is not available in the local service.';
 const UNEXPECTED_ERROR = new HttpError(
   500,
   'INTERNAL_ERROR',

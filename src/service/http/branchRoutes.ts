@@ -32,6 +32,9 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const body = await readOptionalJsonBody(call.request, BranchCreationBody);
       return replyWith(call, await createBranch(plane, findProject(plane, call), body), 201);
     },
+    // Before the route of one branch, which matches it too.
+    [`GET ${BRANCHES}/count`]: (call) =>
+      reply({ count: search(call, [...findProject(plane, call).branches.values()]).length }),
     [`GET ${BRANCH}`]: (call) => {
       const branch = findBranch(...target(call));
       return reply({ branch: show(call, branch), annotation: annotationOf(branch) });

@@ -6,16 +6,24 @@ import { text } from 'node:stream/consumers';
 import { temporaryFolder, type LocalService } from './localService.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
-const PROGRAM = path.join(projectRoot, 'node_modules/neonctl/bin/cli.js');
+const PROGRAM = path.join(projectRoot, 'node_modules/neon/dist/cli.js');
 
-export class NeonctlError extends Error {
-  override readonly name = 'NeonctlError';
+export class NeonCliError extends Error {
+  override readonly name = 'NeonCliError';
+  readonly exitCode: number | null;
+
+  constructor(exitCode: number | null, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
-/** @returns a function that runs one command and returns its output. It throws a {@link NeonctlError} if that fails. */
-export function neonctl(service: () => LocalService): (...args: readonly string[]) => Promise<string> {
-  // The program keeps a configuration in the home folder and reads `.neon` from the current one.
-  const folder = temporaryFolder();
+/** @returns a function that runs one command and returns its output. It throws a {@link NeonCliError} if that fails. */
+export function neonCli(
+  service: () => Pick<LocalService, 'baseUrl' | 'key'>,
+  // The program keeps a configuration in the home folder, and `.neon` and `.env.local` in the current one.
+  folder = temporaryFolder(),
+): (...args: readonly string[]) => Promise<string> {
   return async (...args) => {
     const { baseUrl, key } = service();
     const options = ['--api-host', baseUrl, '--config-dir', folder, '--no-analytics', '--no-color'];
@@ -27,7 +35,7 @@ export function neonctl(service: () => LocalService): (...args: readonly string[
         CI: 'true',
         NEON_API_KEY: key,
         // Halves the time of a start.
-        NODE_COMPILE_CACHE: path.join(projectRoot, 'node_modules/.cache/neonctl'),
+        NODE_COMPILE_CACHE: path.join(projectRoot, 'node_modules/.cache/neon'),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -36,7 +44,7 @@ export function neonctl(service: () => LocalService): (...args: readonly string[
       text(child.stderr),
       once(child, 'close'),
     ]);
-    if (code !== 0) throw new NeonctlError(`neonctl ${args.join(' ')} ended with ${code}: ${errors}`);
+    if (code !== 0) throw new NeonCliError(code, `neon ${args.join(' ')} ended with ${code}: ${errors}`);
     return output;
   };
 }
