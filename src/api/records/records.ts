@@ -77,6 +77,7 @@ export const Branch = z.object({
   active_time_seconds: z.nullish(number),
   logical_size: z.nullish(number),
   created_at: z.nullish(text),
+  last_reset_at: z.nullish(text),
 });
 export type Branch = z.infer<typeof Branch>;
 

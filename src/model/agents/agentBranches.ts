@@ -29,6 +29,9 @@ export interface AgentBranch extends BranchRef, Caller {
   /** The path of the file with its URL, and the variable in it. */
   readonly envFile?: string | undefined;
   readonly envVariable?: string | undefined;
+  /** The roles whose passwords aren't those of the parent, as long as the branch has no other `last_reset_at`. */
+  readonly ownPasswords?:
+    { readonly roles: readonly string[]; readonly lastReset?: string | undefined } | undefined;
 }
 
 /** A call of a tool. */

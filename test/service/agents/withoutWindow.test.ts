@@ -165,6 +165,31 @@ describe('The MCP server without a window', () => {
     await call('deleteBranch', { projectId: made['projectId'], branchId: made['branchId'] });
   });
 
+  it('gives a branch passwords that do not open its parent, again after a reset', async () => {
+    const { call } = await connect();
+    writeFileSync(path.join(folder, '.env'), '');
+    const { id: projectId } = created.project;
+    const { host } = created.endpoints[0] ?? assert.fail();
+    const { connectionString, branchId } = await call('createBranch', {
+      hours: 1,
+      envFile: '.env',
+      includePassword: true,
+    });
+    const requireOwn = async (text: unknown) => {
+      const url = new URL(String(text));
+      assert.deepEqual(await query(url.href, 'select 1'), [1]);
+      url.host = host;
+      await assert.rejects(query(url.href, 'select 1'), /password authentication failed/);
+    };
+    await requireOwn(connectionString);
+    await call('resetBranch', { projectId, branchId });
+    const [, written] =
+      /^DATABASE_URL=["']?([^"'\s]+)/.exec(readFileSync(path.join(folder, '.env'), 'utf8')) ?? [];
+    assert.notEqual(written, connectionString);
+    await requireOwn(written);
+    await call('deleteBranch', { projectId, branchId });
+  });
+
   it('has a key of its own, which the service accepts only during its lease', async () => {
     const owner = await findOwner(dataDir);
     const address = owner && (await findAddress(dataDir, owner));

@@ -5,6 +5,7 @@ import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { isSameBranch, type BranchRef } from '../../workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../connection/databaseUrl.ts';
 import { findTarget } from '../../workBranch/findTarget.ts';
+import { renewPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
@@ -29,9 +30,21 @@ export async function prepareEnv(
   return await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
 }
 
-/** After a reset, the passwords are those of the parent. @returns a note for the agent if the env file couldn't be updated */
-export const rewriteAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
-  updateAgentEnv(call, ref, async (before) => (await findTarget(call.deps, ref, before)).value ?? before);
+/** After a reset, which brings the passwords of the parent. @returns a note for the agent if not all could be done */
+export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
+  const { deps } = call;
+  if (deps.agentBranches.find(ref) === undefined) return undefined;
+  try {
+    await renewPasswords(call, ref);
+  } catch (error) {
+    return `Couldn't give the branch new passwords: ${deps.explain(error)}`;
+  }
+  return await updateAgentEnv(
+    call,
+    ref,
+    async (before) => (await findTarget(deps, ref, before)).value ?? before,
+  );
+}
 
 /** After a deletion, so that nobody uses the dead URL. @returns a note for the agent if the env file couldn't be updated */
 export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>

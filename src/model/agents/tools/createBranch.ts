@@ -14,6 +14,7 @@ import { prepareEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './gate.ts';
+import { ensureOwnPasswords } from './ownPasswords.ts';
 import { ADDS, branchIdSchema, defineTool, described, projectIdSchema, wholeNumber } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -82,8 +83,9 @@ export const createBranch = defineTool({
       role,
       database,
     };
-    if (env === undefined && !includePassword) return output;
     try {
+      await ensureOwnPasswords(call, ref, role);
+      if (env === undefined && !includePassword) return output;
       const url = connectionString(
         await findBranchLogin(deps.inventory, { ...request, branchId: branch.id }),
       );

@@ -20,12 +20,15 @@ describe('Branches of agents, with their folder', () => {
   let branches: { readonly id: string; readonly name: string; readonly [field: string]: unknown }[];
   let endpoints: readonly unknown[];
   let password: string | undefined;
+  let canReset: boolean;
   let folder: string;
 
   const script: Script = (request) => {
     if (request === 'GET /projects') return { projects: ['shop', 'blog'].map((id) => ({ id, name: id })) };
     if (request.endsWith('/connection_uri'))
       return password === undefined ? 404 : { uri: `postgresql://owner:${password}@ep-new.example.test/app` };
+    if (request.endsWith('/reset_password'))
+      return canReset ? { role: { name: 'owner', password: 'unused' }, operations: [] } : 405;
     if (request.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'owner' }] };
     if (request.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
     if (request.endsWith('/endpoints')) return { endpoints };
@@ -51,6 +54,7 @@ describe('Branches of agents, with their folder', () => {
     branches = [{ id: 'br-main', name: 'main', default: true }];
     endpoints = [computeRecord('ep-new', { branch_id: 'br-new' })];
     password = 'first';
+    canReset = true;
     folder = realpathSync(temporaryFolder());
     model = await connectScripted(script);
   });
@@ -63,6 +67,27 @@ describe('Branches of agents, with their folder', () => {
     const ref = { account: accountId(model.account), ...ids };
     assert.equal(model.agentBranches.find(ref), undefined);
     assert.ok(model.agentBranches.wasMade(ref));
+  });
+
+  it('get new passwords before a URL, again after a reset by the user, and no URL without', async () => {
+    const renewals = () => model.service.requests.filter((each) => each.endsWith('/reset_password')).length;
+    const withUrl = { projectId: 'shop', name: 'agent/new', includePassword: true };
+    canReset = false;
+    const refused = await call('createBranch', withUrl);
+    assert.equal(refused.connectionString, undefined);
+    assert.match(refused.note ?? '', /password/i);
+    canReset = true;
+    for (const [reset, count] of [
+      ['2030-01-01T00:00:00Z', 2],
+      ['2030-01-01T00:00:00Z', 2],
+      ['2030-01-01T00:00:01Z', 3],
+    ] as const) {
+      branches = branches.map((branch) => ({ ...branch, last_reset_at: reset }));
+      assert.match((await call('createBranch', withUrl)).connectionString ?? '', /:first@/);
+      assert.equal(renewals(), count, reset);
+    }
+    await call('resetBranch', ids);
+    assert.equal(renewals(), 4);
   });
 
   it('keep their URL after a reset if the service does not provide the password', async () => {

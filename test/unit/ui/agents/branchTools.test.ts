@@ -41,6 +41,7 @@ describe('Tools for branches', () => {
       const host = query?.get('pooled') === 'true' ? 'ep-br-new-pooler.example.test' : hostOf('br-new');
       return password === undefined ? 404 : { uri: `postgresql://app_owner:${password}@${host}/app` };
     }
+    if (call.endsWith('/reset_password')) return { role: { name: 'app_owner', password: 'x' } };
     if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'app_owner' }] };
     if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
@@ -69,14 +70,13 @@ describe('Tools for branches', () => {
       createdAt: new Date().toISOString(),
       expiresAt: later(),
     });
-  const sent = () => model.service.requests.filter((each) => !each.startsWith('GET'));
+  const sent = () => model.service.requests.filter((each) => !/^GET|reset_password$/.test(each));
 
   beforeEach(async () => {
     answers.length = questions.length = dialogs.length = 0;
     projects = [{ id: 'shop', name: 'Shop' }];
     branches = [{ id: 'br-main', name: 'main', default: true }];
-    operations = [];
-    password = 'first';
+    [operations, password] = [[], 'first'];
     folder = realpathSync(temporaryFolder());
     model = await connectScripted(script);
   });
