@@ -2,10 +2,11 @@
 // service, and the MCP server. `--tests` adds the suites that run inside VS Code, `--production` the third-party notices and
 // a check of the sizes, and `--watch` builds again with each change (.vscode/tasks.json matches what esbuild then prints).
 import { build, context } from 'esbuild';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
 import { testBundleOptions } from './src/npm/test/bundleOptions.ts';
 import { bundleOptions } from './src/service/bundleOptions.ts';
+import { removeBuild } from './test/package/targets.ts';
 
 const isProduction = process.argv.includes('--production');
 const shipped = {
@@ -42,7 +43,7 @@ const tests = {
   outdir: 'dist/test',
 };
 
-await rm('dist', { recursive: true, force: true });
+await removeBuild('dist');
 if (process.argv.includes('--watch')) await watchAll();
 else await buildAll();
 

@@ -66,6 +66,10 @@ const everyPackage: Readonly<Record<string, Check>> = {
     entries
       .filter(({ name, mode }) => (mode & 0o111) !== (isProgram(name) ? 0o111 : 0))
       .map(({ name, mode }) => `${name} has the mode ${(mode & 0o777).toString(8)}`),
+  'has no picture in its README that VS Code would not show': ({ entries }) =>
+    [...textOf(entries, 'extension/readme.md').matchAll(/!\[[^\]]*\]\((?!https:|data:)([^)]+)\)/g)].map(
+      ([, file = '']) => file,
+    ),
   'contains only files, each once': ({ entries }) => {
     const names = new Set<string>();
     return entries

@@ -41,6 +41,8 @@ export async function createPackage({ root = projectRoot, target, out }: Package
   try {
     for (const name of await shippedFiles(root))
       await write(path.join(staging, name), await readFile(path.join(root, name)));
+    const readme = await withPictures(await readFile(path.join(root, 'README.md'), 'utf8'), root);
+    await write(path.join(staging, 'README.md'), Buffer.from(readme));
     if (target !== undefined) await addPostgres(staging, target);
     await runVsce(staging, target, out);
   } finally {
@@ -48,6 +50,19 @@ export async function createPackage({ root = projectRoot, target, out }: Package
   }
   const problems = await problemsOf(out, target);
   if (problems.length > 0) throw new Error(`${out}:\n${problems.join('\n')}`);
+}
+
+/**
+ * Puts the pictures of a README into its text, because VS Code's page of an extension shows no files of the package. A release
+ * names them by their addresses instead: see `withAbsoluteLinks`.
+ */
+export async function withPictures(markdown: string, root: string): Promise<string> {
+  let text = markdown;
+  for (const [image, alt, file = ''] of markdown.matchAll(/!\[([^\]]*)\]\((?![a-z]+:)([^)]+\.png)\)/g)) {
+    const data = (await readFile(path.join(root, file))).toString('base64');
+    text = text.replace(image, `![${alt}](data:image/png;base64,${data})`);
+  }
+  return text;
 }
 
 const built = new Map<Target | undefined, Promise<string>>();

@@ -1,4 +1,6 @@
 /** The platforms with a separate package, and how Postgres is laid out for each. */
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
 
 /** Names of vsce and the Marketplace. */
 export type Target = keyof typeof targets;
@@ -70,3 +72,10 @@ export const isTarget = (name: string): name is Target => name in targets;
 /** The package with Postgres has a suffix, the universal one has none. */
 export const packageName = (target: Target | undefined): string =>
   `hosted-postgres${target === undefined ? '' : `-${target}`}.vsix`;
+
+/** Removes what earlier builds have written to a folder, except packages. */
+export async function removeBuild(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const old = names.filter((name) => !/\.(?:vsix|tgz)$/.test(name));
+  await Promise.all(old.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
+}
