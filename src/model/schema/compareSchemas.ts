@@ -1,5 +1,6 @@
 /** The differences between two schemas, as written by pg_dump. */
 import { diffArrays } from 'diff';
+import { objectsOf } from './dumpObjects.ts';
 
 export interface SchemaDifference {
   readonly added: number;
@@ -8,7 +9,7 @@ export interface SchemaDifference {
 }
 
 export function compareSchemas(before: string, after: string): SchemaDifference {
-  const [old, current] = [statementsOf(before), statementsOf(after)];
+  const [old, current] = [objectsOf(before), objectsOf(after)];
   const common = [...current].filter(([name]) => old.has(name));
   return {
     added: current.size - common.length,
@@ -19,34 +20,44 @@ export function compareSchemas(before: string, after: string): SchemaDifference 
 
 /** The statements that differ, with `-` before lines of `before` and `+` before those of `after`; empty without differences. */
 export function schemaDiff(before: string, after: string): string {
-  const [old, current] = [statementsOf(before), statementsOf(after)];
+  const [old, current] = [objectsOf(before), objectsOf(after)];
   const changed = [...new Set([...old.keys(), ...current.keys()])].filter(
     (name) => old.get(name) !== current.get(name),
   );
-  return changed
-    .map((name) => `-- ${name}\n${lineDiff(old.get(name) ?? '', current.get(name) ?? '')}`)
-    .join('\n\n');
+  let effort = MAX_EFFORT;
+  const differences = changed.map((name) => {
+    const maxEdits = Math.floor(Math.sqrt(effort / 10));
+    const lines = lineDiff(old.get(name) ?? '', current.get(name) ?? '', maxEdits);
+    const edits = lines.filter((line) => !line.startsWith(' ')).length;
+    effort -= Math.min(edits, maxEdits) ** 2;
+    return `-- ${name}\n${lines.join('\n')}`;
+  });
+  return differences.join('\n\n');
 }
 
-function lineDiff(before: string, after: string): string {
+/** The time to find the fewest changed lines grows with their square, so this limits the sum of the squares. */
+const MAX_EFFORT = 4_000_000;
+
+/** With more than `maxEdits` changed lines, all lines between the first and last change count as changed. */
+function lineDiff(before: string, after: string, maxEdits: number): readonly string[] {
   const linesOf = (text: string) => (text === '' ? [] : text.split('\n'));
-  return diffArrays(linesOf(before), linesOf(after))
-    .flatMap(({ value, added, removed }) =>
-      value.map((line) => `${added ? '+' : removed ? '-' : ' '}${line}`),
-    )
-    .join('\n');
+  const [old, current] = [linesOf(before), linesOf(after)];
+  const parts = diffArrays(old, current, { maxEditLength: maxEdits }) ?? replaceMiddle(old, current);
+  return parts.flatMap(({ value, added, removed }) =>
+    value.map((line) => `${added ? '+' : removed ? '-' : ' '}${line}`),
+  );
 }
 
-/** The header of an object. The owner isn't part of its identity. */
-const HEADER = /^--\n-- Name: (.*?)(?:; Owner: .*)?\n--$/m;
-
-/** The statements for each object, such as a table or a grant, by its name and kind. */
-function statementsOf(sql: string): ReadonlyMap<string, string> {
-  const [, ...parts] = sql.replace(/\n--\n-- PostgreSQL database dump complete\n[^]*$/, '').split(HEADER);
-  const statements = new Map<string, string>();
-  for (let index = 0; index < parts.length; index += 2) {
-    const [name = '', text = ''] = parts.slice(index, index + 2);
-    statements.set(name, (statements.get(name) ?? '') + text.trim());
-  }
-  return statements;
+function replaceMiddle(old: readonly string[], current: readonly string[]) {
+  const shorter = Math.min(old.length, current.length);
+  let start = 0;
+  while (start < shorter && old[start] === current[start]) start += 1;
+  let same = 0;
+  while (same < shorter - start && old.at(-1 - same) === current.at(-1 - same)) same += 1;
+  return [
+    { value: old.slice(0, start), added: false, removed: false },
+    { value: old.slice(start, old.length - same), added: false, removed: true },
+    { value: current.slice(start, current.length - same), added: true, removed: false },
+    { value: old.slice(old.length - same), added: false, removed: false },
+  ];
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { compareSchemas, schemaDiff } from '../../../../src/model/schema/compareSchemas.ts';
+import { objectsOf } from '../../../../src/model/schema/dumpObjects.ts';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 const HEAD =
   '--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 18.4\n\nSET statement_timeout = 0;\n\n';
@@ -37,7 +39,56 @@ describe('compareSchemas', () => {
     });
 });
 
+describe('An object whose text looks like the end of the dump or the next object', () => {
+  const hidden = `\n${END}\n${users.replace('users', 'other')}`;
+  const quotes: readonly (readonly [where: string, quoted: string])[] = [
+    ['the body of a function', `AS $_$${hidden} it's "odd" $$ $_$`],
+    ['a comment', `COMMENT ON TABLE a IS '${hidden} it''s "odd" $$''';`],
+    ['a view', `SELECT E'\\\\'::text AS a, '${hidden}'::text`],
+    ['a name', `CREATE TABLE "${hidden} it's ""odd"" $_$""" (a integer);`],
+  ];
+  for (const [where, quoted] of quotes)
+    it(`hides no difference: ${where}`, () => {
+      const first = object('f; Type: FUNCTION', quoted);
+      const { added, removed, changed } = compareSchemas(dump(first, users), dump(first, named, index));
+      assert.deepEqual([added, removed, changed], [1, 0, 1]);
+      assert.equal(objectsOf(dump(first, users)).get('f; Type: FUNCTION'), quoted);
+    });
+
+  it('takes a comment inside a line for none', () => {
+    const sql = `SELECT 1 --\n-- Name: other; Type: TABLE\n--\n; -- it's`;
+    assert.deepEqual(
+      [...objectsOf(dump(object('v; Type: VIEW', sql), users)).keys()],
+      ['v; Type: VIEW', 'users; Type: TABLE; Schema: public'],
+    );
+  });
+
+  it('may have a name like an owner', () => {
+    const one = object('a; Owner: x; Type: TABLE', 'A');
+    assert.deepEqual([...objectsOf(one).keys()], ['a; Owner: x; Type: TABLE']);
+  });
+});
+
 describe('schemaDiff', () => {
+  it('takes time in proportion to the text', () => {
+    const ofLine = (text: string) => dump(object('f; Type: FUNCTION', `--\n-- Name: ${text}\n`));
+    assertLinear('; Owner: ', 200_000, (text) => schemaDiff(ofLine(text), ofLine(`${text} `)));
+    const ofLines = (text: string) => dump(object('f; Type: FUNCTION', text));
+    assertLinear('a\n', 2000, (text) => schemaDiff(ofLines(text), ofLines(text.replaceAll('a', 'b'))));
+    assertLinear("'", 200_000, (text) => schemaDiff(ofLines(`'${text}`), ofLines(`'${text}'`)));
+  });
+
+  it('shows the first to the last change of an object with very many', () => {
+    const body = (letter: string) => Array.from({ length: 5000 }, (_, line) => `${letter} ${line}`);
+    const lines = (letter: string) =>
+      dump(object('f; Type: FUNCTION', ['BEGIN', ...body(letter), 'END'].join('\n')));
+    const [old, current] = [body('a').map((line) => `-${line}`), body('b').map((line) => `+${line}`)];
+    assert.equal(
+      schemaDiff(lines('a'), lines('b')),
+      ['-- f; Type: FUNCTION', ' BEGIN', ...old, ...current, ' END'].join('\n'),
+    );
+  });
+
   it('is empty for equal schemas', () => {
     assert.equal(schemaDiff(dump(users, index), dump(index, users)), '');
   });

@@ -1,0 +1,56 @@
+/**
+ * The objects in a schema as written by pg_dump. It puts a comment before each, but the same lines may be in the body of a
+ * function, a text or a name. So only comments outside of all quotes count.
+ */
+
+/** The statements for each object, such as a table or a grant, by its name and kind. */
+export function objectsOf(dump: string): ReadonlyMap<string, string> {
+  const objects = new Map<string, string>();
+  let name: string | undefined;
+  let start = 0;
+  const add = (end: number) => {
+    if (name !== undefined) objects.set(name, (objects.get(name) ?? '') + dump.slice(start, end).trim());
+  };
+  const token = /--|['"]|\$(?:[a-z_]\w*)?\$/gi;
+  for (let found = token.exec(dump); found !== null; found = token.exec(dump)) {
+    const header = found[0] === '--' ? headerAt(dump, found.index) : undefined;
+    if (header === undefined) token.lastIndex = endOf(dump, found[0], token.lastIndex);
+    else {
+      add(found.index);
+      ({ name, end: start } = header);
+      token.lastIndex = start;
+      // What follows is the end of the dump.
+      if (name === undefined) return objects;
+    }
+  }
+  add(dump.length);
+  return objects;
+}
+
+/** Where a comment or quoted text ends. In quotes, pg_dump writes a quote as two. */
+function endOf(dump: string, opening: string, from: number): number {
+  const closing = opening === '--' ? '\n' : opening;
+  const isDoubled = (end: number) => (opening === "'" || opening === '"') && dump[end] === opening;
+  let found = dump.indexOf(closing, from);
+  while (found >= 0 && isDoubled(found + 1)) found = dump.indexOf(closing, found + 2);
+  return found < 0 ? dump.length : found + closing.length;
+}
+
+const NAME = 'Name: ';
+const COMPLETE = 'PostgreSQL database dump complete';
+
+/** @returns without a name at the end of the dump; undefined for another comment */
+function headerAt(dump: string, index: number): { name: string | undefined; end: number } | undefined {
+  const lineStart = index + '--\n-- '.length;
+  const lineEnd = dump.indexOf('\n', lineStart);
+  const isFirstOnLine = index === 0 || dump[index - 1] === '\n';
+  if (!isFirstOnLine || !dump.startsWith('--\n-- ', index) || !dump.startsWith('\n--', lineEnd))
+    return undefined;
+  const line = dump.slice(lineStart, lineEnd);
+  const end = lineEnd + '\n--'.length;
+  if (line === COMPLETE) return { name: undefined, end };
+  if (!line.startsWith(NAME)) return undefined;
+  // The owner isn't part of the identity.
+  const owner = line.lastIndexOf('; Owner: ');
+  return { name: line.slice(NAME.length, owner < 0 ? undefined : owner), end };
+}
