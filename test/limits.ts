@@ -19,9 +19,9 @@ export const TEST_LIMIT = Math.ceil(10 * MINUTE * slowness);
 /** For one step of `npm test`. */
 export const STEP_LIMIT = Math.ceil(60 * MINUTE * slowness);
 
-/** Returns how many times longer it takes to start Node than on an idle machine, and at least 1. */
+/** Returns how many times longer it takes to start Node than on an idle machine, rounded up: Node takes only whole limits. */
 function measureSlowness(): number {
   const startedAt = performance.now();
   for (let count = 0; count < STARTS; count += 1) spawnSync(process.execPath, ['-e', '0']);
-  return Math.max(1, (performance.now() - startedAt) / STARTS / IDLE_START);
+  return Math.ceil((performance.now() - startedAt) / STARTS / IDLE_START);
 }
