@@ -5,6 +5,8 @@
 import path from 'node:path';
 import { Client } from '../api/client.ts';
 import { isOutcomeUnknown } from '../api/errors.ts';
+import { localFetch } from '../api/transport/localFetch.ts';
+import type { Fetch } from '../api/transport/request.ts';
 import { Emitter } from '../base/event.ts';
 import { redact } from '../base/redact.ts';
 import { gitRunner } from '../base/runGit.ts';
@@ -52,11 +54,8 @@ async function connectTo(folder: string | undefined) {
 async function createModel({ dataDir, lease }: FoundService): Promise<ToolDependencies> {
   const { baseUrl, key, ended } = lease;
   // After the lease, another program may have the port.
-  const fetch: typeof globalThis.fetch = (url, init) =>
-    globalThis.fetch(url, {
-      ...init,
-      signal: AbortSignal.any([ended, ...(init?.signal ? [init.signal] : [])]),
-    });
+  const fetch: Fetch = (url, init) =>
+    localFetch(url, { ...init, signal: AbortSignal.any([ended, init.signal]) });
   const account: Account = { baseUrl, name: '', local: true };
   // The key of the lease is stored nowhere.
   const accounts = {

@@ -1,5 +1,6 @@
 /** The calls of the service that this package needs. Plain requests, because suites wait until this is loaded. */
 import type { ProcessIdentity } from '../base/processIdentity.ts';
+import { localFetch } from '../api/transport/localFetch.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { TEST_PROJECT } from './ownFolder.ts';
 
@@ -164,7 +165,7 @@ export class Api {
   ): Promise<Readonly<Record<string, unknown>>> {
     const deadline = performance.now() + LOCKED_LIMIT;
     for (;;) {
-      const response = await fetch(this.baseUrl + path, {
+      const response = await localFetch(this.baseUrl + path, {
         method,
         headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,5 +1,5 @@
 /** The database that the command of `--run` gets. */
-import Client from 'pg/lib/client.js';
+import { createPgClient } from '../base/pgClient.ts';
 import type { Api } from './api.ts';
 import { TEST_PROJECT } from './ownFolder.ts';
 
@@ -21,7 +21,7 @@ export async function findDatabase(api: Api) {
 
 /** The service keeps the connection waiting while Postgres starts. @throws when it can't start */
 export async function waitForAnswer(url: string): Promise<void> {
-  const client = new Client({ connectionString: url });
+  const client = createPgClient({ connectionString: url });
   await client.connect();
   await client.query('select 1');
   await client.end();

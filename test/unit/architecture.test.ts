@@ -112,6 +112,14 @@ describe('src', () => {
     assert.deepEqual(importing, ['src/app.ts']);
   });
 
+  it('creates clients of Postgres in one place, which keeps the environment from them', () => {
+    const creating = sources.filter(({ text }) => /^import (?!type ).*'pg(?:\/lib\/client.js)?'/m.test(text));
+    assert.deepEqual(
+      creating.map(({ file }) => file),
+      ['src/base/pgClient.ts'],
+    );
+  });
+
   it('imports vscode only in ui and the files that wire it', () => {
     const importing = sources.filter(({ imports }) => imports.includes('vscode')).map(({ file }) => file);
     const top = ['src/app.ts', 'src/extension.ts'];

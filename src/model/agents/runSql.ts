@@ -5,9 +5,10 @@
  * definitions and rows with row-level security, which agents would take for missing.
  */
 import net from 'node:net';
-import Client from 'pg/lib/client.js';
+import type Client from 'pg/lib/client.js';
 import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { createPgClient } from '../../base/pgClient.ts';
 import { splitHost, sslModeOf } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from './branchLogin.ts';
 import { requireReadOnly } from './readOnlyCheck.ts';
@@ -72,7 +73,7 @@ export async function runSql(
 
 function createClient(login: BranchLogin): Client {
   const { name: host, port } = splitHost(login.host);
-  const client = new Client({
+  const client = createPgClient({
     host,
     port,
     user: login.role,
@@ -85,8 +86,6 @@ function createClient(login: BranchLogin): Client {
     client_encoding: 'UTF8',
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
   });
-  // The statement gets the error.
-  client.on('error', () => undefined);
   // Postgres with SCRAM never asks for them. A program that took the port of a local compute might.
   for (const plain of ['authenticationCleartextPassword', 'authenticationMD5Password'])
     client.connection.on(plain, () => {

@@ -7,6 +7,7 @@ import { takeLease } from '../../../src/api/localServiceLease.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { startAgent, type Agent } from '../../helpers/agent.ts';
+import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { builtMcp } from '../../helpers/builtMcp.ts';
@@ -43,7 +44,13 @@ describe('The MCP server without a window', () => {
     options: { readonly name: string; readonly isLegacy?: boolean } = { name: 'Claude Code' },
   ): Promise<Agent> => {
     const args = [path.join(extension, 'dist', 'mcp.js')];
-    const agent = await startAgent({ command: process.execPath, args, env, cwd: folder, ...options });
+    const agent = await startAgent({
+      command: process.execPath,
+      args,
+      env: { ...ANOTHER_SERVER, ...env },
+      cwd: folder,
+      ...options,
+    });
     atEndOfTest(() => agent.stop());
     return agent;
   };

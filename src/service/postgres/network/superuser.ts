@@ -2,7 +2,8 @@
  * The service's own connections to a running server. They are a superuser's, so a statement must not run anything that a
  * user created: it qualifies each name and operator, and `search_path` contains only `pg_catalog`.
  */
-import Client from 'pg/lib/client.js';
+import type Client from 'pg/lib/client.js';
+import { createPgClient } from '../../../base/pgClient.ts';
 import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import type { EngineDependencies } from '../data/template.ts';
 import type { ServerAddress } from './serverAddress.ts';
@@ -32,19 +33,16 @@ export async function connectAsSuperuser(
   address: ServerAddress,
   database = SUPERUSER,
 ): Promise<Client> {
-  const client = new Client({
+  const client = createPgClient({
     ...address,
     user: SUPERUSER,
     password: logins.superuser,
     database,
     application_name: 'service',
     options: sessionOptions(binaries.major),
-    // Set explicitly, so that PG… environment variables are ignored.
     ssl: false,
     client_encoding: 'UTF8',
   });
-  // A connection that is lost between two statements fails the next one.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     return client;

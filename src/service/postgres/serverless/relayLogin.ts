@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
-import Client from 'pg/lib/client.js';
+import { createPgClient } from '../../../base/pgClient.ts';
 import { readFirstPacket } from '../network/protocol.ts';
 import { LOOPBACK } from '../network/serverAddress.ts';
 
@@ -43,8 +43,7 @@ export async function relayLogin(
     return;
   }
   // As a function, so that an empty one isn't replaced by that of the environment.
-  const session = new Client({ host: LOOPBACK, port, ssl: false, password: async () => password });
-  session.on('error', () => undefined);
+  const session = createPgClient({ host: LOOPBACK, port, ssl: false, password: async () => password });
   const server = session.connection.stream;
   server.once('close', () => client.end());
   client.once('close', () => server.destroy());

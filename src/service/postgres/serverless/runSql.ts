@@ -1,7 +1,8 @@
 /** `POST /sql`: one statement, or several in a transaction. */
 import net from 'node:net';
 import type { QueryArrayConfig, QueryArrayResult } from 'pg';
-import Client from 'pg/lib/client.js';
+import type Client from 'pg/lib/client.js';
+import { createPgClient } from '../../../base/pgClient.ts';
 import { LOOPBACK } from '../network/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
 import { MAX_BYTES, SqlError, type Login, type SqlQuery, type SqlRequest } from './sqlRequest.ts';
@@ -46,17 +47,14 @@ export async function runSql({ login, read, port, signal }: RunOptions): Promise
 }
 
 function createClient(login: Login, port: number): Client {
-  const client = new Client({
+  return createPgClient({
     ...login,
     options: login.options ?? '-c client_encoding=UTF8',
     application_name: login.application_name ?? 'serverless',
-    // All is set explicitly, so that PG… environment variables are ignored.
     host: LOOPBACK,
     port,
     ssl: false,
   });
-  client.on('error', () => undefined);
-  return client;
 }
 
 async function runQueries(client: Client, request: SqlRequest, signal: AbortSignal): Promise<object[]> {
