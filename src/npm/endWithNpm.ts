@@ -1,0 +1,22 @@
+/** npm and npx end only their shell on a signal, so their program has to notice it. */
+import { isAlive } from '../base/processIdentity.ts';
+
+/** Milliseconds. */
+const POLL = 500;
+
+/**
+ * Sends this program SIGTERM when the shell of npm that started it is gone. Other programs may start it to outlive them,
+ * as may a script that runs it in the background.
+ */
+export function endWithNpm(): void {
+  const script = process.env['npm_lifecycle_script'] ?? '';
+  const unquoted = script.replaceAll(/"[^"]*"|'[^']*'|&&|>&/g, '');
+  if (!script.includes('hosted-postgres') || unquoted.includes('&')) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    // On Windows, a process keeps the pid of its parent.
+    if (process.ppid === parent && isAlive(parent)) return;
+    clearInterval(timer);
+    process.emit('SIGTERM');
+  }, POLL);
+}
