@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { isAlive } from '../../src/base/processIdentity.ts';
+import { ANOTHER_SERVER } from '../helpers/anotherServer.ts';
 import { builtTestLibrary } from '../helpers/builtTestLibrary.ts';
 import { branchCalls, storageOf } from '../helpers/branchCalls.ts';
 import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
@@ -44,7 +45,7 @@ function serviceOf(dataDir: string): {
 
 const OPTIONS = `{
   migrate: { run: 'printf x >> count', files: ['migrations'] },
-  seed: { run: async (url) => { for (const file of ['migrations/1.sql', 'seed.sql']) await query(url, fs.readFileSync(file, 'utf8')); }, files: ['seed.sql'] },
+  seed: { run: async (url) => { forgetServer(); for (const file of ['migrations/1.sql', 'seed.sql']) await query(url, fs.readFileSync(file, 'utf8')); }, files: ['seed.sql'] },
 }`;
 
 /** The code of a test file: `db` is its branch, and what `show` gets is the result. */
@@ -60,12 +61,15 @@ async function program(code: string): Promise<string> {
       await client.end();
       return result.rows?.flat();
     };
+    // Functions of users connect by themselves.
+    const forgetServer = () => Object.keys(process.env).forEach((name) => /^PG/.test(name) && delete process.env[name]);
     const show = (value) => console.log(JSON.stringify(value));
     (async () => { ${code} })().catch((error) => { console.error(error.message); process.exitCode = 1; });`;
 }
 
 const environment = () => ({
   ...process.env,
+  ...ANOTHER_SERVER,
   NEON_API_HOST: '',
   DATABASE_URL: 'before',
   NODE_PATH: path.resolve('node_modules'),
@@ -125,7 +129,12 @@ describe('Branches of tests', () => {
 
   it('have clones with the data that the branch began with, while the program is connected', async () => {
     const { cwd } = await createProject();
-    const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
+    const code = `const warnings = [];
+      process.on('warning', ({ message }) => warnings.push(message));
+      const options = { migrate: 'migrations', seed: 'seed.sql' };
+      const [other, db] = [await branch(options), await branch(options)];
+      const listeners = process.listenerCount('beforeExit');
+      await other.drop();
       const connected = new Client(db.url);
       await connected.connect();
       await connected.query('delete from item');
@@ -136,8 +145,8 @@ describe('Branches of tests', () => {
       await a.drop();
       const left = await query(db.url, "select datname::text from pg_database where datname ~ '^clone_'");
       await connected.end();
-      show([counts, left]);`;
-    assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2']]);
+      show([counts, left, listeners, warnings]);`;
+    assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2'], 1, []]);
   });
 
   it('leave nothing after the process and the service were killed and the next run began', async () => {
@@ -207,6 +216,19 @@ describe('Branches of tests', () => {
       [1, 2],
     ]);
     await stopService(dataDir);
+  });
+
+  it('are not made by a migration that leaves a connection open, which the error shows', async () => {
+    const { cwd } = await createProject();
+    const code = `const run = async (connectionString) => {
+      forgetServer();
+      const client = new Client({ connectionString, application_name: 'orm' });
+      await client.connect();
+      await client.query('create table item ()');
+    };
+    // The open connection keeps the process.
+    await branch({ migrate: { run, files: [] } }).catch(({ message }) => { console.error(message); process.exit(1); });`;
+    await assert.rejects(run(cwd, code), /still in use.*Close connections.*\norm, idle/);
   });
 
   it('are not made by a failed migration, whose error the test gets', async () => {
