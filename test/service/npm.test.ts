@@ -6,7 +6,6 @@ import { canSignal } from '../../src/base/processIdentity.ts';
 import { HELP } from '../../src/npm/options.ts';
 import { HELP as SERVICE_HELP, SHARED_OPTIONS } from '../../src/service/options.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
-import { roundsOf } from '../helpers/fullRun.ts';
 import { installProgram, startProgram, type Started } from '../helpers/npxProgram.ts';
 import { TEST_LIMIT } from '../limits.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -132,22 +131,13 @@ describe('npx hosted-postgres', () => {
     assert.equal(existsSync(path.join(folder, 'x')), false);
   });
 
-  /** Longer than a service without a lease was ever kept. */
-  const PAUSE = 40;
-  if (roundsOf(0) > 0)
-    it('serves after a pause without any client', async () => {
-      const answer = sql('select 42 as answer');
-      const program = start('--temporary', '--run', `${answer} && sleep ${PAUSE} && ${answer}`);
-      assert.equal(await program.ended, 0, program.output());
-    });
-
   it('names all options in its help, as the service does', () => {
     const shared = Object.keys(SHARED_OPTIONS);
     for (const [help, more] of [
       [HELP, ['run', 'temporary']],
       [SERVICE_HELP, ['api-key-stdin', 'check-postgres', 'end-with-leases']],
     ] as const) {
-      const names = [...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name]) => name);
+      const names = [...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name = '']) => name);
       assert.deepEqual(names.toSorted(), [...shared, ...more].toSorted());
     }
   });

@@ -1,6 +1,7 @@
 /** What a soak does again and again: each use acts as its users do, and throws if something is not as it must be. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -140,7 +141,7 @@ export const uses: readonly Use[] = [
     async run({ npxProgram }) {
       const client = `"${process.execPath}" -e 'const { Client } = require("${PG}"); const c = new Client(process.env.DATABASE_URL); c.connect().then(() => c.query("select 1")).then(() => c.end())'`;
       const args = ['--temporary', '--run', `${client} && sleep 70 && ${client}`];
-      const program = startProgram(npxProgram, args, temporaryFolder(), process.env.TMPDIR ?? '/tmp');
+      const program = startProgram([process.execPath, npxProgram, ...args], temporaryFolder(), os.tmpdir());
       assert.equal(await program.ended, 0, program.output());
     },
   },

@@ -1,5 +1,6 @@
 /** The programs that a soak uses, each started as its users start it, and running until the end. */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { startAgent, type Agent } from '../helpers/agent.ts';
 import { branchCalls } from '../helpers/branchCalls.ts';
@@ -35,7 +36,7 @@ export async function openWorld(): Promise<SoakWorld> {
   mkdirSync(path.join(folder, 'migrations'));
   writeFileSync(path.join(folder, 'migrations', '1.sql'), 'create table item (id int primary key)');
   const npxProgram = await installProgram();
-  const npx = startProgram(npxProgram, ['--port', '0'], folder, process.env['TMPDIR'] ?? '/tmp');
+  const npx = startProgram([process.execPath, npxProgram, '--port', '0'], folder, os.tmpdir());
   const service = await until('npx', async () => {
     const [, baseUrl, key] = /Base URL: (\S+)\nAPI key: (\S+)\n/.exec(npx.output()) ?? [];
     return baseUrl !== undefined && key !== undefined && { baseUrl, key };
