@@ -20,7 +20,8 @@ const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
 const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
-const setting = z.nullable(z.union([z.string(), number, flag]));
+/** Null if the value isn't one of a Postgres setting: that must not make the whole compute unreadable. */
+const setting = z.catch(z.nullable(z.union([z.string(), number, flag])), null);
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({
