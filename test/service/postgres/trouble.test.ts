@@ -5,6 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';
+import { call } from '../../helpers/call.ts';
+import { startLocalService } from '../../helpers/localService.ts';
 import { answers, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 
@@ -37,6 +39,24 @@ describe('compute in trouble', () => {
       await service.close();
       execFileSync('umount', [folder]);
       await rm(folder, { recursive: true });
+    }
+  });
+
+  it('runs although /dev/shm is read-only', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    // The temporary folder, which may be in it, becomes a mount that can still be written.
+    const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro /dev/shm && exec "$@"';
+    const under = ['unshare', '--mount', 'sh', '-c', script, os.tmpdir()];
+    const [command = '', ...args] = [...under, 'true'];
+    if (spawnSync(command, args).status !== 0) return this.skip(); // Only root may mount.
+    const service = await startLocalService({ under });
+    try {
+      const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+      const { json } = await call(service.baseUrl, { path: uri, key: service.key });
+      const asked = query((json as { uri: string }).uri, 'show dynamic_shared_memory_type');
+      assert.deepEqual(await asked, ['sysv']);
+    } finally {
+      await service.stop();
     }
   });
 

@@ -186,7 +186,7 @@ const NPM_PG_DUMP = path.join('node_modules', '@electric-sql', 'pglite-tools', '
 const versionText = (program: string): string =>
   execFileSync(program, ['--version'], {
     encoding: 'utf8',
-    env: serverEnvironment(),
+    env: serverEnvironment(program),
     stdio: 'pipe',
     windowsHide: true,
   });
@@ -210,15 +210,22 @@ export function describeFailure(program: string, error: unknown, musl = isMusl):
   return `${program} can't run: ${reason}. Install Postgres with ${installCommand(musl)}.`;
 }
 
+/** How the loader begins its messages, after the name of the program. */
+const LOADER = /^.*?: (?:(?:error while loading shared libraries|symbol lookup error|relocation error): )?/;
+
 function reasonOf(error: unknown, musl: boolean): string {
-  const { code, stderr } = fieldsOf(error);
+  const { code, signal, stderr } = fieldsOf(error);
   const output = typeof stderr === 'string' ? stderr : '';
   // The file exists, so ENOENT means that the loader named in it is missing. Loaders that imitate glibc report symbols.
   const needsGlibc = code === 'ENOENT' || /Error relocating|symbol not found/.test(output);
   if (musl && needsGlibc) return 'it needs glibc, and this system has musl';
   if (code === 'ENOENT') return 'this system lacks the loader that it needs';
-  const library = /error while loading shared libraries: (.*)|(version `GLIBC.*)/.exec(output);
-  if (library !== null) return library[1] ?? library[2] ?? output;
-  // Node runs a file in an unknown format as a shell script, so its output says nothing.
-  return typeof code === 'string' ? code : `it isn't a program for ${process.platform} ${process.arch}`;
+  if (typeof code === 'string') return code;
+  // A processor without the instructions that it was built for, for example.
+  if (typeof signal === 'string') return `it was ended by ${signal}`;
+  // Node runs a file in an unknown format as a shell script, so the shell's errors say nothing.
+  const isScript = output === '' || /^.*: (?:line )?\d+: |cannot execute binary file/.test(output);
+  if (isScript) return `it isn't a program for ${process.platform} ${process.arch}`;
+  const line = output.split('\n').find((each) => !each.includes('no version information available'));
+  return (line ?? output).replace(LOADER, '');
 }

@@ -2,6 +2,7 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
+import { accessSync, constants } from 'node:fs';
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
@@ -99,6 +100,20 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   return connections;
 }
 
+/**
+ * Postgres's default needs /dev/shm, which may be read-only in a container. initdb would choose this for the template, but
+ * other machines may use it later.
+ */
+export function sharedMemory(): Settings {
+  if (process.platform !== 'linux') return {};
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return {};
+  } catch {
+    return { dynamic_shared_memory_type: 'sysv' };
+  }
+}
+
 /** The service's settings, for the command line. `overrides` win. */
 export function fixedArguments(
   compute: Pick<ComputeSpec, 'id' | 'minCu'>,
@@ -114,6 +129,7 @@ export function fixedArguments(
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
     wal_level: 'replica',
+    ...sharedMemory(),
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically } from './files.ts';
 import type { Binaries } from '../config/programs.ts';
-import { settingArguments } from '../config/settings.ts';
+import { settingArguments, sharedMemory } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
@@ -150,6 +150,7 @@ async function runSingleUser(
     // The folder is synced as a whole, before it gets its name.
     fsync: 'off',
     wal_recycle: 'off',
+    ...sharedMemory(),
   };
   const args = ['--single', '-D', dataDir, ...settingArguments(settings), SUPERUSER];
   await runProgram(binaries.postgres, args, {

