@@ -21,7 +21,11 @@ const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
 const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
 /** Null if the value isn't one of a Postgres setting: that must not make the whole compute unreadable. */
-const setting = z.catch(z.nullable(z.union([z.string(), number, flag])), null);
+const unknownSetting = z.pipe(
+  z.unknown(),
+  z.transform(() => null),
+);
+const setting = z.union([z.string(), number, flag, unknownSetting]);
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({

