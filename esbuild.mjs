@@ -5,7 +5,7 @@ import { build, context } from 'esbuild';
 import { writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
 import { testBundleOptions } from './src/npm/test/bundleOptions.ts';
-import { bundleOptions } from './src/service/bundleOptions.ts';
+import { bundleOptions, programBanner } from './src/service/bundleOptions.ts';
 import { removeBuild } from './test/package/targets.ts';
 
 const isProduction = process.argv.includes('--production');
@@ -26,15 +26,17 @@ const extension = {
 };
 const service = {
   ...shipped,
+  banner: programBanner,
   entryPoints: { service: 'src/service/main.ts' },
 };
 const npm = {
   ...shipped,
+  banner: programBanner,
   entryPoints: { main: 'src/npm/main.ts' },
   outdir: 'dist/npm',
 };
 const testLibrary = { ...shipped, ...testBundleOptions, outdir: 'dist/npm' };
-const mcp = { ...shipped, ...mcpOptions };
+const mcp = { ...shipped, banner: programBanner, ...mcpOptions };
 const tests = {
   ...bundleOptions,
   sourcemap: 'inline',

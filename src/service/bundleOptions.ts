@@ -1,8 +1,11 @@
+/** The oldest major version of Node that has all that the bundles use. */
+export const OLDEST_NODE = 22;
+
 /** How esbuild bundles programs for Node: the local service in `dist/`, for `npm run service`, and in tests. */
 export const bundleOptions = {
   bundle: true,
   platform: 'node',
-  target: 'node22',
+  target: `node${OLDEST_NODE}`,
   format: 'esm',
   charset: 'utf8',
   legalComments: 'none',
@@ -12,3 +15,12 @@ export const bundleOptions = {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
   },
 } as const;
+
+/** For bundles that users run with their own Node: names what is needed before an older Node misses it. npm only warns. */
+export const programBanner = {
+  js: `${bundleOptions.banner.js}
+if (Number.parseInt(process.versions.node) < ${OLDEST_NODE}) {
+  console.error("Hosted Postgres needs Node ${OLDEST_NODE} or newer, and this is Node " + process.versions.node + ".");
+  process.exit(1);
+}`,
+};

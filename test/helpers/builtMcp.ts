@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { mcpOptions } from '../../src/mcp/bundleOptions.ts';
-import { bundleOptions } from '../../src/service/bundleOptions.ts';
+import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
 let built: Promise<string> | undefined;
@@ -17,6 +17,6 @@ async function buildMcp(): Promise<string> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   copyFileSync(path.join(projectRoot, 'package.json'), path.join(folder, 'package.json'));
   const outdir = path.join(folder, 'dist');
-  await build({ ...bundleOptions, ...mcpOptions, absWorkingDir: projectRoot, outdir });
+  await build({ ...bundleOptions, banner: programBanner, ...mcpOptions, absWorkingDir: projectRoot, outdir });
   return folder;
 }

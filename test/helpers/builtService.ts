@@ -2,7 +2,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions } from '../../src/service/bundleOptions.ts';
+import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { makeOnce } from './sharedFolder.ts';
 
@@ -27,6 +27,7 @@ async function buildService(folder: string): Promise<void> {
   };
   await build({
     ...bundleOptions,
+    banner: programBanner,
     absWorkingDir: projectRoot,
     entryPoints,
     outdir: path.join(folder, 'dist'),

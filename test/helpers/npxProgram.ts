@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions } from '../../src/service/bundleOptions.ts';
+import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { ANOTHER_SERVER } from './anotherServer.ts';
 import { temporaryFolder } from './localService.ts';
@@ -31,6 +31,7 @@ export async function installProgram(): Promise<string> {
   writeFileSync(path.join(own, 'package.json'), JSON.stringify(manifest));
   await build({
     ...bundleOptions,
+    banner: programBanner,
     minify: true,
     absWorkingDir: projectRoot,
     entryPoints: { main: 'src/npm/main.ts', service: 'src/service/main.ts' },

@@ -2,6 +2,7 @@
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { OLDEST_NODE } from '../../src/service/bundleOptions.ts';
 import { npm } from '../workbench/install.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { targets } from './targets.ts';
@@ -57,7 +58,7 @@ async function manifest() {
     repository: project.repository,
     keywords: ['postgres', 'postgresql', 'database', 'testing', 'branching', 'serverless', 'neon'],
     type: 'module',
-    engines: { node: '>=22' },
+    engines: { node: `>=${OLDEST_NODE}` },
     bin: { 'hosted-postgres': 'dist/main.js' },
     exports: {
       './test': { types: './dist/test.d.cts', default: './dist/test.cjs' },

@@ -1,6 +1,6 @@
 /** The service as a program: options, exit codes, its data directory, its end. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -8,10 +8,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { readOptions } from '../../src/service/options.ts';
 import { FORMAT } from '../../src/service/state/accountFile.ts';
+import { builtMcp } from '../helpers/builtMcp.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
 import { accountFile, hasReleasedLock, SIMULATED, startLocalService } from '../helpers/localService.ts';
 import { temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { installProgram } from '../helpers/npxProgram.ts';
 import { until } from '../workbench/until.ts';
 import { didNotStart } from './didNotStart.ts';
 
@@ -66,6 +68,18 @@ describe('The program', () => {
     const { code, stdout, stderr } = await run(['--port', 'http']);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^--port must be a whole number.*\n$/);
+  });
+
+  it('exits with one line if its Node is too old, as the MCP server and the npm program do', async () => {
+    const versions = `{ value: { ...process.versions, node: '20.19.6' } }`;
+    const older = `data:text/javascript,Object.defineProperty(process, 'versions', ${versions})`;
+    const files = [await builtService(), path.join(await builtMcp(), 'dist/mcp.js'), await installProgram()];
+    for (const file of files) {
+      const args = ['--import', older, file, '--help'];
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      const line = 'Hosted Postgres needs Node 22 or newer, and this is Node 20.19.6.\n';
+      assert.deepEqual([status, stderr], [1, line], file);
+    }
   });
 
   it('exits with 8 and one line if the projects file is wrong', async () => {
