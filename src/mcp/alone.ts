@@ -40,8 +40,7 @@ export async function callAlone(
   const last = await connecting?.catch(() => undefined);
   if (last === undefined || last.ended.aborted) connecting = connectTo(folder);
   const connected = await connecting;
-  const caller = { agent: sanitize(agent, 40) || 'An agent', folder, signal };
-  return connected && (await runTool(connected.deps, tool, input, caller));
+  return connected && (await runTool(connected.deps, tool, input, { agent, folder, signal }));
 }
 
 async function connectTo(folder: string | undefined) {

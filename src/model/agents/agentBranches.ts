@@ -12,6 +12,9 @@ import { accountId } from '../account/accounts.ts';
 import type { Memory } from '../memory.ts';
 import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
 
+/** Owns what agents without a name create, in windows of all languages. */
+export const UNNAMED_AGENT = 'An agent';
+
 type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
 
 export interface Caller {

@@ -4,20 +4,17 @@
  */
 import { l10n } from 'vscode';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import { sanitize } from '../../base/sanitize.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { AgentChange, ComputeChange } from '../../model/agents/tools/toolCall.ts';
 import { sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';
+import { agentName } from '../text/agentText.ts';
 import { branchLabel, deletionText } from '../text/branchText.ts';
 import { effectText, suspendText } from '../text/changeText.ts';
 import { idWithName } from '../text/idAndName.ts';
 import { window } from '../window.ts';
-
-/** The name of an agent as the user sees it. Agents choose it themselves. */
-export const agentName = (agent: string): string => sanitize(agent, 40) || l10n.t('An agent');
 
 /** Milliseconds that a call waits for the user's answer, because clients give up as well. */
 const MAX_WAIT = 60_000;

@@ -7,7 +7,6 @@ import { startBridge } from '../../model/agents/bridgeServer.ts';
 import { launchCommand, writeLauncher, type Launch } from '../../model/agents/launcher.ts';
 import { setMcpInUse } from '../state/contextKey.ts';
 import { agentsFolder } from '../state/usesAgents.ts';
-import { agentName } from './approveForAgent.ts';
 import { runInWindow, type WindowDependencies } from './runInWindow.ts';
 
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'extensionUri'>;
@@ -85,7 +84,7 @@ export class AgentBridge implements Disposable {
   }
 
   readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
-    runInWindow(this.#deps, tool, input, { agent: agentName(agent), folder, signal });
+    runInWindow(this.#deps, tool, input, { agent, folder, signal });
 }
 
 /** Cursor has a separate API for MCP servers. */

@@ -1,9 +1,13 @@
 /** Texts about what agents have created and called. */
 import path from 'node:path';
 import { l10n } from 'vscode';
-import type { AgentBranch, AgentCall } from '../../model/agents/agentBranches.ts';
+import { UNNAMED_AGENT, type AgentBranch, type AgentCall } from '../../model/agents/agentBranches.ts';
 import { nameOrId, sanitize } from '../../base/sanitize.ts';
 import { ago, ahead } from './timeText.ts';
+
+/** The name of an agent as the user sees it. Agents choose it themselves. */
+export const agentName = (agent: string): string =>
+  agent === UNNAMED_AGENT ? l10n.t('An agent') : sanitize(agent, 40);
 
 export const agentBranchName = ({ name, branchId }: AgentBranch): string => nameOrId(name, branchId);
 
@@ -11,8 +15,8 @@ export const agentBranchName = ({ name, branchId }: AgentBranch): string => name
 export function agentBranchText({ agent, worktree, expiresAt }: AgentBranch): string {
   const by =
     worktree === undefined
-      ? l10n.t('by {0}', sanitize(agent))
-      : l10n.t('by {0} in {1}', sanitize(agent), sanitize(path.basename(worktree)));
+      ? l10n.t('by {0}', agentName(agent))
+      : l10n.t('by {0} in {1}', agentName(agent), sanitize(path.basename(worktree)));
   return `${by} · ${l10n.t('expires {0}', ahead(expiresAt))}`;
 }
 

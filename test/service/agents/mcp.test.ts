@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { mock } from 'node:test';
+import { UNNAMED_AGENT } from '../../../src/model/agents/agentBranches.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/model/agents/windowRecords.ts';
 import type { AgentBridge } from '../../../src/ui/agents/bridge.ts';
@@ -64,8 +66,10 @@ describe('The MCP server', () => {
     args: [path.join(extension, 'dist', 'mcp.js')],
     env: { HOSTED_POSTGRES_AGENTS: records() },
   });
-  const connect = async (program: Omit<AgentOptions, 'name' | 'cwd'> = server()): Promise<Agent> => {
-    const agent = await startAgent({ ...program, name: 'Claude Code', cwd: folder });
+  const connect = async (
+    program: Omit<AgentOptions, 'name' | 'cwd'> & { readonly name?: string } = server(),
+  ): Promise<Agent> => {
+    const agent = await startAgent({ name: 'Claude Code', ...program, cwd: folder });
     atEndOfTest(() => agent.stop());
     return agent;
   };
@@ -111,6 +115,20 @@ describe('The MCP server', () => {
       await until('the end of the operation', async () => [...model.tracker.projects].length === 0);
     }
     assert.match(questions[0] ?? '', /^Let Claude Code change the size of ep-/);
+  });
+
+  it('gives what an agent without a name creates the same owner in windows of all languages', async () => {
+    const { l10n } = await import('vscode');
+    const translated = mock.method(l10n, 't', (text: string) => `translated ${text}`);
+    atEndOfTest(() => translated.mock.restore());
+    await openBridge().enable();
+    const { call } = await connect({ ...server(), name: '' });
+    const { branchId } = await call('createBranch', { hours: 1 });
+    assert.deepEqual(
+      model.agentBranches.all.map((made) => [made.branchId, made.agent]),
+      [[branchId, UNNAMED_AGENT]],
+    );
+    await call('deleteBranch', { projectId: created.project.id, branchId });
   });
 
   it('says what is wrong with a call', async () => {

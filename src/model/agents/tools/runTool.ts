@@ -1,7 +1,7 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { accountId } from '../../account/accounts.ts';
-import type { AgentCall } from '../agentBranches.ts';
+import { UNNAMED_AGENT, type AgentCall } from '../agentBranches.ts';
 import { SqlError } from '../sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { worktreeOf } from '../../workBranch/worktrees.ts';
@@ -18,9 +18,10 @@ export async function runTool(
 ): Promise<object> {
   const { log } = deps;
   // Agents choose their names, and those of unknown tools.
-  const who = { agent: sanitize(log.clean(caller.agent), 40), tool: sanitize(log.clean(name), 40) };
+  const agent = sanitize(caller.agent, 40) || UNNAMED_AGENT;
+  const who = { agent: sanitize(log.clean(agent), 40), tool: sanitize(log.clean(name), 40) };
   try {
-    const output = await run(deps, name, input, caller);
+    const output = await run(deps, name, input, { ...caller, agent });
     const call = { ...who, ...describeCall(deps.inventory, input, output) };
     log.info(logLine(call));
     remember(deps, call);

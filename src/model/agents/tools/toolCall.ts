@@ -60,7 +60,7 @@ export interface ToolDependencies {
 
 /** Who calls, and how. */
 export interface Caller {
-  /** The name of the agent, as it calls itself. */
+  /** The name of the agent, as it calls itself. Tools get it shortened and never empty. */
   readonly agent: string;
   /** The folder that the agent works in, if it is known. An agent in a git worktree is often outside the window's folders. */
   readonly folder: string | undefined;

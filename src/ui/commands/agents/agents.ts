@@ -4,8 +4,7 @@ import type { AgentBranch, AgentCall } from '../../../model/agents/agentBranches
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
-import { agentBranchName, agentBranchText, callText, lastCallText } from '../../text/agentText.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { agentBranchName, agentBranchText, agentName, callText, lastCallText } from '../../text/agentText.ts';
 import { ago } from '../../text/timeText.ts';
 import { window } from '../../window.ts';
 import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch/deleteBranches.ts';
@@ -72,7 +71,7 @@ function branchItem(context: CommandContext, branch: AgentBranch, calls: readonl
 function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
   const branch = branches.find(({ branchId }) => branchId === call.branchId);
   const name = branch === undefined ? [] : [agentBranchName(branch)];
-  const description = [sanitize(call.agent), ...name, ago(call.time)].join(' · ');
+  const description = [agentName(call.agent), ...name, ago(call.time)].join(' · ');
   return { label: callText(call), description, value: undefined };
 }
 
