@@ -187,7 +187,10 @@ function otherUiSuites(): string[] {
   ];
 }
 
-/** `test` is `npm test`, `beyond` what `npm run test:all` runs after it, and `host` what runs in VS Code. */
+/**
+ * `test` is `npm test`, `beyond` what `npm run test:all` runs after it, `quick` what one runs while working, and `host` what
+ * runs in VS Code.
+ */
 const plans = {
   test: [
     [install, build, shared],
@@ -195,6 +198,7 @@ const plans = {
     [ui, inside, trust],
   ],
   beyond: [[otherWindows, packages], [clientsAndKills, generated], [soak]],
+  quick: [[{ ...unit, command: [...unit.command, ...parallel] }, ...checks]],
   host: [
     [install, build],
     [ui, inside, otherWindows],
