@@ -44,6 +44,32 @@ export function setVariable(file: string, name: string, value: string): ValueCha
   return { start: start - outer, end: end + outer, text: quoteValue(text ?? value), isRequoted: old !== '' };
 }
 
+/** A variable whose value is looked up before the file is changed. */
+export interface VariableChange {
+  readonly name: string;
+  /** The value to replace; undefined for any. A secret. */
+  readonly before?: string;
+  /** A secret. */
+  readonly after: string;
+}
+
+/** @returns the new text; undefined if a variable has another value by now */
+export function setVariables(
+  file: string,
+  changes: readonly VariableChange[],
+): { readonly text: string; readonly isRequoted: boolean } | undefined {
+  const isCurrent = ({ name, before, after }: VariableChange) =>
+    before === undefined || [before, after].includes(getVariable(file, name) ?? '');
+  if (!changes.every(isCurrent)) return undefined;
+  let [text, isRequoted] = [file, false];
+  for (const { name, after } of changes) {
+    const change = setVariable(text, name, after);
+    isRequoted ||= change.isRequoted;
+    text = changeText(text, () => change);
+  }
+  return { text, isRequoted };
+}
+
 /** The last assigned value without its quotes; undefined if there is none. */
 export function getVariable(file: string, name: string): string | undefined {
   const last = lastValue(file, name);

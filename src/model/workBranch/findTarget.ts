@@ -16,7 +16,7 @@ export type Target =
   | { readonly value: string; readonly problem?: undefined }
   | { readonly problem: TargetProblem; readonly value?: undefined };
 
-interface TargetDependencies {
+export interface TargetDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;

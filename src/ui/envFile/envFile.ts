@@ -1,7 +1,7 @@
 /** Writes a connection string to an env file that git should ignore, and offers to undo it. */
 import path from 'node:path';
 import { l10n, Uri, type WorkspaceFolder } from 'vscode';
-import { appendLine, setVariable } from '../../model/connection/dotEnv.ts';
+import { appendLine, changeText, setVariables, type VariableChange } from '../../model/connection/dotEnv.ts';
 import { gitIgnored, type Ignored } from '../../model/workBranch/gitIgnored.ts';
 import type { Log } from '../log/log.ts';
 import { withRetry } from '../notifications/notify.ts';
@@ -29,8 +29,15 @@ export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceF
   return { uri: Uri.joinPath(folder.uri, file), file, name: variable };
 }
 
-/** @param value a secret. @returns undefined if the user canceled */
-export type WriteEnv = (value: string) => Promise<readonly FileChange[] | undefined>;
+/**
+ * @param value a secret
+ * @param related variables that follow it
+ * @returns undefined if the user canceled
+ */
+export type WriteEnv = (
+  value: string,
+  related?: readonly VariableChange[],
+) => Promise<readonly FileChange[] | undefined>;
 
 /**
  * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
@@ -45,30 +52,29 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
   const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
   if (!(await saveFirst([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])])))
     return undefined;
-  return async (value) => {
+  return async (value, related = []) => {
     // The file may have been replaced during the questions.
-    if ((await envFileOf(uri)).path !== target.path)
-      throw new Error(l10n.t('{0} was changed in the meantime.', file));
-    const isAllowed = await askForOtherForm(target.uri, file, name, value);
+    if ((await envFileOf(uri)).path !== target.path) throw changedMeanwhile(file);
+    const changes = [{ name, after: value }, ...related];
+    const isAllowed = await askForOtherForm(target.uri, file, name, changes);
     if (isAllowed === undefined) return undefined;
     const rule = path.posix.basename(uri.path);
     const ignored =
       ignoreFile &&
-      (await changeFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : appendLine(text, rule))));
-    const written = await changeFile(
-      target.uri,
-      (text) => {
-        const change = setVariable(text, name, value);
-        if (change.isRequoted && !isAllowed)
-          throw new Error(l10n.t('{0} was changed in the meantime.', file));
-        return change;
-      },
-      PRIVATE_MODE,
-    );
-    return [ignored, written].filter((change) => change !== undefined);
+      (await changeFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : withLine(text, rule))));
+    const change = (text: string) => {
+      const changed = setVariables(text, changes);
+      if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedMeanwhile(file);
+      return changed.text;
+    };
+    const written = await changeFile(target.uri, change, PRIVATE_MODE);
+    return [ignored, written].filter((each) => each !== undefined);
   };
 }
 
+const changedMeanwhile = (file: string) => new Error(l10n.t('{0} was changed in the meantime.', file));
+
+const withLine = (text: string, line: string): string => changeText(text, () => appendLine(text, line));
 const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
 
 /** Asks before a value gets other quotes. @returns whether it may; undefined if the user canceled */
@@ -76,10 +82,9 @@ async function askForOtherForm(
   uri: Uri,
   file: string,
   name: string,
-  value: string,
+  changes: readonly VariableChange[],
 ): Promise<boolean | undefined> {
-  const text = await readText(uri);
-  if (!setVariable(text, name, value).isRequoted) return false;
+  if (setVariables(await readText(uri), changes)?.isRequoted !== true) return false;
   const replace = l10n.t('Replace Value');
   const question = l10n.t(
     "The value of {0} in {1} can't be changed in place. Replace all of it?",
@@ -170,6 +175,10 @@ async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
     if (!(await document.save())) throw new Error(l10n.t("Couldn't save {0}.", name));
   return true;
 }
+
+/** A sentence about variables that still point to the previous branch, after another one; empty if there are none. */
+export const leftText = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `. ${l10n.t('Still on the previous branch: {0}', names.join(', '))}`;
 
 /** Announces what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
 export async function offerUndo(

@@ -1,6 +1,10 @@
 /** Reads and replaces the value of a variable without questions, for a file that follows git. */
 import { l10n, Uri } from 'vscode';
-import { getVariable, setVariable } from '../../model/connection/dotEnv.ts';
+import { readUserFile } from '../../base/readUserFile.ts';
+import { setVariables, type VariableChange } from '../../model/connection/dotEnv.ts';
+import type { BranchRef } from '../../model/workBranch/branchMap.ts';
+import type { TargetDependencies } from '../../model/workBranch/findTarget.ts';
+import { findRelated, type RelatedVariables } from '../../model/workBranch/relatedVariables.ts';
 import { readVariable, type EnvValue } from '../../model/workBranch/envVariable.ts';
 import type { EnvVariable } from './envFile.ts';
 import { changeFile, unsaved, type FileChange } from './fileChange.ts';
@@ -13,17 +17,26 @@ export async function readEnv({ uri, name }: EnvVariable): Promise<EnvValue> {
   return { file, value, path };
 }
 
-/** @returns undefined if the value has changed since. @throws {Error} for example in an untrusted workspace */
+/** The variables that point to the same branch as this one, and follow it to another branch. */
+export async function findRelatedVariables(
+  deps: TargetDependencies,
+  { uri, name }: EnvVariable,
+  target: BranchRef,
+): Promise<RelatedVariables> {
+  const { bytes } = await readUserFile(uri.fsPath, workspacePaths());
+  return await findRelated(deps, bytes?.toString() ?? '', name, target);
+}
+
+/** @returns undefined if a value has changed since. @throws {Error} for example in an untrusted workspace */
 export async function replaceEnv(
   { uri, name }: EnvVariable,
-  before: string,
-  after: string,
+  changes: readonly VariableChange[],
 ): Promise<FileChange | undefined> {
   const { path } = await readVariable(uri.fsPath, name, workspacePaths());
   return await changeFile(Uri.file(path), (text) => {
-    if (getVariable(text, name) !== before) return undefined;
-    const change = setVariable(text, name, after);
-    if (change.isRequoted) throw new Error(l10n.t("The value of {0} can't be changed in place.", name));
-    return change;
+    const changed = setVariables(text, changes);
+    if (changed?.isRequoted === true)
+      throw new Error(l10n.t("The value of {0} can't be changed in place.", name));
+    return changed?.text;
   });
 }

@@ -7,7 +7,7 @@ import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
 import { changeFile as changeFileOnDisk } from '../../base/changeFile.ts';
 import { readUserFile } from '../../base/readUserFile.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
-import { changeText, decodeText, type Replacement } from '../../model/connection/dotEnv.ts';
+import { decodeText } from '../../model/connection/dotEnv.ts';
 import { requireTrust } from '../state/trust.ts';
 import { fileProblemText } from '../text/fileProblemText.ts';
 
@@ -21,21 +21,20 @@ export interface FileChange {
 
 /**
  * @param uri with links resolved
- * @param change undefined: leave the file. Called again if another program writes to the file
+ * @param change returns the new text; undefined to leave the file. Called again if another program writes to the file
  * @param mode of a new file
  * @returns undefined if the file was left
  * @throws {Error} if it isn't UTF-8 or the workspace is untrusted
  */
 export async function changeFile(
   uri: Uri,
-  change: (text: string) => Replacement | undefined,
+  change: (text: string) => string | undefined,
   mode?: number,
 ): Promise<FileChange | undefined> {
   requireTrust();
   const changeBytes = (before: Uint8Array | undefined) => {
-    const text = textOf(uri, before);
-    const replacement = change(text);
-    return replacement && Buffer.from(changeText(text, () => replacement));
+    const after = change(textOf(uri, before));
+    return after === undefined ? undefined : Buffer.from(after);
   };
   const before = await readBytes(uri);
   if (uri.scheme === 'file') {

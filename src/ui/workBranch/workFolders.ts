@@ -11,7 +11,7 @@ import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
 import { readVariable } from '../../model/workBranch/envVariable.ts';
 import { WorkFolder, type WorkFolderState } from '../../model/workBranch/workFolder.ts';
 import { envVariable } from '../envFile/envFile.ts';
-import { readEnv, replaceEnv } from '../envFile/envValue.ts';
+import { findRelatedVariables, readEnv, replaceEnv } from '../envFile/envValue.ts';
 import { runGit } from '../envFile/git.ts';
 import type { Log } from '../log/log.ts';
 import type { Config } from '../state/config.ts';
@@ -121,11 +121,14 @@ export class WorkFolders implements Disposable {
       readOther: (other, folders) =>
         readVariable(path.join(other, variable().file), variable().name, folders),
       switchEnv: async (target, before, after) => {
-        const written = await replaceEnv(variable(), before, after);
+        const { name, file } = variable();
+        const { changes, left } = await findRelatedVariables(this.#deps, variable(), target);
+        if (left.length > 0) throw new Error(l10n.t("{0} in {1} can't follow.", left.join(', '), file));
+        const written = await replaceEnv(variable(), [{ name, before, after }, ...changes]);
         if (written === undefined) return false;
         const known = knownHosts.find(target);
-        const name = known === undefined ? target.branchId : knownBranchName(known);
-        this.notices.show(work, written, l10n.t('{0} points to {1}', variable().file, name));
+        const branch = known === undefined ? target.branchId : knownBranchName(known);
+        this.notices.show(work, written, l10n.t('{0} points to {1}', file, branch));
         return true;
       },
       findTarget: (target, before) => findTarget({ session, inventory, knownHosts }, target, before),

@@ -1,6 +1,6 @@
 /** Git branches with their own database branches, in a real repository. */
 import assert from 'node:assert/strict';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { getVariable } from '../../../src/model/connection/dotEnv.ts';
@@ -142,8 +142,12 @@ describe('The database branch of a Git branch', () => {
     await ui().notifications.press('.env points to feature/log-in', 'Undo');
     await ui().statusBar.waitFor('(not switched)');
     assert.equal(await url(), before);
+    // Follows too, and keeps its form.
+    await appendFile(file(), `DIRECT_URL="${before}?schema=a\\n" # why\n`);
     repository.git('switch', '--quiet', 'feature/log-in');
     await changed(before);
+    const lines = (await readFile(file(), 'utf8')).split('\n');
+    assert.ok(lines.includes(`DIRECT_URL="${await url()}?schema=a\\n" # why`), lines.join('\n'));
     await ui().statusBar.waitUntilGone('(not switched)');
   });
 

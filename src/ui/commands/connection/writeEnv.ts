@@ -1,7 +1,8 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
-import { envVariable, offerUndo, prepareEnv } from '../../envFile/envFile.ts';
+import { envVariable, leftText, offerUndo, prepareEnv } from '../../envFile/envFile.ts';
+import { findRelatedVariables } from '../../envFile/envValue.ts';
 import { requireTrust } from '../../state/trust.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
@@ -28,10 +29,12 @@ export const writeEnv: Command = async (context, argument, run) => {
   await context.inventory.branches.ensureLoaded(compute.project_id);
   const account = accountId(context.session.requireConnection().account);
   await context.knownHosts.remember(context.inventory, account, [compute]);
-  const changes = await write(result.uri);
+  const ref = { account, projectId: compute.project_id, branchId: compute.branch_id };
+  const { changes: related, left } = await findRelatedVariables(context, variable, ref);
+  const changes = await write(result.uri, related);
   if (changes === undefined) return;
   await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
-  void offerUndo(context.log, l10n.t('Wrote {0} to {1}', name, file), changes);
+  void offerUndo(context.log, `${l10n.t('Wrote {0} to {1}', name, file)}${leftText(left)}`, changes);
   await context.workFolders.of(folder)?.refresh();
 };
 

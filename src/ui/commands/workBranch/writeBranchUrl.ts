@@ -3,8 +3,8 @@ import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../../model/connection/connectionStrings.ts';
 import type { BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../model/connection/databaseUrl.ts';
-import { envVariable, offerUndo, type EnvVariable, type WriteEnv } from '../../envFile/envFile.ts';
-import { readEnv } from '../../envFile/envValue.ts';
+import { envVariable, leftText, offerUndo, type EnvVariable, type WriteEnv } from '../../envFile/envFile.ts';
+import { findRelatedVariables, readEnv } from '../../envFile/envValue.ts';
 import { branchTitle } from '../../text/branchText.ts';
 import { findPrimary, findTarget } from '../../../model/workBranch/findTarget.ts';
 import { hostOf } from '../connection/host.ts';
@@ -34,10 +34,12 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   const work = context.workFolders.of(git.folder);
   // The user may have checked out another git branch during the questions.
   if (await isCheckedOut(git)) {
-    const changes = await write(url);
+    const { changes: related, left } = await findRelatedVariables(context, variable, ref);
+    const changes = await write(url, related);
     if (changes === undefined) return;
     const undone = () => work?.setUndone(git.gitBranch);
-    void offerUndo(context.log, l10n.t('{0} points to {1}', variable.file, name), changes, undone);
+    const message = `${l10n.t('{0} points to {1}', variable.file, name)}${leftText(left)}`;
+    void offerUndo(context.log, message, changes, undone);
   }
   await mapBranch(context, git, ref, branch.name);
   await work?.refresh();

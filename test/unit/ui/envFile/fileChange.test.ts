@@ -4,7 +4,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
-import { appendLine } from '../../../../src/model/connection/dotEnv.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 const { changeFile } = await import('../../../../src/ui/envFile/fileChange.ts');
@@ -28,7 +27,7 @@ describe('changeFile', () => {
       });
       const uri = { scheme: 'file', fsPath: file } as Uri;
       await assert.rejects(
-        changeFile(uri, (before) => appendLine(before, 'B=2')),
+        changeFile(uri, (before) => `${before}B=2\n`),
         /ENOSPC/,
       );
       assert.equal(readFileSync(file, 'utf8'), text);
