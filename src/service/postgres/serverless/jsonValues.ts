@@ -1,18 +1,23 @@
-/** Values as JSON, for clients that don't ask for Postgres's own text. */
+/** Values as JSON text, for clients that don't ask for Postgres's own text. Numbers and JSON stay as Postgres writes them. */
 import { parse } from 'postgres-array';
 
-type Convert = (text: string) => unknown;
+type Convert = (text: string) => string;
 
+const quoted: Convert = (text) => JSON.stringify(text);
 /** `NaN` and `Infinity` are not JSON. */
-const numberOrText: Convert = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
-const bool: Convert = (text) => text === 't';
-const json: Convert = (text) => JSON.parse(text) as unknown;
-const same: Convert = (text) => text;
+const numberOrText: Convert = (text) => (/^-?\d/.test(text) ? text : quoted(text));
+const bool: Convert = (text) => String(text === 't');
+const json: Convert = (text) => text;
+
+type Elements = readonly (string | null | Elements)[];
+
+const arrayText = (elements: Elements): string =>
+  `[${elements.map((each) => (typeof each === 'object' && each !== null ? arrayText(each) : String(each))).join()}]`;
 const arrayOf =
   (convert: Convert): Convert =>
   (text) =>
     // Bounds other than from 1 have no JSON.
-    parse(text.replace(/^\[.*?\]=/, ''), convert);
+    arrayText(parse<string | null | Elements>(text.replace(/^\[.*?\]=/, ''), convert));
 
 /** By the object id of the type: its converter and the id of its array. */
 const TYPES: readonly (readonly [oid: number, arrayOid: number, convert: Convert])[] = [
@@ -30,8 +35,8 @@ const TEXT_ARRAYS = [1016, 1009, 1015, 1014, 1231, 2951, 1182, 1115, 1185];
 const CONVERTERS = new Map([
   ...TYPES.map(([oid, , convert]) => [oid, convert] as const),
   ...TYPES.map(([, arrayOid, convert]) => [arrayOid, arrayOf(convert)] as const),
-  ...TEXT_ARRAYS.map((oid) => [oid, arrayOf(same)] as const),
+  ...TEXT_ARRAYS.map((oid) => [oid, arrayOf(quoted)] as const),
 ]);
 
-export const jsonValue = (text: string | null, oid: number): unknown =>
-  text === null ? null : (CONVERTERS.get(oid) ?? same)(text);
+export const jsonValue = (text: string | null, oid: number): string =>
+  text === null ? 'null' : (CONVERTERS.get(oid) ?? quoted)(text);

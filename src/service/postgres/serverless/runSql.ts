@@ -35,7 +35,7 @@ export async function runSql({ login, read, port, signal }: RunOptions): Promise
       if (received > MAX_BYTES) client.connection.stream.destroy();
     });
     const results = await runQueries(client, request, signal);
-    const reply = JSON.stringify(request.begin === undefined ? results[0] : { results });
+    const reply = request.begin === undefined ? (results[0] ?? '') : `{"results":[${results.join()}]}`;
     if (Buffer.byteLength(reply) > MAX_BYTES) throw tooLarge();
     return reply;
   } catch (error) {
@@ -57,10 +57,10 @@ function createClient(login: Login, port: number): Client {
   });
 }
 
-async function runQueries(client: Client, request: SqlRequest, signal: AbortSignal): Promise<object[]> {
+async function runQueries(client: Client, request: SqlRequest, signal: AbortSignal): Promise<string[]> {
   const { begin, queries, rawText } = request;
   if (begin !== undefined) await client.query(begin);
-  const results: object[] = [];
+  const results: string[] = [];
   for (const query of queries) {
     signal.throwIfAborted();
     const result = await runQuery(client, query);
@@ -75,7 +75,7 @@ type TextRow = (string | null)[];
 async function runQuery(client: Client, { query, params }: SqlQuery): Promise<QueryArrayResult<TextRow>> {
   const config: QueryArrayConfig & { readonly queryMode: 'extended' } = {
     text: query,
-    values: params ?? [],
+    values: [...params],
     rowMode: 'array',
     // A text with several statements is an error, as in the public service.
     queryMode: 'extended',
@@ -99,15 +99,19 @@ function cancel(client: Client): void {
 
 const CANCEL_REQUEST = 80877102;
 
-function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: boolean): object {
+function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: boolean): string {
   const { fields, command, rowCount } = result;
   const rows = result.rows.map((row) => {
     const values = row.map((value, index) =>
-      rawText ? value : jsonValue(value, fields[index]?.dataTypeID ?? 0),
+      rawText ? JSON.stringify(value) : jsonValue(value, fields[index]?.dataTypeID ?? 0),
     );
-    return arrayMode ? values : Object.fromEntries(fields.map(({ name }, index) => [name, values[index]]));
+    if (arrayMode) return `[${values.join()}]`;
+    // Of columns with the same name, the last one counts.
+    const byName = new Map(fields.map(({ name }, index) => [JSON.stringify(name), values[index]]));
+    return `{${[...byName].map(([name, value]) => `${name}:${value}`).join()}}`;
   });
-  return { fields, rows, command, rowCount, rowAsArray: arrayMode };
+  const rest = JSON.stringify({ fields, command, rowCount, rowAsArray: arrayMode });
+  return `${rest.slice(0, -1)},"rows":[${rows.join()}]}`;
 }
 
 const tooLarge = (): SqlError => new SqlError(507, `the reply is larger than ${MAX_BYTES} bytes`);

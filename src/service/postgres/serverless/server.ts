@@ -120,7 +120,7 @@ function preflight(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** @throws {SqlError} 413 */
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -128,7 +128,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
     bytes += chunk.length;
     if (bytes > MAX_BYTES) throw new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
   }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: IncompleteRequests) {

@@ -52,7 +52,7 @@ describe('the serverless driver', () => {
   after(async () => service?.close());
 
   const wrong = (uri: string) => uri.replace(/:[^:@/]*@/, ':wrong@');
-  const post = async (headers: Record<string, string>, body: string, method = 'POST') => {
+  const post = async (headers: Record<string, string>, body: string | Buffer, method = 'POST') => {
     const uri = await service.uri(compute);
     return fetch(`http://127.0.0.1:${compute.address.port}/sql`, {
       method,
@@ -232,22 +232,18 @@ describe('the serverless driver', () => {
   });
 
   it('rejects requests that are not valid', async () => {
-    for (const [headers, body] of [
-      [{}, '{'],
-      [{}, '{"query":1}'],
-      [{ 'neon-connection-string': 'nonsense' }, '{"query":"select 1"}'],
-      [{ 'neon-connection-string': 'postgresql://app_owner@h/app' }, '{"query":"select 1"}'],
-      [{ 'neon-batch-isolation-level': 'Chaos' }, '{"queries":[]}'],
-    ] as const)
-      assert.equal((await post(headers, body)).status, 400);
+    const reply = await post({}, Buffer.from([0x22, 0xff, 0x22]));
+    assert.deepEqual([reply.status, await reply.json()], [400, { message: 'the body is not valid UTF-8' }]);
+    const withNul = await post({}, String.raw`{"query":"select 1 \u0000"}`);
+    assert.match(`${withNul.status} ${await withNul.text()}`, /^400 .*invalid message format/);
   });
 
-  it('returns JSON values and objects to clients that ask for no text', async () => {
-    const body = JSON.stringify({
-      query: "select 'NaN'::float8 f, array[1,null] a, '[2]'::json j, 3::int8 i",
-    });
-    const { rows } = (await (await post({}, body)).json()) as { rows: unknown };
-    assert.deepEqual(rows, [{ f: 'NaN', a: [1, null], j: [2], i: '3' }]);
+  it('returns JSON to clients that ask for no text, with all digits and levels', async () => {
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const query = `select 'NaN'::float8 f, array[1,null] a, 3::int8 i, 4 x, true x, $1::jsonb j, '${deep}'::json d`;
+    const reply = await post({}, `{"query":"${query}","params":[{"a":12345678901234567890}]}`);
+    const rows = `[{"f":"NaN","a":[1,null],"i":"3","x":true,"j":{"a": 12345678901234567890},"d":${deep}}]`;
+    assert.ok((await reply.text()).endsWith(`"rows":${rows}}`));
   });
 
   it('refuses web pages, by HTTP and by a WebSocket', async () => {
