@@ -12,10 +12,11 @@ import { projectRoot } from '../workbench/folders.ts';
 import { readBinary } from './binary/binary.ts';
 import { problemsOf } from './checkPackage.ts';
 import { fetchPostgres } from './fetchPostgres.ts';
+import { PG_DUMP, pgDumpNotice } from './pgDump.ts';
 import { postgresFiles } from './postgresFiles.ts';
 import { postgresNotices } from './postgresLicenses.ts';
 import { packageName, targets, type Target } from './targets.ts';
-import { noticeOf, NOTICES, noticeSection } from './thirdPartyNotices.ts';
+import { NOTICES } from './thirdPartyNotices.ts';
 
 interface PackageOptions {
   /** The folder with package.json and a production build in dist/. By default, the project. */
@@ -91,26 +92,16 @@ async function shippedFiles(root: string): Promise<string[]> {
   return files;
 }
 
-/** The Postgres from npm has no pg_dump. */
-const PG_DUMP = path.join(projectRoot, 'node_modules/@electric-sql/pglite-tools');
-
 async function addPostgres(staging: string, target: Target): Promise<void> {
   const platform = targets[target];
   const files = postgresFiles(await fetchPostgres(platform), platform);
   for (const file of files)
     await write(path.join(staging, 'postgres', file.path), file.bytes, file.isProgram ? 0o755 : 0o644);
   const binaries = files.filter(({ bytes }) => readBinary(bytes) !== undefined).map((file) => file.path);
-  for (const name of ['pg_dump.cjs', 'pg_dump.wasm'])
-    await write(
-      path.join(staging, 'postgres/pg_dump', name),
-      await readFile(path.join(PG_DUMP, 'dist', name)),
-    );
+  for (const [name, file] of PG_DUMP)
+    await write(path.join(staging, 'postgres/pg_dump', name), await readFile(file));
   const notices = path.join(staging, NOTICES);
-  const sections = [
-    await readFile(notices, 'utf8'),
-    await postgresNotices(binaries),
-    noticeSection(await noticeOf(PG_DUMP)),
-  ];
+  const sections = [await readFile(notices, 'utf8'), await postgresNotices(binaries), await pgDumpNotice()];
   await write(notices, Buffer.from(sections.join('\n')));
 }
 

@@ -34,7 +34,12 @@ const QUERY = `
   await client.connect();
   const { rows } = await client.query('select 6 * 7 as answer');
   console.log(JSON.stringify(rows));
-  await client.end();`;
+  await client.query('create table notes (id int)');
+  await client.end();
+  const { NEON_API_HOST: host, NEON_API_KEY: key, NEON_PROJECT_ID: project, NEON_BRANCH_ID: branch } = process.env;
+  const schema = host + '/projects/' + project + '/branches/' + branch + '/schema?db_name=' + process.env.PGDATABASE;
+  const reply = await fetch(schema, { headers: { authorization: 'Bearer ' + key } });
+  console.log(reply.status, /CREATE TABLE public.notes/.test(await reply.text()));`;
 
 /** What `npm install` gets from the registry, or from its cache. */
 const VITEST = ['vitest@5.1.1', 'pg@8.23.1'];
@@ -122,7 +127,7 @@ describe(`the npm package without network and Postgres${why}`, () => {
 
   function checkAnswer(machine: string): void {
     write(machine, { 'query.mjs': QUERY });
-    assert.match(run(machine, 'user', 'node query.mjs', '--temporary'), /^\[{"answer":42}\]$/m);
+    assert.match(run(machine, 'user', 'node query.mjs', '--temporary'), /^\[{"answer":42}\]\n200 true$/m);
     assert.deepEqual(readdirSync(path.join(machine, 'project')).toSorted(), ['node_modules', 'query.mjs']);
   }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { OLDEST_NODE } from '../../src/service/bundleOptions.ts';
 import { npm } from '../workbench/install.ts';
 import { projectRoot } from '../workbench/folders.ts';
+import { PG_DUMP, pgDumpNotice } from './pgDump.ts';
 import { targets } from './targets.ts';
 import { NOTICES } from './thirdPartyNotices.ts';
 
@@ -17,7 +18,6 @@ const FILES: Readonly<Record<string, string>> = {
   // As CommonJS, which both kinds of modules can import.
   'src/npm/test/types.d.ts': 'dist/test.d.cts',
   LICENSE: 'LICENSE',
-  [NOTICES]: 'THIRD-PARTY-NOTICES.txt',
 };
 
 /** Writes the package's files into a folder. */
@@ -29,6 +29,10 @@ export async function stageNpmPackage(folder: string): Promise<void> {
     await mkdir(path.dirname(path.join(folder, to)), { recursive: true });
     await cp(path.join(projectRoot, from), path.join(folder, to));
   }
+  await mkdir(path.join(folder, 'pg_dump'));
+  for (const [name, file] of PG_DUMP) await cp(file, path.join(folder, 'pg_dump', name));
+  const notices = [await readFile(path.join(projectRoot, NOTICES), 'utf8'), await pgDumpNotice()];
+  await writeFile(path.join(folder, 'THIRD-PARTY-NOTICES.txt'), notices.join('\n'));
   await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
 }
 

@@ -175,9 +175,13 @@ export function pgDumpProgram(folder: string): string | undefined {
   return program !== undefined && changeableByOthers(program) === undefined ? program : undefined;
 }
 
-/** pg_dump as WebAssembly: in a package next to the folder of Postgres's programs, in a clone from npm. */
+/** pg_dump as WebAssembly: next to the folder of Postgres's programs, in our npm package, or in a clone from npm. */
 export const pgDumpModule = (folder: string): string | undefined =>
-  [path.join(folder, '..', 'pg_dump'), path.join(installationFolder, NPM_PG_DUMP)]
+  [
+    path.join(folder, '..', 'pg_dump'),
+    path.join(installationFolder, 'pg_dump'),
+    path.join(installationFolder, NPM_PG_DUMP),
+  ]
     .map((parent) => path.join(parent, 'pg_dump.cjs'))
     .find((file) => existsSync(file));
 
