@@ -1,14 +1,24 @@
 /** Passes a call to a window of VS Code, over the socket that the window's record names, or else to the local service. */
-import { connect } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { isLeaseProof } from '../api/leaseProof.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { lineOf, readLines, type BridgeCall } from '../model/agents/bridgeMessages.ts';
+import {
+  BridgeProof,
+  lineOf,
+  readLines,
+  type BridgeCall,
+  type BridgeRequest,
+} from '../model/agents/bridgeMessages.ts';
 import { windowsFor, type WindowRecord } from '../model/agents/windowRecords.ts';
 
 /** Set by the extension or its launcher. */
 const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = '' } = process.env;
 
-/** Milliseconds. A window that hangs accepts connections, but doesn't greet. */
+/** Milliseconds. A window that hangs accepts connections, but doesn't reply. */
 const MAX_WAIT = 3000;
+/** Characters of a line before the proof. */
+const MAX_UNPROVED = 1000;
 
 /** @returns the answer of a window, or else of the local service @throws {Error} with a sentence for the model */
 export async function callTool(
@@ -46,35 +56,59 @@ function currentFolder(): string | undefined {
 }
 
 /**
- * Returns undefined if the window doesn't greet: it has ended without removing its record, or hangs. A call that was sent
+ * Returns undefined if the window doesn't prove itself: it has ended without removing its record, or hangs. A call that was sent
  * isn't sent to another window, because it may have been carried out.
  */
-async function ask(
-  { socket: address, token }: WindowRecord,
-  call: BridgeCall,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function ask(found: WindowRecord, call: BridgeCall, signal: AbortSignal): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  const socket = connect(address);
-  const end = () => socket.destroy();
-  const timer = setTimeout(end, MAX_WAIT);
   let isSent = false;
-  readLines(socket, (line) => {
-    if (isSent) return resolve(line);
-    isSent = true;
-    clearTimeout(timer);
-    socket.write(lineOf({ token, call }));
-  });
+  const socket = sendToWindow(found, { token: found.token, call }, () => (isSent = true), resolve);
   const lost = 'The connection to VS Code ended before the answer. Check what was done before you try again.';
-  socket.on('error', end);
   socket.once('close', () => (isSent ? reject(new Error(lost)) : resolve(undefined)));
+  const end = () => socket.destroy();
   signal.addEventListener('abort', end);
   try {
     return await promise;
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener('abort', end);
     end();
+  }
+}
+
+/** Sends the request once the window has proved itself. Ends the connection if it doesn't in time. */
+function sendToWindow(
+  { socket: address, token }: WindowRecord,
+  request: BridgeRequest,
+  onSent: () => void,
+  onReply: (line: string) => void,
+): Socket {
+  const socket = connect(address);
+  const end = () => socket.destroy();
+  const timer = setTimeout(end, MAX_WAIT);
+  const challenge = { secret: token, nonce: randomBytes(16).toString('hex'), baseUrl: address };
+  let isSent = false;
+  const handle = (line: string) => {
+    if (isSent) return onReply(line);
+    const proof = parseProof(line);
+    if (proof === undefined) return;
+    if (!isLeaseProof('window', challenge, proof)) return end();
+    isSent = true;
+    clearTimeout(timer);
+    onSent();
+    socket.write(lineOf(request));
+  };
+  readLines(socket, handle, () => (isSent ? Infinity : MAX_UNPROVED));
+  socket.on('error', end).once('close', () => clearTimeout(timer));
+  socket.write(lineOf({ nonce: challenge.nonce }));
+  return socket;
+}
+
+/** @returns undefined for the greeting */
+function parseProof(line: string): string | undefined {
+  try {
+    return BridgeProof.parse(JSON.parse(line)).proof;
+  } catch {
+    return undefined;
   }
 }
 
@@ -83,8 +117,6 @@ export async function holdPresence(): Promise<void> {
   if (windowId === '') return;
   const [found] = await windowsFor(folder, { pid: Number(windowId) });
   if (found?.pid !== Number(windowId)) return;
-  const socket = connect(found.socket);
-  socket.on('error', () => socket.destroy());
-  socket.write(lineOf({ token: found.token }));
-  socket.resume().unref();
+  const ignore = () => undefined;
+  sendToWindow(found, { token: found.token }, ignore, ignore).unref();
 }

@@ -1,7 +1,8 @@
 /**
- * The protocol between the MCP server (`src/mcp`) and a window: lines of JSON over a socket. Each connection has one greeting of
- * the window, one request and one reply: `result`, or `error` with a sentence for the model. So closing it cancels the call,
- * and replies can't be mixed up.
+ * The protocol between the MCP server (`src/mcp`) and a window: lines of JSON over a socket. The window greets. The server sends a
+ * nonce, and the window proves by it that it has written the record: the one that did may have ended, and another user may listen
+ * by now. Then there is one request and one reply: `result`, or `error` with a sentence for the model. So closing the connection
+ * cancels the call, and replies can't be mixed up.
  */
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
@@ -17,6 +18,10 @@ const BridgeCall = z.strictObject({
 });
 export type BridgeCall = z.infer<typeof BridgeCall>;
 
+/** The window replies with a proof, see `leaseProof.ts`. Earlier versions of the server send none, and wait for the greeting. */
+export const BridgeChallenge = z.strictObject({ nonce: z.string() });
+export const BridgeProof = z.strictObject({ proof: z.string() });
+
 export const BridgeRequest = z.strictObject({
   /** Of the window's record. */
   token: z.string(),
@@ -26,11 +31,16 @@ export const BridgeRequest = z.strictObject({
 export type BridgeRequest = z.infer<typeof BridgeRequest>;
 
 /** Calls back for each line. A line that is longer than `limit`, in characters, ends the connection. */
-export function readLines(socket: Socket, onLine: (line: string) => void, limit = Infinity): void {
+export function readLines(
+  socket: Socket,
+  onLine: (line: string) => void,
+  limit: () => number = () => Infinity,
+): void {
   let rest = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
-    if (lines.some(({ length }) => length > limit)) return void socket.destroy();
+    const max = limit();
+    if (lines.some(({ length }) => length > max)) return void socket.destroy();
     rest = lines.pop() ?? '';
     for (const line of lines) onLine(line);
   });

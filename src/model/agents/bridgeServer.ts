@@ -5,10 +5,11 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { leaseProof } from '../../api/leaseProof.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
-import { BridgeRequest, lineOf, readLines, type BridgeCall } from './bridgeMessages.ts';
-import { recordFile, removeStaleRecords } from './windowRecords.ts';
+import { BridgeChallenge, BridgeRequest, lineOf, readLines, type BridgeCall } from './bridgeMessages.ts';
+import { recordFile, removeStaleRecords, type WindowRecord } from './windowRecords.ts';
 
 interface BridgeOptions {
   /** For the records of all windows. */
@@ -47,7 +48,7 @@ export async function startBridge(options: BridgeOptions, folders: readonly stri
   const server = createServer((connection) => {
     connections.add(connection);
     connection.once('close', () => connections.delete(connection));
-    accept(connection, token, { call: options.call, countPresence });
+    accept(connection, { socket, token }, { call: options.call, countPresence });
   });
   await listen(server, socket);
   const record = recordFile(folder, process.pid);
@@ -76,14 +77,21 @@ async function listen(server: Server, socket: string): Promise<void> {
 /** Serves the one request of a connection, which ends at once without the token. */
 function accept(
   connection: Socket,
-  token: string,
+  { socket, token }: Pick<WindowRecord, 'socket' | 'token'>,
   handlers: Pick<BridgeOptions, 'call'> & { readonly countPresence: (connection: Socket) => void },
 ): void {
   const controller = new AbortController();
   connection.on('error', () => connection.destroy());
   connection.once('close', () => controller.abort());
+  let hasProved = false;
   let hasAsked = false;
   const handle = (line: string) => {
+    const nonce = hasProved ? undefined : parseNonce(line);
+    if (nonce !== undefined) {
+      hasProved = true;
+      connection.write(lineOf({ proof: leaseProof('window', { secret: token, nonce, baseUrl: socket }) }));
+      return;
+    }
     const request = hasAsked ? undefined : parseRequest(line, token);
     hasAsked = true;
     if (request === undefined) return void connection.destroy();
@@ -94,8 +102,16 @@ function accept(
     );
     void reply.then((sent) => connection.end(lineOf(sent)));
   };
-  readLines(connection, handle, MAX_REQUEST);
+  readLines(connection, handle, () => MAX_REQUEST);
   connection.write(lineOf({}));
+}
+
+function parseNonce(line: string): string | undefined {
+  try {
+    return BridgeChallenge.parse(JSON.parse(line)).nonce;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns undefined for what isn't a request, or has another token. */

@@ -62,8 +62,8 @@ export async function removeStaleRecords(folder: string): Promise<void> {
     if (isAlive(pid)) continue;
     await rm(recordFile(folder, pid), { force: true });
     if (process.platform === 'win32') continue;
-    await rm(socket, { force: true });
-    // It may be in a temporary folder.
+    // It may be in a temporary folder, which another user has by now.
+    await rm(socket, { force: true }).catch(() => undefined);
     if (path.dirname(socket) !== folder) await rmdir(path.dirname(socket)).catch(() => undefined);
   }
 }

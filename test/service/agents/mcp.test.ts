@@ -2,10 +2,12 @@
 import { answers, cursorServers, executed, questions } from '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { UNNAMED_AGENT } from '../../../src/model/agents/agentBranches.ts';
+import { leaseProof } from '../../../src/api/leaseProof.ts';
+import { lineOf, readLines } from '../../../src/model/agents/bridgeMessages.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/model/agents/windowRecords.ts';
 import type { AgentBridge } from '../../../src/ui/agents/bridge.ts';
@@ -182,17 +184,50 @@ describe('The MCP server', () => {
     await call('listComputes');
   });
 
+  /** Listens in place of a window with the token `token` that has ended. */
+  const listenAs = async (
+    pid: number,
+    onLine: (connection: Socket, line: string, socket: string) => void,
+  ) => {
+    const socket = path.join(records(), `${pid}.sock`);
+    const server = createServer((connection) => {
+      connection.on('error', () => undefined).write('{}\n');
+      readLines(connection, (line) => onLine(connection, line, socket));
+    });
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    atEndOfTest(() => server.close());
+    writeFileSync(recordFile(records(), pid), JSON.stringify({ socket, token: 'token', folders: [folder] }));
+  };
+
+  it('sends nothing to a program that listens in place of a window, and takes no answer from it', async () => {
+    await openBridge().enable();
+    const { call } = await connect();
+    const received: string[] = [];
+    await listenAs(1, (connection, line) => {
+      received.push(line);
+      const result = lineOf({ result: { computes: 'forged' } });
+      connection.write(`${lineOf({ proof: 'x'.repeat(43) })}${result}`);
+    });
+    await listenAs(2, (connection, line) => {
+      received.push(line);
+      connection.write('x'.repeat(100_000));
+    });
+    assert.notEqual((await call('listComputes'))['computes'], 'forged');
+    assert.deepEqual(
+      received.map((line) => Object.keys(JSON.parse(line))),
+      [['nonce'], ['nonce']],
+    );
+  });
+
   it('sends a call to one window only, even if that ends', async () => {
     await openBridge().enable();
     const { call } = await connect();
-    const ending = createServer((connection) => {
-      connection.write('{}\n');
-      connection.once('data', () => connection.destroy());
+    await listenAs(1, (connection, line, socket) => {
+      const { nonce } = JSON.parse(line);
+      if (nonce === undefined) return void connection.destroy();
+      const proof = leaseProof('window', { secret: 'token', nonce, baseUrl: socket });
+      connection.write(lineOf({ proof }));
     });
-    const socket = path.join(records(), 'ending');
-    await new Promise<void>((resolve) => ending.listen(socket, resolve));
-    atEndOfTest(() => ending.close());
-    writeFileSync(recordFile(records(), 1), JSON.stringify({ socket, token: '', folders: [folder] }));
     await assert.rejects(call('listComputes'), {
       message: /^The connection to VS Code ended before the answer/,
     });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
+import { isLeaseProof } from '../../../../src/api/leaseProof.ts';
 import { startBridge } from '../../../../src/model/agents/bridgeServer.ts';
 import { lineOf, readLines, type BridgeCall } from '../../../../src/model/agents/bridgeMessages.ts';
 import { recordFile, removeStaleRecords, windowsFor } from '../../../../src/model/agents/windowRecords.ts';
@@ -75,6 +76,21 @@ describe('The bridge', () => {
     const long = 'ü'.repeat(MAX_REQUEST);
     answer = async () => ({ text: long });
     assert.deepEqual(await send(request), { result: { text: long } });
+  });
+
+  it('proves that it has written the record, before it gets the token', async () => {
+    await listen();
+    const { socket: address, token } = record();
+    const challenge = { secret: token, nonce: 'n', baseUrl: address };
+    const { socket, lines } = open();
+    socket.write(lineOf({ nonce: 'n' }));
+    await until('the proof', async () => lines.length === 2);
+    const { proof } = JSON.parse(lines[1] ?? '');
+    assert.ok(isLeaseProof('window', challenge, proof));
+    socket.write(lineOf({ token, call }));
+    await once(socket, 'close');
+    assert.deepEqual(JSON.parse(lines[2] ?? ''), { result: { computes: [] } });
+    assert.equal(await send(lineOf({ nonce: 'n', token })), undefined);
   });
 
   it('ends connections without a call that it understands', async () => {
