@@ -98,7 +98,7 @@ function postgresEngine(
     async remove(computeId) {
       await computes.get(computeId)?.close();
       computes.delete(computeId);
-      storage.loopbackPorts.delete(computeId);
+      storage.removeAddress(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
     size: async (branchId) => databasesSize(branches.folder(branchId)),
@@ -122,7 +122,10 @@ function branchMethods(deps: ServerDependencies) {
   return {
     createBranch: async (branch) => createBranch(deps, branch),
     restoreBranch: async (restore) => restoreBranch(deps, restore),
-    deleteBranch: async (branchId) => deleteBranch(deps, branchId),
+    async deleteBranch(branchId) {
+      await deleteBranch(deps, branchId);
+      catalogs.forget(branchId);
+    },
     prepareBranch: async ({ id, owner }) => deps.branches.prepare(id, owner),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
     schema: async (branchId, database, format) => catalogs.schema(branchId, database, format).catch(rethrow),

@@ -1,6 +1,6 @@
 /** Branches of the local service with real data. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { branchCalls, emptyAccount, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
@@ -150,6 +150,21 @@ describe('Branches with Postgres', () => {
     await api.finish(project, again.operations);
     assert.deepEqual(await rows(branch), ['first']);
     assert.deepEqual(restored(), []);
+  });
+
+  it('leave no socket folder when they and their computes are deleted', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const storage = storageOf(service);
+    // Its name if the path in the data directory would be too long.
+    const note = path.join(storage, 'sockets-folder');
+    const folder = existsSync(note) ? readFileSync(note, 'utf8') : path.join(storage, 'sockets');
+    const sockets = () => readdirSync(folder).toSorted();
+    const before = sockets();
+    const created = await create({ name: 'to be deleted' }, PRIMARY, REPLICA);
+    assert.deepEqual(await rows(created), ['first']);
+    assert.equal(sockets().length, before.length + 2);
+    await api.change('DELETE', `/${project}/branches/${created.branch.id}`);
+    assert.deepEqual(sockets(), before);
   });
 
   it('are not deleted while another branch gets their data', async () => {

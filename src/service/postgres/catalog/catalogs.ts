@@ -110,6 +110,11 @@ export class Catalogs {
     });
   }
 
+  /** Forgets a branch that was deleted. */
+  forget(branchId: string): void {
+    this.#idle.delete(branchId);
+  }
+
   /** @param database undefined: the maintenance database */
   async #inDatabase<T>(
     server: Postmaster,

@@ -97,7 +97,7 @@ export async function deleteBranch({ branches, storage }: ServerDependencies, id
     await removeData(storage.branch(id));
   });
   branches.forget(id);
-  storage.loopbackPorts.delete(id);
+  storage.removeAddress(id);
 }
 
 /** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */

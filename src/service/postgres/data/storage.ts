@@ -33,6 +33,8 @@ export interface Storage {
   socketFolder(name: string): string;
   /** The loopback port of each server, by the same id. The name of its Unix socket contains it too. */
   readonly loopbackPorts: Map<string, number>;
+  /** Forgets the address of a server that will not run again, by the same id. */
+  removeAddress(name: string): void;
   /** Call it when no server runs. */
   removeSockets(): void;
 }
@@ -43,10 +45,11 @@ export const restoredFolder = (folder: string): string => `${folder}.restored`;
 export function openStorage(root: string): Storage {
   for (const folder of ['.', 'branches', 'replicas', 'poolers']) makePrivateFolder(path.join(root, folder));
   let sockets: string | undefined;
+  const loopbackPorts = new Map<string, number>();
   const folderIn = (kind: string) => (id: string) => path.join(root, kind, validated(id));
   return {
     root,
-    loopbackPorts: new Map(),
+    loopbackPorts,
     template: (major) => path.join(root, `template-${major}`),
     branch(branchId) {
       const folder = folderIn('branches')(branchId);
@@ -62,6 +65,10 @@ export function openStorage(root: string): Storage {
       const folder = path.join(sockets, shortName(name));
       makePrivateFolder(folder);
       return folder;
+    },
+    removeAddress(name) {
+      loopbackPorts.delete(name);
+      if (sockets !== undefined) removeAll(path.join(sockets, shortName(name)));
     },
     removeSockets() {
       removeAll(sockets ?? socketsRoot(root));

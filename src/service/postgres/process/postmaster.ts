@@ -1,12 +1,11 @@
 /** A Postgres server as a child process, and the pid file that it writes. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
 import type { ServerAddress } from '../network/serverAddress.ts';
 import { reasonIn } from './serverLog.ts';
-import { ServerProcess } from './serverProcess.ts';
+import { LATE, ServerProcess, withLimit } from './serverProcess.ts';
 
 interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -38,10 +37,9 @@ export class Postmaster extends ServerProcess {
       readyLine: READY_LINE,
       stopSteps: STOP_STEPS,
     });
-    const late = sleep(START_LIMIT, 'late' as const, { ref: false });
-    const result = await Promise.race([postmaster.ready, postmaster.ended, late]);
+    const result = await withLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
     if (result === true) return postmaster;
-    if (result !== 'late')
+    if (result !== LATE)
       throw new EngineError(reasonIn(postmaster.lastLines) ?? `Postgres ${result} while starting`);
     await postmaster.stop();
     throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);

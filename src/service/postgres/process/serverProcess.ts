@@ -64,8 +64,7 @@ export class ServerProcess {
     this.#stopping = true;
     for (const [signal, limit] of this.#stopSteps) {
       this.#signal(signal);
-      const isOver = this.ended.then(() => true);
-      if (await Promise.race([isOver, sleep(limit, false, { ref: false })])) return;
+      if ((await withLimit(limit, this.ended)) !== LATE) return;
     }
   }
 
@@ -79,6 +78,21 @@ export class ServerProcess {
       const program = path.join(path.dirname(spawnfile), 'pg_ctl.exe');
       execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
     } else this.#child.kill(signal);
+  }
+}
+
+/** What {@link withLimit} returns after the limit. */
+export const LATE = Symbol('late');
+
+/** Its timer ends with the result, so that it doesn't keep the servers of the last minutes in memory. @param limit milliseconds */
+export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof LATE> {
+  const timer = new AbortController();
+  const late = sleep(limit, LATE, { ref: false, signal: timer.signal });
+  late.catch(() => undefined); // Aborted.
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    timer.abort();
   }
 }
 
