@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createApiClient } from '@neondatabase/api-client';
 import { createNeonClient } from '@neon/sdk';
 import { NOT_SERVED, type NotServed } from '../contract/notServed.ts';
+import { atEndOfTest } from '../helpers/atEndOfTest.ts';
 import { branchCalls, type Api } from '../helpers/branchCalls.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
@@ -208,6 +209,7 @@ describe("The public service's tools, unmodified", () => {
   it('do the daily commands, with these exit codes, and create no credential', async () => {
     const folder = temporaryFolder();
     const proxy = await FaultProxy.start({ upstream: service.baseUrl });
+    atEndOfTest(() => proxy.stop());
     const daily = neonCli(() => ({ ...service, baseUrl: proxy.baseUrl }), folder);
     for (const [command, exitCode, output] of DAILY) {
       const [code, text] = await daily(...command.split(' '), '--output', 'json').then(
@@ -238,7 +240,6 @@ describe("The public service's tools, unmodified", () => {
       [...unknown].filter((sent) => /^(?!GET).*credentials/.test(sent)),
       [],
     );
-    await proxy.stop();
   });
 
   it('create and delete a project', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import * as sdk from '@neon/sdk/raw';
 import { NOT_SERVED } from '../contract/notServed.ts';
+import { atEndOfTest } from '../helpers/atEndOfTest.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService } from '../helpers/localService.ts';
 
@@ -32,6 +33,7 @@ describe("The calls of the public service's SDK", () => {
     const calls = await sdkCalls();
     assert.ok(calls.length > 150, `${calls.length} calls`);
     const service = await startLocalService({ postgres: false });
+    atEndOfTest(() => service.stop());
     const missing: string[] = [];
     for (const each of calls) {
       const [method = '', template = ''] = each.split(' ');
@@ -39,7 +41,6 @@ describe("The calls of the public service's SDK", () => {
       const { status, text } = await call(service.baseUrl, { method, path, key: service.key });
       if (status === 405 || /not available in the local service/.test(text)) missing.push(each);
     }
-    await service.stop();
     const isListed = (each: string): boolean => NOT_SERVED.some(({ call: listed }) => listed.test(each));
     assert.deepEqual(
       missing.filter((each) => !isListed(each)),
