@@ -19,12 +19,3 @@ declare module 'pg/lib/query.js' {
     handleCopyInResponse: (connection: CopyConnection) => void;
   }
 }
-
-declare module 'pg/lib/utils.js' {
-  interface Utils {
-    /** For values of JSON. */
-    prepareValue(value: unknown): string | null;
-  }
-  const utils: Utils;
-  export default utils;
-}

@@ -22,9 +22,15 @@ const json = { 'content-type': 'application/json' };
 const INVALID: Readonly<Record<string, readonly [Omit<Call, 'key'>, number, RegExp]>> = {
   'a body that is not JSON': [post('{"endpoint":'), 400, /not valid JSON/],
   'an empty body': [{ method: 'POST', path: COMPUTES, headers: json }, 400, /not valid JSON/],
-  'a body that is not UTF-8': [post(Buffer.from([0x22, 0xff, 0x22])), 400, /not valid JSON/],
+  'a body that is not UTF-8': [post(Buffer.from([0x22, 0xff, 0x22])), 400, /not valid UTF-8/],
   'a list for a body': [post([]), 400, /of type object/],
   'deep nesting': [post('['.repeat(100_000) + ']'.repeat(100_000)), 400, /of type object/],
+  'half of a surrogate pair in a name': [patch({ name: '\ud800' }), 400, /half of a surrogate pair/],
+  'half of a surrogate pair in a setting': [
+    patch({ settings: { pg_settings: { '\udc00': 'x' } } }),
+    400,
+    /half of a surrogate pair/,
+  ],
   'no endpoint': [post({}), 400, /endpoint/],
   'another property next to the endpoint': [post({ ...creation({}), other: 1 }), 400, /other/],
   'a size that is a string': [

@@ -7,6 +7,7 @@ import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import type { Plane } from '../controlPlane/operations.ts';
 import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
+import { parseJson } from '../core/parseJson.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { JsonReply } from './response.ts';
 
@@ -79,7 +80,7 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMin
   const [type = ''] = request.headers['content-type']?.split(';') ?? [];
   if (type.trim().toLowerCase() !== 'application/json')
     throw new HttpError(415, 'NOT_JSON', 'Send the body with Content-Type: application/json.');
-  return validate(parseBody(await readBytes(request)), schema);
+  return validate(parseJson(await readBytes(request)).value, schema);
 }
 
 /** Like {@link readJsonBody}; a missing body is an empty object. */
@@ -106,23 +107,19 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function parseBody(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch {
-    // The parser's message would repeat the body, which may contain secrets.
-    throw badRequest('The body is not valid JSON.');
-  }
-}
-
 function validate<T>(value: unknown, schema: z.ZodMiniType<T>): T {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success && isWellFormed(result.data)) return result.data;
+  if (result.success) throw badRequest('The body has half of a surrogate pair, which is no character.');
   const issue = result.error.issues[0];
   if (issue === undefined) throw badRequest('The body is not valid.');
   // A value of the right type that breaks a rule is 422, everything else 400.
   const isRule = issue.code === 'custom' || issue.code === 'too_small' || issue.code === 'too_big';
   throw isRule ? unprocessable(formatIssue(issue)) : badRequest(formatIssue(issue));
 }
+
+/** JSON can name half of a surrogate pair. UTF-8 can't, so files and Postgres would get another character. */
+const isWellFormed = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.isWellFormed()
+    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed);

@@ -3,6 +3,7 @@ import net from 'node:net';
 import type { QueryArrayConfig, QueryArrayResult } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/pgClient.ts';
+import { HttpError } from '../../core/errors.ts';
 import { LOOPBACK } from '../network/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
 import { MAX_BYTES, SqlError, type Login, type SqlQuery, type SqlRequest } from './sqlRequest.ts';
@@ -121,8 +122,9 @@ const ERROR_FIELDS =
     ' ',
   );
 
-function asSqlError(error: unknown): SqlError {
+export function asSqlError(error: unknown): SqlError {
   if (error instanceof SqlError) return error;
+  if (error instanceof HttpError) return new SqlError(error.status, error.message);
   if (!(error instanceof Error)) return new SqlError(500, String(error));
   const values = new Map(Object.entries(error));
   if (!values.has('severity')) return new SqlError(500, error.message);

@@ -11,7 +11,7 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { oneAtATime } from '../../core/oneAtATime.ts';
 import { IncompleteRequests } from './incompleteRequests.ts';
 import { readClientLogin, relayLogin } from './relayLogin.ts';
-import { runSql } from './runSql.ts';
+import { asSqlError, runSql } from './runSql.ts';
 import { MAX_BYTES, readLogin, readSqlRequest, SqlError } from './sqlRequest.ts';
 
 interface ServerlessOptions {
@@ -100,7 +100,7 @@ async function answer(
     response.once('close', () => gone.abort());
     send(200, await run(request, gone.signal));
   } catch (error) {
-    const { status, message, details } = error instanceof SqlError ? error : new SqlError(500, String(error));
+    const { status, message, details } = asSqlError(error);
     // The rest of the request is discarded, so that the client still gets the reply.
     request.resume();
     send(status, JSON.stringify({ message, ...details }));

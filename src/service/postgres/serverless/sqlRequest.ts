@@ -1,7 +1,8 @@
 /** What the serverless driver sends to `POST /sql`, and what it gets. */
 import type { IncomingHttpHeaders } from 'node:http';
-import utils from 'pg/lib/utils.js';
 import * as z from 'zod/mini';
+import { parseJson } from '../../core/parseJson.ts';
+import { parametersOf } from './sqlParameters.ts';
 
 /** Of a request and of a reply. */
 export const MAX_BYTES = 10 * 1024 * 1024;
@@ -51,69 +52,28 @@ export interface Login {
   readonly application_name: string | undefined;
 }
 
-/** @throws {SqlError} 400 */
+/** @throws {SqlError | HttpError} 400 */
 export function readSqlRequest(headers: IncomingHttpHeaders, body: Buffer): SqlRequest {
-  const parsed = Body.safeParse(parseJson(body));
+  const { text, value } = parseJson(body);
+  const parsed = Body.safeParse(value);
   if (!parsed.success)
     throw new SqlError(400, 'the body must be {"query", "params"} or {"queries": […]} as JSON');
   const isBatch = 'queries' in parsed.data;
+  const params = parametersOf(text, isBatch);
+  const queries = 'queries' in parsed.data ? parsed.data.queries : [parsed.data];
+  if ([queries.map(({ query }) => query), params].flat(2).some((each) => each?.isWellFormed() === false))
+    throw new SqlError(400, 'a query or parameter has half of a surrogate pair, which is no character');
   return {
-    queries: ('queries' in parsed.data ? parsed.data.queries : [parsed.data]).map(toText),
+    queries: queries.map(({ query, arrayMode }, index) => ({
+      query,
+      params: params[index] ?? [],
+      arrayMode,
+    })),
     begin: isBatch ? beginOf(headers) : undefined,
     arrayMode: headers['neon-array-mode'] === 'true',
     rawText: headers['neon-raw-text-output'] === 'true',
   };
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** @returns undefined if it isn't JSON. @throws {SqlError} 400 for what can't be passed on without a change */
-function parseJson(body: Buffer): unknown {
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
-    throw new SqlError(400, 'the body is not valid UTF-8');
-  }
-  try {
-    return JSON.parse(text, keepDigits);
-  } catch (error) {
-    throw error instanceof RangeError ? tooDeep() : new SqlError(400, 'the body is not valid JSON');
-  }
-}
-
-declare global {
-  // Since Node 22, but not in the library of TypeScript.
-  interface JSON {
-    rawJSON(text: string): object;
-  }
-}
-
-/** As integers may be written, such as `1.0` by Python. As a parameter, Postgres takes only `1` for one. */
-const INTEGER = /^-?\d+(\.0+)?(e\+?\d+)?$/i;
-
-/** Keeps the text of other numbers, whose digits JavaScript may lose. */
-const keepDigits = (_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown =>
-  typeof value !== 'number' || (INTEGER.test(source) && Number.isSafeInteger(value))
-    ? value
-    : JSON.rawJSON(source);
-
-function toText({ query, params, arrayMode }: z.infer<typeof Query>): SqlQuery {
-  try {
-    const texts = (params ?? []).map((value) => utils.prepareValue(value));
-    for (const text of [query, ...texts])
-      if (text?.isWellFormed() === false)
-        throw new SqlError(
-          400,
-          'the query or a parameter has half of a surrogate pair, which is no character',
-        );
-    return { query, params: texts, arrayMode };
-  } catch (error) {
-    throw error instanceof RangeError ? tooDeep() : error;
-  }
-}
-
-const tooDeep = (): SqlError => new SqlError(400, 'the parameters are nested too deeply');
 
 /** @throws {SqlError} 400 */
 export function readLogin(headers: IncomingHttpHeaders): Login {

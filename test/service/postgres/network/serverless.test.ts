@@ -233,7 +233,7 @@ describe('the serverless driver', () => {
 
   it('rejects requests that are not valid', async () => {
     const reply = await post({}, Buffer.from([0x22, 0xff, 0x22]));
-    assert.deepEqual([reply.status, await reply.json()], [400, { message: 'the body is not valid UTF-8' }]);
+    assert.deepEqual([reply.status, await reply.json()], [400, { message: 'The body is not valid UTF-8.' }]);
     const withNul = await post({}, String.raw`{"query":"select 1 \u0000"}`);
     assert.match(`${withNul.status} ${await withNul.text()}`, /^400 .*invalid message format/);
   });
