@@ -1,7 +1,7 @@
 /** Which database branches can be deleted because the git branch that they were created for is gone. */
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
-import { deletionProblem } from '../inventory/branchStatus.ts';
+import { deletionProblem, type DeletionProblem } from '../inventory/branchStatus.ts';
 import {
   isSameBranch,
   isSameGitBranch,
@@ -32,41 +32,78 @@ export interface UnusedBranch {
   readonly branch: Branch;
 }
 
+/** Why a branch is kept although its git branch is gone. `gitBranch`: another git branch has it. */
+export type KeptReason =
+  'gitBranch' | 'newParent' | 'envFile' | 'marked' | 'protected' | DeletionProblem['kind'];
+
+export interface KeptBranch extends UnusedBranch {
+  readonly reason: KeptReason;
+}
+
 export interface Cleanup {
   readonly unused: readonly UnusedBranch[];
+  readonly kept: readonly KeptBranch[];
   /** Those that no longer exist. */
   readonly gone: readonly CreatedBranch[];
 }
 
 export function findUnused(facts: CleanupFacts): Cleanup {
-  const { map, account, lists, isMarked } = facts;
-  const withoutUse = new Set(createdWithoutUse(facts));
+  const { map, account, lists } = facts;
+  const exists = gitBranchFinder(facts);
   const unused: UnusedBranch[] = [];
+  const kept: KeptBranch[] = [];
   const gone: CreatedBranch[] = [];
   for (const created of map.created) {
     const list = created.account === account ? lists.get(created.projectId) : undefined;
     if (list === undefined) continue;
     const branch = list.branches.get(created.branchId);
-    if (branch === undefined) gone.push(created);
-    else if (withoutUse.has(created) && !isKept(list, branch) && !isMarked(created))
-      unused.push({ created, branch });
+    if (branch === undefined) {
+      gone.push(created);
+      continue;
+    }
+    if (exists(created.gitBranch)) continue;
+    const reason = reasonToKeep(facts, list, created, branch);
+    if (reason === undefined) unused.push({ created, branch });
+    else kept.push({ created, branch, reason });
   }
-  return { unused, gone };
+  return { unused, kept, gone };
+}
+
+function reasonToKeep(
+  facts: CleanupFacts,
+  list: BranchList,
+  created: CreatedBranch,
+  branch: Branch,
+): KeptReason | undefined {
+  const use = useOf(facts, created);
+  if (use !== undefined) return use;
+  if (facts.isMarked(created)) return 'marked';
+  return branch.protected === true ? 'protected' : deletionProblem(list, branch)?.kind;
 }
 
 /** How many database branches have lost their git branch, as far as it is known without a request. */
 export const countUnused = (facts: LocalFacts): number =>
-  new Set(createdWithoutUse(facts).map(({ branchId }) => branchId)).size;
+  new Set(
+    facts.map.created
+      .filter((created) => useOf(facts, created) === undefined)
+      .map(({ branchId }) => branchId),
+  ).size;
 
-const isKept = (list: BranchList, branch: Branch): boolean =>
-  branch.protected === true || deletionProblem(list, branch) !== undefined;
-
-function createdWithoutUse({ map, gitBranches, inFiles }: LocalFacts): readonly CreatedBranch[] {
+function gitBranchFinder({ map, gitBranches }: LocalFacts): (name: string) => boolean {
   const existing = [...gitBranches];
-  const exists = (name: string) =>
+  return (name) =>
     gitBranches.has(name) || (map.ignoresCase && existing.some((each) => isSameGitBranch(map, each, name)));
-  const mapped = [...map.branches].flatMap(([gitBranch, ref]) => (exists(gitBranch) ? [ref] : []));
-  const created = map.created.filter(({ gitBranch }) => exists(gitBranch));
-  const used = [...mapped, ...created, map.parent, ...inFiles];
-  return map.created.filter((each) => !used.some((ref) => isSameBranch(each, ref)));
+}
+
+/** What uses a branch, as far as it is known without a request. */
+function useOf(facts: LocalFacts, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
+  const { map, inFiles } = facts;
+  const exists = gitBranchFinder(facts);
+  const ofGitBranches = [
+    ...map.created.filter(({ gitBranch }) => exists(gitBranch)),
+    ...[...map.branches].flatMap(([gitBranch, ref]) => (exists(gitBranch) ? [ref] : [])),
+  ];
+  if (ofGitBranches.some((ref) => isSameBranch(branch, ref))) return 'gitBranch';
+  if (isSameBranch(branch, map.parent)) return 'newParent';
+  return inFiles.some((ref) => isSameBranch(branch, ref)) ? 'envFile' : undefined;
 }

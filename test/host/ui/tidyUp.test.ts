@@ -69,6 +69,6 @@ describe('Tidy Up Branches', () => {
 
     repository.git('branch', 'unticked');
     await ui().run('Tidy Up Branches…');
-    await notifications.waitFor('There is nothing to tidy up');
+    await notifications.waitFor('There is nothing to tidy up. Kept: in-file (an env file points to it).');
   });
 });

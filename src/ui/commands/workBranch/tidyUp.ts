@@ -6,13 +6,20 @@ import { branchMapWriter, readBranchMap, type BranchRef } from '../../../model/w
 import { parseDatabaseUrl } from '../../../model/connection/databaseUrl.ts';
 import { readVariable } from '../../../model/workBranch/envVariable.ts';
 import { readGitBranches } from '../../../model/workBranch/gitState.ts';
-import { findUnused, type Cleanup, type UnusedBranch } from '../../../model/workBranch/unusedBranches.ts';
+import {
+  findUnused,
+  type Cleanup,
+  type KeptBranch,
+  type KeptReason,
+  type UnusedBranch,
+} from '../../../model/workBranch/unusedBranches.ts';
 import { otherWorktrees } from '../../../model/workBranch/worktrees.ts';
 import { envVariable } from '../../envFile/envFile.ts';
 import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { branchTitle, sizeText } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
+import { fileProblemText } from '../../text/fileProblemText.ts';
 import { ago } from '../../text/timeText.ts';
 import { window } from '../../window.ts';
 import { deleteBranches, loadBranchLists, type DeletableBranch } from '../branch/deleteBranches.ts';
@@ -29,13 +36,18 @@ export const tidyUp: Command = async (context, argument, run) => {
   const folder = await pickWorkFolder(context, title, argument);
   if (folder === undefined) return;
   const writer = branchMapWriter(runGit, folder.uri.fsPath);
-  const { unused, gone } = await loadCleanup(context, folder);
+  const { unused, kept, gone, unread } = await loadCleanup(context, folder);
   for (const created of gone) await writer.removeCreated(created);
-  if (unused.length === 0)
-    return void window.showInformationMessage(
-      l10n.t('There is nothing to tidy up: no database branch has lost its Git branch.'),
-    );
-  const placeholder = l10n.t('Select the branches to delete. Their Git branches are gone.');
+  const notes = [...keptText(kept), ...unread];
+  if (unused.length === 0) {
+    const nothing =
+      kept.length === 0
+        ? l10n.t('There is nothing to tidy up: no database branch has lost its Git branch.')
+        : l10n.t('There is nothing to tidy up.');
+    return void window.showInformationMessage([nothing, ...notes].join(' '));
+  }
+  const prompt = l10n.t('Select the branches to delete. Their Git branches are gone.');
+  const placeholder = [prompt, ...notes].join(' ');
   const chosen = await singleStep(title, pickMany(placeholder, unused.map(itemOf)));
   if (chosen === undefined || chosen.length === 0) return;
   const deletable = (each: UnusedBranch): DeletableBranch => ({
@@ -60,8 +72,28 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
   return { label: titleOf(value), description: parts.join(' · '), value };
 }
 
+/** The branches that are kept although their git branches are gone, and why; empty for none. */
+function keptText(kept: readonly KeptBranch[]): readonly string[] {
+  if (kept.length === 0) return [];
+  const texts: Record<KeptReason, string> = {
+    gitBranch: l10n.t('another Git branch uses it'),
+    newParent: l10n.t('new branches start from it'),
+    envFile: l10n.t('an env file points to it'),
+    marked: l10n.t('it is marked'),
+    protected: l10n.t('it is protected'),
+    default: l10n.t('it is the default branch'),
+    root: l10n.t('it has no parent'),
+    parent: l10n.t('it has child branches'),
+  };
+  const names = kept.map((each) => `${titleOf(each)} (${texts[each.reason]})`);
+  return [l10n.t('Kept: {0}.', names.join(', '))];
+}
+
+/** @property unread why an env file can't be used, so that nobody knows which branch it points to */
+type LoadedCleanup = Cleanup & { readonly unread: readonly string[] };
+
 /** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
-async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<Cleanup> {
+async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<LoadedCleanup> {
   const { inventory, guards } = context;
   const account = accountId(context.session.requireConnection().account);
   const gitBranches = await readGitBranches(runGit, folder.uri.fsPath);
@@ -69,9 +101,9 @@ async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Pr
   const projectIds = map.created.map(({ projectId }) => projectId);
   const lists = await loadBranchLists(context, projectIds);
   for (const projectId of lists.keys()) await inventory.loadComputes(projectId);
-  const inFiles = await branchesInFiles(context, folder, account);
+  const { inFiles, unread } = await branchesInFiles(context, folder, account);
   const isMarked = (ref: BranchRef) => guards.cachedMark(ref) !== undefined;
-  return findUnused({ map, gitBranches, inFiles, account, lists, isMarked });
+  return { ...findUnused({ map, gitBranches, inFiles, account, lists, isMarked }), unread };
 }
 
 /** The branches that the env files of all worktrees and open folders point to. */
@@ -79,18 +111,22 @@ async function branchesInFiles(
   { config, inventory, knownHosts, workFolders }: CommandContext,
   folder: WorkspaceFolder,
   account: string,
-): Promise<readonly BranchRef[]> {
+): Promise<{ readonly inFiles: readonly BranchRef[]; readonly unread: readonly string[] }> {
   const repository = await requireRepository(folder);
   const inside = path.relative(repository.worktree, folder.uri.fsPath);
   const worktrees = [repository.worktree, ...(await otherWorktrees(repository))];
   const { file, name } = envVariable(config, folder);
-  const files = worktrees.flatMap((worktree) => [
-    path.join(worktree, file),
-    path.join(worktree, inside, file),
-  ]);
-  const values = await Promise.all(files.map((each) => readVariable(each, name, worktrees)));
+  const files = new Set(
+    worktrees.flatMap((worktree) => [path.join(worktree, file), path.join(worktree, inside, file)]),
+  );
+  const values = await Promise.all([...files].map((each) => readVariable(each, name, worktrees)));
   const hosts = values.flatMap(({ value }) => parseDatabaseUrl(value ?? '')?.host ?? []);
   await knownHosts.refresh(inventory, account, hosts);
   const shown = workFolders.states.map(({ current }) => current);
-  return [...shown, ...hosts.map((host) => knownHosts.get(host))].filter((ref) => ref !== undefined);
+  return {
+    inFiles: [...shown, ...hosts.map((host) => knownHosts.get(host))].filter((ref) => ref !== undefined),
+    unread: values.flatMap(({ path: unusable, problem }) =>
+      problem === undefined ? [] : [fileProblemText(problem, sanitize(unusable))],
+    ),
+  };
 }

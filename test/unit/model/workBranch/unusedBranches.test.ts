@@ -33,6 +33,8 @@ describe('findUnused', () => {
     await list.refresh();
     return new Map([['shop-1', list]]);
   };
+  const reasonsOf = (change: Partial<CleanupFacts>) =>
+    findUnused({ ...facts, ...change }).kept.map(({ created: { branchId }, reason }) => [branchId, reason]);
   const idsOf = (change: Partial<CleanupFacts>) => {
     const { unused, gone } = findUnused({ ...facts, ...change });
     return [unused, gone].map((found) =>
@@ -56,6 +58,7 @@ describe('findUnused', () => {
   it('finds a branch whose git branch is gone, with its record', () => {
     assert.deepEqual(findUnused(facts), {
       unused: [{ created: created('br-one'), branch: branch('br-one') }],
+      kept: [],
       gone: [],
     });
   });
@@ -101,6 +104,11 @@ describe('findUnused', () => {
       'in an account or project that the user has marked': { isMarked: () => true },
     };
     for (const [use, change] of Object.entries(uses)) assert.deepEqual(idsOf(change), [[], []], use);
+    const reasons = ['gitBranch', 'gitBranch', 'newParent', 'envFile', 'marked'];
+    assert.deepEqual(
+      Object.values(uses).flatMap(reasonsOf),
+      reasons.map((reason) => ['br-one', reason]),
+    );
     const left = { ...facts.map, branches: new Map([['deleted', one]]) };
     assert.deepEqual(idsOf({ map: left }), [['br-one'], []], 'an entry that git has left');
   });
@@ -116,6 +124,18 @@ describe('findUnused', () => {
     const names = ['br-default', 'br-root', 'br-protected', 'br-parent', 'br-child'];
     const map = { ...EMPTY_MAP, created: names.map((name) => created(name)) };
     assert.deepEqual(idsOf({ lists, map }), [['br-child'], []]);
+    assert.deepEqual(reasonsOf({ lists, map }), [
+      ['br-default', 'default'],
+      ['br-root', 'root'],
+      ['br-protected', 'protected'],
+      ['br-parent', 'parent'],
+    ]);
+  });
+
+  it('finds the git branch in another case where file names ignore case', () => {
+    const gitBranches = new Set(['BR-ONE']);
+    assert.deepEqual(idsOf({ gitBranches }), [['br-one'], []]);
+    assert.deepEqual(idsOf({ gitBranches, map: { ...facts.map, ignoresCase: true } }), [[], []]);
   });
 });
 
