@@ -1,8 +1,7 @@
 /** Changes files that other programs may be writing to at the same time. */
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { appendFile, type FileHandle } from 'node:fs/promises';
-import { ignoreMissing } from './files.ts';
-import { MAX_SIZE, openUserFile, readStart } from './readUserFile.ts';
+import { ignoreMissing, MAX_SIZE, openUserFile, readStart } from './files.ts';
 import { replaceFile } from './replaceFile.ts';
 
 export interface FileContents {

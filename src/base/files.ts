@@ -1,6 +1,10 @@
-/** Paths of files that may be links. */
-import { lstat, realpath, stat } from 'node:fs/promises';
+/** Files that others have put into a folder: they may be links, and no files at all. */
+import { constants } from 'node:fs';
+import { lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { systemClock, type Clock } from './clock.ts';
+import { fieldsOf } from './fieldsOf.ts';
+import { limitConcurrency } from './limitConcurrency.ts';
 
 /** `outside`: not in the folders. `noFile`: for example a folder, FIFO or device. */
 export type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
@@ -36,4 +40,94 @@ export function isWithin(folder: string, file: string): boolean {
 /** Use this to catch errors of operations on a file that may not exist. */
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
+}
+
+/** Why a file can't be used. */
+export type FileProblem = ResolveProblem | 'tooLarge' | 'tooSlow' | 'unreadable';
+
+/** A missing file has neither bytes nor a problem. */
+export interface UserFile {
+  /** With links resolved, if the file can be used. */
+  readonly path: string;
+  readonly bytes?: Buffer;
+  readonly problem?: FileProblem;
+}
+
+/** Bytes. Env files and the files of git that are read have a few hundred. */
+export const MAX_SIZE = 1024 * 1024;
+/** Milliseconds, waiting for other files included. */
+const MAX_WAIT = 10_000;
+
+/** Leaves threads to others, even if no file answers. */
+const twoAtATime = limitConcurrency(2);
+
+/**
+ * Reads a file that a user, a tool or a stranger's repository has put into a folder. It may be a FIFO without a writer, a link to a
+ * device that never ends, or on a file system that doesn't answer. A plain read would then block one of the four threads that
+ * Node has for the files of all extensions of a window.
+ * @param folders the file must be in one of them, with links resolved. Never rejects
+ */
+export async function readUserFile(
+  file: string,
+  folders: readonly string[],
+  clock: Clock = systemClock,
+): Promise<UserFile> {
+  const { promise: late, resolve } = Promise.withResolvers<UserFile>();
+  let isLate = false;
+  const timer = clock.after(MAX_WAIT, () => {
+    isLate = true;
+    resolve({ path: file, problem: 'tooSlow' });
+  });
+  const reading = twoAtATime(async () => (isLate ? await late : await readNow(file, folders)));
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    timer.dispose();
+  }
+}
+
+/** The text of a file in the folder. @returns undefined if it doesn't exist or can't be used */
+export async function readUserText(file: string, folder: string): Promise<string | undefined> {
+  return (await readUserFile(file, [folder])).bytes?.toString();
+}
+
+async function readNow(file: string, folders: readonly string[]): Promise<UserFile> {
+  try {
+    const { path, problem } = await resolveFile(file, folders);
+    if (problem !== undefined) return { path: file, problem };
+    const handle = await openUserFile(path);
+    try {
+      if (!(await handle.stat()).isFile()) return { path: file, problem: 'noFile' };
+      const bytes = await readStart(handle);
+      return bytes.length > MAX_SIZE ? { path: file, problem: 'tooLarge' } : { path, bytes };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const { code } = fieldsOf(error);
+    return { path: file, ...(code === 'ENOENT' || code === 'ENOTDIR' ? {} : { problem: 'unreadable' }) };
+  }
+}
+
+/** Neither waits for the other end of a FIFO nor follows a link, because the file may have been replaced since a check. */
+export async function openUserFile(file: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  return await open(file, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+}
+
+/**
+ * Up to one byte more than the largest file that is used. The size that the system reports may be wrong by now, and is 0 for
+ * files of `/proc`.
+ */
+export async function readStart(handle: FileHandle): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length <= MAX_SIZE) {
+    const buffer = Buffer.alloc(Math.min(64 * 1024, MAX_SIZE + 1 - length));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, length);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks);
 }

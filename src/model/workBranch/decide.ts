@@ -1,5 +1,5 @@
 /** Decides what to do with a folder's env file after a checkout. */
-import type { FileProblem } from '../../base/readUserFile.ts';
+import type { FileProblem } from '../../base/files.ts';
 import { isInMap, isSameBranch, type BranchMap, type BranchRef } from './branchMap.ts';
 import type { GitState, Pause } from './gitState.ts';
 

@@ -1,4 +1,4 @@
-import { readUserFile, type FileProblem } from '../../base/readUserFile.ts';
+import { readUserFile, type FileProblem } from '../../base/files.ts';
 import type { Facts } from './decide.ts';
 import { getVariable } from '../connection/dotEnv.ts';
 

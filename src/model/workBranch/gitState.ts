@@ -4,7 +4,7 @@
  */
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { readUserText } from '../../base/readUserFile.ts';
+import { readUserText } from '../../base/files.ts';
 import { gitMessage, type RunGit } from '../../base/runGit.ts';
 import { isSameGitBranch, type BranchMap } from './branchMap.ts';
 import type { WatchedFiles } from './watchFiles.ts';

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { readUserFile } from '../../base/readUserFile.ts';
+import { readUserFile } from '../../base/files.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 
 export const NEON_FILE = '.neon';

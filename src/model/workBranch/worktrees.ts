@@ -1,7 +1,7 @@
 /** The worktrees of a repository, read from git's files, and the database branches that they use. */
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { readUserText, type FileProblem } from '../../base/readUserFile.ts';
+import { readUserText, type FileProblem } from '../../base/files.ts';
 import { parseDatabaseUrl } from '../connection/databaseUrl.ts';
 import type { ReadVariable } from './envVariable.ts';
 import { findRepository, type Repository } from './gitState.ts';

@@ -1,6 +1,6 @@
 /** Reads and replaces the value of a variable without questions, for a file that follows git. */
 import { l10n, Uri } from 'vscode';
-import { readUserFile } from '../../base/readUserFile.ts';
+import { readUserFile } from '../../base/files.ts';
 import { setVariables, type VariableChange } from '../../model/connection/dotEnv.ts';
 import type { BranchRef } from '../../model/workBranch/branchMap.ts';
 import type { TargetDependencies } from '../../model/workBranch/findTarget.ts';

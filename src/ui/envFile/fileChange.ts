@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
 import { changeFile as changeFileOnDisk } from '../../base/changeFile.ts';
-import { readUserFile } from '../../base/readUserFile.ts';
+import { readUserFile } from '../../base/files.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { decodeText } from '../../model/connection/dotEnv.ts';
 import { requireTrust } from '../state/trust.ts';

@@ -1,6 +1,6 @@
 /** Why a file of the workspace can't be used. */
 import { l10n } from 'vscode';
-import type { FileProblem } from '../../base/readUserFile.ts';
+import type { FileProblem } from '../../base/files.ts';
 
 /** @param file its name */
 export const fileProblemTexts = (file: string): Record<FileProblem, string> => ({

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { readUserFile } from '../../../base/readUserFile.ts';
+import { readUserFile, ignoreMissing } from '../../../base/files.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
 import { changeText } from '../../../model/connection/dotEnv.ts';
@@ -26,7 +26,6 @@ import { enterText } from '../input/quickInput.ts';
 import { requireTrust } from '../../state/trust.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
-import { ignoreMissing } from '../../../base/files.ts';
 
 /** Postgres truncates longer names. */
 const MAX_NAME_BYTES = 63;

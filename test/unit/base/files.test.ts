@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readUserFile } from '../../../src/base/readUserFile.ts';
+import { readUserFile } from '../../../src/base/files.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
