@@ -42,10 +42,7 @@ export const answers: (string | undefined | Promise<string | undefined>)[] = [];
 export const questions: string[] = [];
 /** Those that took the keyboard focus: the modal messages and input boxes. */
 export const dialogs: string[] = [];
-const askInDialog = (question: string) => {
-  dialogs.push(question);
-  return ask(question);
-};
+const askInDialog = (question: string) => (dialogs.push(question), ask(question));
 const ask = async (question: string) => {
   questions.push(question);
   return answers.shift();
@@ -146,6 +143,8 @@ export const fakeTerminals = {
 
 /** Texts of the visible items, by id. As in VS Code, items with the same id are one entry. */
 export const statusBarItems = new Map<string, string>();
+/** Their tooltips as Markdown. */
+export const statusBarTooltips = new Map<string, string | undefined>();
 
 /** Options, and buttons as texts or as objects. */
 type MessagePart = string | { readonly modal?: boolean; readonly detail?: string; readonly title?: string };
@@ -161,9 +160,12 @@ const showButtons = async (message: string, ...parts: readonly MessagePart[]) =>
 const window = {
   createStatusBarItem: (id: string) => ({
     text: '',
+    tooltip: undefined as { readonly value: string } | undefined,
     show() {
       statusBarItems.set(id, this.text);
+      statusBarTooltips.set(id, this.tooltip?.value);
     },
+    hide: () => void statusBarItems.delete(id),
     dispose: () => void statusBarItems.delete(id),
   }),
   createTerminal(options: FakeTerminal) {

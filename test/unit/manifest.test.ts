@@ -74,7 +74,9 @@ describe('The manifest', () => {
   });
 
   it('hides commands that need an account while signed out', () => {
-    const palette = menus['commandPalette'] ?? [];
+    const palette = (menus['commandPalette'] ?? []).filter(
+      ({ command }) => command !== 'hostedPostgres.localService.start',
+    );
     const hidden = palette.filter(({ when = '' }) =>
       /^(false|hostedPostgres\.state != signedOut\b)/.test(when),
     );
@@ -147,7 +149,15 @@ describe('The manifest', () => {
     );
     assert.deepEqual(
       [...new Set(keys)],
-      ['state', 'namesFirst', 'startNotOffered', 'branchesNotOffered', 'followsGit', 'mcpInUse'],
+      [
+        'state',
+        'namesFirst',
+        'startNotOffered',
+        'branchesNotOffered',
+        'localServiceRuns',
+        'followsGit',
+        'mcpInUse',
+      ],
     );
   });
 

@@ -1,5 +1,5 @@
 /** The state, name and size of a compute as the sidebar, the pickers and the editor show them (sections 2.5 and 3.1). */
-import { isFixedSize, type SizeRange } from '../../api/records/sizes.ts';
+import type { SizeRange } from '../../api/records/sizes.ts';
 import type { Compute } from '../../api/records/records.ts';
 
 /** `init`: the first start. `pending`: any other change. `unknown`: a state that isn't in the specification. */
@@ -34,13 +34,6 @@ export function sizeOf(compute: SizeFields): SizeRange | undefined {
   const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = compute;
   const smallest = min ?? max ?? undefined;
   return smallest === undefined ? undefined : { min: smallest, max: max ?? smallest };
-}
-
-/** Returns text such as `0.25 CU` or `1–4 CU`; empty if the record has no size. */
-export function sizeText(compute: SizeFields): string {
-  const size = sizeOf(compute);
-  if (size === undefined) return '';
-  return isFixedSize(size) ? `${size.min} CU` : `${size.min}–${size.max} CU`;
 }
 
 /** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */

@@ -7,13 +7,13 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
 import type { Guards } from '../../model/account/guards.ts';
 import type { AgentChange, ComputeChange } from '../../model/agents/tools/toolCall.ts';
-import { sizeText } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';
 import { agentName } from '../text/agentText.ts';
 import { branchLabel, deletionText } from '../text/branchText.ts';
 import { effectText, suspendText } from '../text/changeText.ts';
 import { idWithName } from '../text/idAndName.ts';
+import { sizeText } from '../text/sizeText.ts';
 import { window } from '../window.ts';
 
 /** Milliseconds that a call waits for the user's answer, because clients give up as well. */

@@ -10,12 +10,13 @@ import {
 } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
-import { labelOf, sizeText } from '../../model/inventory/computeStatus.ts';
+import { labelOf } from '../../model/inventory/computeStatus.ts';
 import { tlsQuery } from '../../model/connection/connectionStrings.ts';
 import type { CompletionContext } from '../../model/connection/completionContext.ts';
 import { withPort, type PortPlace } from '../../model/connection/portPlace.ts';
 import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.ts';
 import { computeTable, statusText } from '../text/computeText.ts';
+import { sizeText } from '../text/sizeText.ts';
 import { sanitize } from '../../base/sanitize.ts';
 
 interface ItemContext {

@@ -7,6 +7,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
+import { setLocalServiceRuns } from '../state/contextKey.ts';
 import type { Config } from '../state/config.ts';
 import { LocalServiceError, type Lease } from '../../api/localServiceLease.ts';
 import { checkPostgres, endService, joinOrStart, type LocalServiceOptions } from './localServiceProcess.ts';
@@ -113,6 +114,7 @@ export class LocalService implements Disposable {
     const wasRunning = await endService(dataDir);
     if (wasRunning) log.info('Stopped the local service');
     this.#lease = undefined;
+    setLocalServiceRuns(false);
     return wasRunning;
   }
 
@@ -174,6 +176,7 @@ export class LocalService implements Disposable {
     const isCurrent = () => this.#lease === pending;
     pending
       .then(({ ended, postgresProblem }) => {
+        if (isCurrent()) setLocalServiceRuns(true);
         const setProblem = (problem: string | undefined) => {
           if (!isCurrent() || problem === this.#postgresProblem) return;
           this.#postgresProblem = problem;
@@ -184,6 +187,7 @@ export class LocalService implements Disposable {
         const onEnd = () => {
           if (!isCurrent()) return;
           this.#lease = undefined;
+          setLocalServiceRuns(false);
           void this.#restart(systemClock.now() - startedAt);
         };
         if (ended.aborted) onEnd();

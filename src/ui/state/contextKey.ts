@@ -41,6 +41,9 @@ export const setStartOffered = (isOffered: boolean): void => setContext('startNo
 export const setBranchesOffered = (areOffered: boolean): void =>
   setContext('branchesNotOffered', !areOffered);
 
+/** Whether this window uses the running local service, so that Start isn't offered as well as Stop. */
+export const setLocalServiceRuns = (runs: boolean): void => setContext('localServiceRuns', runs);
+
 /** The view's menu offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
 

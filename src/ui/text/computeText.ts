@@ -4,13 +4,13 @@ import type { Compute } from '../../api/records/records.ts';
 import {
   isPrimary,
   computeStatus,
-  sizeText,
   labelOf,
   sizeOf,
   type ComputeStatus,
 } from '../../model/inventory/computeStatus.ts';
 import { isLocalCompute, pooledHost } from '../../model/connection/connectionStrings.ts';
 import { idAndName } from './idAndName.ts';
+import { sizeText } from './sizeText.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import { maxConnections } from '../../api/records/sizes.ts';
 import type { Usage } from '../../model/inventory/usage.ts';

@@ -12,12 +12,13 @@ import {
 } from 'vscode';
 import type { Branch, Compute } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';
-import { isPrimary, sizeText, computeStatus } from '../../model/inventory/computeStatus.ts';
+import { isPrimary, computeStatus } from '../../model/inventory/computeStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { usageOf, usageStep } from '../../model/inventory/usage.ts';
 import { branchRow, branchTable } from '../text/branchText.ts';
 import { computeTable, computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
+import { sizeText } from '../text/sizeText.ts';
 import { formatDate, usageText } from '../text/timeText.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { markdownTable } from '../text/markdown.ts';
@@ -83,8 +84,8 @@ function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
   const isEmpty = childrenOf(inventory, node).length === 0;
   const { label, parts } = branchRow(node.branchId, branch);
-  // Even without computes: VS Code wouldn't expand a leaf that gets its first compute.
-  const item = new TreeItem(label, TreeItemCollapsibleState.Expanded);
+  const { Expanded, None } = TreeItemCollapsibleState;
+  const item = new TreeItem(label, isEmpty ? None : Expanded);
   item.iconPath = new ThemeIcon('git-branch');
   const all = [...parts, ...(isEmpty ? [l10n.t('no computes')] : [])];
   if (all.length > 0) item.description = all.join(' · ');

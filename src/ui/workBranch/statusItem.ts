@@ -7,6 +7,7 @@ import { isPrimary, labelOf } from '../../model/inventory/computeStatus.ts';
 import type { AgentBranch, AgentBranches } from '../../model/agents/agentBranches.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
+import { projectsOf } from '../../model/inventory/nodes.ts';
 import { isExpired } from '../../model/workBranch/knownHosts.ts';
 import { readGitBranches } from '../../model/workBranch/gitState.ts';
 import { countUnused } from '../../model/workBranch/unusedBranches.ts';
@@ -45,7 +46,7 @@ const PRIORITY = 9_000;
 const [MIN_DELAY, MAX_DELAY] = [1000, 60 * 60 * 1000];
 
 export function showBranchItem(deps: StatusItemDependencies): Disposable {
-  const { workFolders, agentBranches, session } = deps;
+  const { workFolders, agentBranches, session, inventory } = deps;
   const disposables = new DisposableStore();
   const command = 'hostedPostgres.workBranch.show';
   const name = l10n.t('Database Branch');
@@ -80,6 +81,13 @@ export function showBranchItem(deps: StatusItemDependencies): Disposable {
   };
   disposables.add(workFolders.onDidChange(update));
   disposables.add(agentBranches.onDidChange(update));
+  // The tooltip has the state of the branch's compute.
+  disposables.add(
+    inventory.onDidChange((changes) => {
+      const { projectId = '' } = workFolders.shown?.work.state.current ?? {};
+      if (projectsOf(changes).has(projectId)) update();
+    }),
+  );
   disposables.add({ dispose: () => timer?.dispose() });
   update();
   return disposables;

@@ -33,15 +33,18 @@ describe('Rows of the tree', () => {
   });
 
   it('announce the end of a change', async () => {
-    await ui().computes.contextMenu(/^Compute primary/, 'Restart Compute');
-    await ui().dialog.press('Restart');
+    await ui().computes.contextMenu(/^Compute primary/, 'Start Compute');
     const alert = ui().page.locator('.part.statusbar').getByRole('alert');
     await until('it to be announced', async () =>
-      (await alert.allInnerTexts()).some((text) => text.includes('Restarted primary')),
+      (await alert.allInnerTexts()).some((text) => text.includes('Started primary')),
     );
   });
 
   it('offer only actions that a compute supports', async () => {
+    const idle = await ui().computes.contextMenuItems(/^Compute reports, idle/);
+    assert.ok(idle.includes('Start Compute') && !idle.includes('Restart Compute'), idle.join());
+    const active = await ui().computes.contextMenuItems(/^Compute primary, active/);
+    assert.ok(active.includes('Restart Compute') && !active.includes('Start Compute'), active.join());
     await service().client.updateCompute(shop, reports, { disabled: true });
     await ui().viewAction('Computes', 'Refresh');
     await ui().computes.waitFor(/^Compute reports, disabled/);

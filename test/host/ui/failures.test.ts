@@ -32,9 +32,8 @@ describe('the tree after failed requests', () => {
     await revokeKey();
     await ui().waitForMessage(/doesn't accept the API key/);
     assert.deepEqual(await labels(), initialLabels);
-    await ui().computes.inlineAction(/^Compute reports/, 'Restart Compute');
-    await ui().dialog.press('Restart');
-    const notification = await ui().notifications.waitFor("Couldn't restart reports");
+    await ui().computes.inlineAction(/^Compute reports/, 'Start Compute');
+    const notification = await ui().notifications.waitFor("Couldn't start reports");
     assert.match(notification.message, /The service doesn't accept the API key/);
     assert.deepEqual(notification.buttons, ['Enter New Key…']);
     await ui().notifications.press(notification.message, 'Enter New Key…');

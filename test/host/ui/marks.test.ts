@@ -35,7 +35,7 @@ describe('Marks of projects and accounts', () => {
   it('forbid each change of a read-only project, until the mark is removed from the message', async () => {
     await mark('Read-only');
     const before = changes();
-    for (const item of ['Delete Compute', 'Edit Compute…', 'Restart Compute']) {
+    for (const item of ['Delete Compute', 'Edit Compute…', 'Start Compute']) {
       await ui().notifications.clear();
       await ui().computes.contextMenu(/^Compute primary,/, item);
       await ui().notifications.waitFor(`You have marked the project ${shop} as read-only`);
@@ -45,5 +45,8 @@ describe('Marks of projects and accounts', () => {
     await ui().quickInput.choose('Select how to protect shop', 'No mark');
     await ui().statusBar.waitFor('Removed the mark of shop');
     await ui().computes.waitFor('Project shop');
+    await ui().computes.contextMenu(/^Project shop/, 'Mark Project…');
+    await ui().quickInput.choose('Select how to protect shop', 'No mark');
+    await ui().statusBar.waitFor('shop has no mark');
   });
 });

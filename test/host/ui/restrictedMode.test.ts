@@ -40,9 +40,8 @@ describe('restricted mode', () => {
   it('shows the tree and allows changes to computes', async () => {
     await ui().statusBar.waitFor('Restricted Mode');
     await connect(ui(), service(), 'shop');
-    await ui().computes.contextMenu(/^Compute primary/, 'Restart Compute');
-    await ui().dialog.press('Restart');
-    await ui().statusBar.waitFor('Restarted primary');
+    await ui().computes.contextMenu(/^Compute primary/, 'Start Compute');
+    await ui().statusBar.waitFor('Started primary');
   });
 
   it('ignores the settings of the folder', async () => {

@@ -34,10 +34,9 @@ describe('the universal package without Postgres', () => {
     assert.deepEqual(new Set(await states()), new Set(['idle']));
   });
 
-  it('explains a failed restart, and offers to set up Postgres', async () => {
-    await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Restart Compute');
-    await ui().dialog.press('Restart');
-    await ui().notifications.press(`Couldn't restart ${compute}: No Postgres`, 'Set Up Postgres…');
+  it('explains a failed start, and offers to set up Postgres', async () => {
+    await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Start Compute');
+    await ui().notifications.press(`Couldn't start ${compute}: No Postgres`, 'Set Up Postgres…');
     await chooseFolder(path.join(folder, 'empty'));
     await ui().notifications.waitFor("Couldn't set up Postgres: No Postgres");
     await ui().notifications.clear();
@@ -49,8 +48,7 @@ describe('the universal package without Postgres', () => {
     await chooseFolder(findPrograms(undefined).first ?? '');
     await ui().computes.waitUntilGone(row);
     await ui().waitForMessage(/^$/);
-    await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Restart Compute');
-    await ui().dialog.press('Restart');
+    await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Start Compute');
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}, active`));
   });
 });

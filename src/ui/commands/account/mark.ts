@@ -59,11 +59,12 @@ async function setMark(
   name: string,
   mark: Mark | null,
 ): Promise<void> {
+  const isMarked = config.marks[id] !== undefined;
   await config.setMark(id, mark ?? undefined);
   const texts: Record<Mark | 'none', string> = {
     production: l10n.t('Marked {0} as production', name),
     readOnly: l10n.t('Marked {0} as read-only', name),
-    none: l10n.t('Removed the mark of {0}', name),
+    none: isMarked ? l10n.t('Removed the mark of {0}', name) : l10n.t('{0} has no mark', name),
   };
   announce(texts[mark ?? 'none']);
 }

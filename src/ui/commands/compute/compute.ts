@@ -10,20 +10,22 @@ import { countConnections, makeChange, revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { pickCompute } from '../input/pickers.ts';
 
-const isEnabled = (compute: Compute): boolean => compute.disabled !== true;
+/** Also a state that isn't in the specification. */
+const isRunning = (compute: Compute): boolean => ['active', 'unknown'].includes(computeStatus(compute));
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
 const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';
 
 export const restart: Command = async (context, argument, run) => {
-  const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isEnabled);
+  const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isRunning);
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
   requireWritable(context.guards, node);
+  const connections = await countConnections(context, node);
   await makeChange(context, run, {
     ...node,
     question: l10n.t('Restart {0}?', name),
-    detail: effectText('restart', { connections: await countConnections(context, node) }),
+    detail: connections === 0 ? undefined : effectText('restart', { connections }),
     button: l10n.t('Restart'),
     ...changeTexts('restart', name),
     send: (options) => context.computeActions.restart(node, options),

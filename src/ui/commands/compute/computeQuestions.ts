@@ -17,6 +17,7 @@ import {
   type SizeRange,
 } from '../../../api/records/sizes.ts';
 import { autosuspendText, duration } from '../../text/timeText.ts';
+import { numberText } from '../../text/sizeText.ts';
 import { delayItem } from '../input/delayItem.ts';
 import type { Ask, Following, Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
@@ -41,7 +42,7 @@ function fixedSizeQuestion(current: SizeRange | undefined): Question<number | 'r
     iconPath: new ThemeIcon('arrow-both'),
     description: marked(
       l10n.t('scales with the load between a minimum and a maximum, without restarts'),
-      range && l10n.t('current: {0}–{1} CU', range.min, range.max),
+      range && l10n.t('current: {0}–{1} CU', numberText(range.min), numberText(range.max)),
     ),
     value: 'range' as const,
   };
@@ -75,7 +76,7 @@ function maximumQuestion(min: number, current: SizeRange | undefined): Question<
   );
   const placeholder = l10n.t(
     'Select the maximum for a minimum of {0} CU and max_connections {1}',
-    min,
+    numberText(min),
     connections,
   );
   return pickOne({ placeholder, items });
@@ -84,14 +85,19 @@ function maximumQuestion(min: number, current: SizeRange | undefined): Question<
 function sizeItem(size: ComputeSize, connections: number, current: number | undefined): Choice<number> {
   const { cu, vcpu, ramGb, fileCacheGb } = size;
   const parts = [
-    l10n.t('{0} vCPU', vcpu),
-    l10n.t('{0} GB RAM', ramGb),
-    l10n.t('{0} GB file cache', fileCacheGb),
+    l10n.t('{0} vCPU', numberText(vcpu)),
+    l10n.t('{0} GB RAM', numberText(ramGb)),
+    l10n.t('{0} GB file cache', numberText(fileCacheGb)),
     l10n.t('max_connections {0}', connections),
   ];
   const isCurrent = cu === current;
   const mark = isCurrent ? l10n.t('current') : undefined;
-  return { label: `${cu} CU`, description: marked(parts.join(' · '), mark), value: cu, isCurrent };
+  return {
+    label: `${numberText(cu)} CU`,
+    description: marked(parts.join(' · '), mark),
+    value: cu,
+    isCurrent,
+  };
 }
 
 /** The mark comes first, because VS Code cuts off the end of a long line. */

@@ -6,19 +6,14 @@ import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { isLocalCompute } from '../../../model/connection/connectionStrings.ts';
-import {
-  computeStatus,
-  isPrimary,
-  labelOf,
-  sizeOf,
-  sizeText,
-} from '../../../model/inventory/computeStatus.ts';
+import { computeStatus, isPrimary, labelOf, sizeOf } from '../../../model/inventory/computeStatus.ts';
 import { asComputeNode, computeNodeOf } from '../../../model/inventory/nodes.ts';
 import { onlyChanged } from '../../../model/operations/computeActions.ts';
 import { settingsOn, settingsUri } from '../../../model/settings/pgSettings.ts';
 import { announce } from '../../notifications/announce.ts';
 import { requireWritable, type ApprovalRequest } from '../../notifications/approval.ts';
 import { branchLabel } from '../../text/branchText.ts';
+import { sizeText } from '../../text/sizeText.ts';
 import { changeTexts, effectText } from '../../text/changeText.ts';
 import { autosuspendText } from '../../text/timeText.ts';
 import { countConnections, makeChange } from '../change.ts';

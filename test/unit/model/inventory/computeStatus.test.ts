@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  byTypeAndLabel,
-  isSettled,
-  sizeText,
-  computeStatus,
-} from '../../../../src/model/inventory/computeStatus.ts';
+import { byTypeAndLabel, isSettled, computeStatus } from '../../../../src/model/inventory/computeStatus.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 
 describe('computeStatus', () => {
@@ -30,19 +25,6 @@ describe('isSettled', () => {
     assert.equal(isSettled({ current_state: 'init' }), false);
     assert.equal(isSettled({ current_state: 'active', pending_state: 'idle' }), false);
     assert.equal(isSettled({ current_state: 'hibernating', pending_state: null }), true);
-  });
-});
-
-describe('sizeText', () => {
-  it('formats a fixed size and a range, and is empty without a size', () => {
-    const size = (min?: number | null, max?: number | null) =>
-      sizeText(computeRecord('ep-x', { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max }));
-    assert.equal(size(0.25, 0.25), '0.25 CU');
-    assert.equal(size(1, 4), '1–4 CU');
-    assert.equal(size(2), '2 CU');
-    assert.equal(size(undefined, 3), '3 CU');
-    assert.equal(size(), '');
-    assert.equal(size(null, null), '');
   });
 });
 

@@ -89,7 +89,7 @@ describe('treeItem', () => {
     assert.equal(item('br-main').accessibilityInformation?.label, 'Branch br-main, main, default, protected');
     assert.equal(item('br-main').contextValue, 'branch listed default protected root');
     assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
-    assert.equal(item('br-new').collapsibleState, 2, 'expanded when it gets a compute');
+    assert.equal(item('br-new').collapsibleState, 0, 'no arrow');
   });
 
   it('shows names before ids if the user wants it, and a lone id as before', async () => {

@@ -11,6 +11,7 @@ const { deleteCompute, restart, suspend } = await import('../../../../../src/ui/
 describe('Commands of a compute', () => {
   let store: ScriptedModel;
   const compute = computeRecord('ep-one', { connections: 2 });
+  const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
   beforeEach(async () => {
     questions.length = 0;
@@ -26,7 +27,6 @@ describe('Commands of a compute', () => {
 
   it('say how many connections a restart drops', async () => {
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
     await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
     assert.deepEqual(questions, [
       'Restart ep-one? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
@@ -37,9 +37,21 @@ describe('Commands of a compute', () => {
     );
   });
 
+  it('ask nothing before a restart that drops no connection', async () => {
+    store.service.script = (call) =>
+      call.endsWith('/restart')
+        ? { endpoint: compute, operations: [] }
+        : call.endsWith('/branches')
+          ? 405
+          : { endpoint: { ...compute, connections: 0 }, endpoints: [compute] };
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    assert.deepEqual(questions, []);
+    assert.ok(store.service.requests.includes('POST /projects/shop/endpoints/ep-one/restart'));
+  });
+
   it('say what a deletion does before it is sent', async () => {
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
     await deleteCompute(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
     assert.deepEqual(questions, [
       "Delete ep-one? This can't be undone. Its connections are dropped and its host stops responding. " +
@@ -53,7 +65,6 @@ describe('Commands of a compute', () => {
     const { script } = store.service;
     store.service.script = (call) => (call.endsWith('/ep-one') ? counted.promise : script(call));
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
     const { connection: initialConnection } = store.session;
     answers.push('Suspend');
     const run = { failureMessage: '', initialConnection };
