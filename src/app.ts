@@ -13,6 +13,8 @@ import type { RotationRecord } from './model/account/keyRotation.ts';
 import type { PendingChange } from './model/operations/pendingChange.ts';
 import { BackgroundRefresh } from './model/refresh/backgroundRefresh.ts';
 import type { AgentBridge } from './ui/agents/bridge.ts';
+import { detailsText, followDetails } from './ui/details/detailsDocuments.ts';
+import type { DocumentEvents } from './ui/documents.ts';
 import { HostProvider } from './ui/editor/hostProvider.ts';
 import { protectAbandoned } from './ui/notifications/protectAbandoned.ts';
 import { showRotationNotice } from './ui/notifications/rotationNotice.ts';
@@ -38,7 +40,7 @@ export interface ActiveViews {
   readonly apiKeysView: TreeView<KeysNode>;
   /** Changes of settings documents. */
   readonly filesChanged: EventEmitter<FileChangeEvent[]>;
-  readonly schemasChanged: EventEmitter<Uri>;
+  readonly documents: DocumentEvents;
   /** Whether there is an account. */
   readonly accountChanged: EventEmitter<void>;
   readonly interruptedRotations: readonly RotationRecord[];
@@ -86,6 +88,7 @@ function createViews(
     workFolders: disposables.add(new WorkFolders(model)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     schemaText: (uri: Uri) => schemaText(model.schemas, uri),
+    detailsText: (uri: Uri) => detailsText(model, uri),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
     languageModelTool: async (name: string) =>
@@ -96,7 +99,7 @@ function createViews(
 function registerListeners(
   context: ExtensionContext,
   deps: WindowModel & Views,
-  { computesView: view, accountChanged, schemasChanged }: ActiveViews,
+  { computesView: view, accountChanged, documents }: ActiveViews,
   disposables: DisposableStore,
 ): void {
   const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
@@ -114,7 +117,8 @@ function registerListeners(
   });
   const subscriptions = [
     showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
-    followSchemas(deps.schemas, schemasChanged),
+    followSchemas(deps.schemas, documents.schemasChanged),
+    followDetails(deps, documents.detailsChanged),
     showBranchItem(deps),
     renewUsedBranches(deps),
     announceStarts(inventory, tracker),

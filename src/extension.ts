@@ -2,13 +2,13 @@
  * Registers the views, commands and providers. Every window does this and most never use them, so the code behind them
  * (`app.ts`) is loaded on first use.
  */
-import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent, type Uri } from 'vscode';
+import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent } from 'vscode';
 import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
-import { SCHEMA_SCHEME } from './model/schema/schemaScheme.ts';
 import { hasPending } from './model/operations/pendingChange.ts';
 import { hasKnownHosts } from './model/workBranch/hasKnownHosts.ts';
 import { registerCommands } from './ui/commands/register.ts';
+import { registerDocuments } from './ui/documents.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerAgents } from './ui/agents/register.ts';
 import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
@@ -34,7 +34,7 @@ export function activate(context: ExtensionContext): void {
     const { createApp } = await import('./app.ts');
     const opened = createApp(
       context,
-      { computesView, apiKeysView, filesChanged, schemasChanged, accountChanged, interruptedRotations },
+      { computesView, apiKeysView, filesChanged, documents, accountChanged, interruptedRotations },
       disposables,
     );
     await opened.session.start();
@@ -51,13 +51,8 @@ export function activate(context: ExtensionContext): void {
   });
   const filesChanged = disposables.add(new EventEmitter<FileChangeEvent[]>());
   disposables.add(registerSettingsFiles(app, filesChanged));
-  const schemasChanged = disposables.add(new EventEmitter<Uri>());
+  const documents = disposables.add(registerDocuments(app));
   const accountChanged = disposables.add(new EventEmitter<void>());
-  const schemas = {
-    onDidChange: schemasChanged.event,
-    provideTextDocumentContent: async (uri: Uri) => (await app()).schemaText(uri),
-  };
-  disposables.add(workspace.registerTextDocumentContentProvider(SCHEMA_SCHEME, schemas));
   const { contributes }: Manifest = context.extension.packageJSON;
   disposables.add(registerCommands(contributes.commands, app));
   const account = () => lastAccount(context.globalState);

@@ -41,7 +41,7 @@ const UI_SHARED = [
   'src/ui/log/',
 ];
 /** These must not import one another; what they share is in `UI_SHARED` or below. */
-const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'agents'].map(
+const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'details', 'agents'].map(
   (name) => `src/ui/${name}/`,
 );
 const UI = [...UI_SHARED, ...UI_FEATURES, ...MODEL_AND_BELOW];

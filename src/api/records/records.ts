@@ -20,12 +20,17 @@ const id = z.custom<string>(isId);
 const host = z.custom<string>(isHost);
 const apiKeyId = z.custom<number>(isApiKeyId);
 const open = <Known extends string>(): z.ZodMiniType<Open<Known>> => text;
-/** Null if the value isn't one of a Postgres setting: that must not make the whole compute unreadable. */
-const unknownSetting = z.pipe(
+/** Null for a value of another type, which must not make the whole record unreadable. */
+const unknownValue = z.pipe(
   z.unknown(),
   z.transform(() => null),
 );
-const setting = z.union([z.string(), number, flag, unknownSetting]);
+const setting = z.union([z.string(), number, flag, unknownValue]);
+
+/** Only shown to the user, so a value of another type costs this field only. */
+const shownText = z.optional(z.union([text, unknownValue]));
+const shownNumber = z.optional(z.union([number, unknownValue]));
+const shownFlag = z.optional(z.union([flag, unknownValue]));
 
 /** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({
@@ -62,7 +67,15 @@ export const Project = z.object({
   cpu_used_sec: z.nullish(number),
   /** Seconds (public service). */
   active_time: z.nullish(number),
+  /** While it is true, the service changes and starts nothing in the project. */
+  locked: shownFlag,
+  /** Megabytes. */
+  branch_logical_size_limit: shownNumber,
+  platform_id: shownText,
+  provisioner: shownText,
+  proxy_host: shownText,
   created_at: z.nullish(text),
+  updated_at: shownText,
 });
 export type Project = z.infer<typeof Project>;
 
@@ -112,8 +125,12 @@ export const Compute = z.object({
   pooled_sessions: z.nullish(text),
   pooler_host: z.nullish(host),
   disabled: z.nullish(flag),
+  pooler_mode: shownText,
+  passwordless_access: shownFlag,
+  proxy_host: shownText,
   last_active: z.nullish(text),
   created_at: z.nullish(text),
+  updated_at: shownText,
   /** Open client connections. Only the local service returns it, for a single compute. */
   connections: z.nullish(number),
 });

@@ -18,7 +18,7 @@ import * as schema from './branch/schema.ts';
 import * as compute from './compute/compute.ts';
 import { create as createCompute } from './compute/createCompute.ts';
 import { edit } from './compute/editCompute.ts';
-import { copyId, find, refresh, showIdsFirst, showNamesFirst, showOperations } from './view.ts';
+import { copyId, find, refresh, showDetails, showIdsFirst, showNamesFirst, showOperations } from './view.ts';
 import { addService } from './connection/addService.ts';
 import { copyAs, copyConnectionString } from './connection/connectionString.ts';
 import { copyHost, insertHost } from './connection/host.ts';
@@ -71,6 +71,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.compute.openPsql': openPsql,
   'hostedPostgres.connection.addService': addService,
   'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.details.show': showDetails,
   'hostedPostgres.input.host': inputs.inputHost,
   'hostedPostgres.input.service': inputs.inputService,
   'hostedPostgres.input.url': inputs.inputUrl,

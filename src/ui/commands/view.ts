@@ -1,5 +1,6 @@
 /** Refresh, find and reveal rows of the Computes view, their order, and the list of pending operations. */
-import { l10n, ThemeIcon } from 'vscode';
+import { commands, l10n, ThemeIcon, Uri } from 'vscode';
+import { asDetailsNode, detailsUri } from '../../model/inventory/details.ts';
 import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
 import { operationsText, pendingText } from '../text/changeText.ts';
 import { window } from '../window.ts';
@@ -38,6 +39,23 @@ export const copyId: Command = async (context, argument, run) => {
   const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
   const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
   if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
+};
+
+/** Shows all fields of a project, branch, compute or API key. The Command Palette asks for a compute. */
+export const showDetails: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't show the details");
+  const { inventory, apiKeys, session } = context;
+  const title = l10n.t('Show Details');
+  const node = asDetailsNode(argument) ?? asDetailsNode(await pickCompute(context, title, argument));
+  if (node === undefined) return;
+  const { accountId } = session.requireConnection();
+  if (node.kind === 'apiKey') await apiKeys.refresh();
+  else
+    await Promise.all([
+      inventory.refreshComputes(node.projectId),
+      inventory.branches.refresh(node.projectId),
+    ]);
+  await commands.executeCommand('vscode.open', Uri.from(detailsUri(accountId, node)));
 };
 
 const changeOrder =

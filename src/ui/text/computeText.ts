@@ -85,6 +85,7 @@ export function computeTable(compute: Compute, branchName?: string, branchUsage:
     [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
     [l10n.t('Pooled connections'), poolingText(compute)],
     [l10n.t('Pooled host'), pooledHost(compute)],
+    [l10n.t('Passwordless access'), compute.passwordless_access === true ? l10n.t('yes') : undefined],
     [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
     [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
     [l10n.t('Branch used this period'), usageText(branchUsage)],

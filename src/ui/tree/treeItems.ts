@@ -16,7 +16,7 @@ import { isPrimary, computeStatus } from '../../model/inventory/computeStatus.ts
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { usageOf, usageStep } from '../../model/inventory/usage.ts';
-import { branchRow, branchTable } from '../text/branchText.ts';
+import { branchRow, branchTable, sizeText as branchSizeText } from '../text/branchText.ts';
 import { computeTable, computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { sizeText } from '../text/sizeText.ts';
 import { formatDate, usageText } from '../text/timeText.ts';
@@ -64,7 +64,10 @@ function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem
   item.contextValue = inventory.branches.isOffered ? 'project branches' : 'project';
   const name = l10n.t('Project {0}', label);
   item.accessibilityInformation = { label: name };
-  if (typeof project?.region_id === 'string') item.description = project.region_id;
+  const isLocked = project?.locked === true;
+  const parts = [project?.region_id ?? '', isLocked ? l10n.t('locked') : ''].filter((part) => part !== '');
+  if (parts.length > 0) item.description = parts.join(' · ');
+  if (isLocked) item.accessibilityInformation = { label: `${name}, ${l10n.t('locked')}` };
   if (project !== undefined) return item;
   item.description = l10n.t('details not available');
   item.accessibilityInformation = { label: `${name}, ${item.description}` };
@@ -76,8 +79,9 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
   const { isOffered } = inventory.branches;
   const project = inventory.project(projectId);
   if (project === undefined) return '';
-  const { name, region_id, pg_version, created_at } = project;
-  return JSON.stringify([name, region_id, pg_version, created_at, usageStep(project), isOffered]);
+  const { name, region_id, pg_version, created_at, locked, branch_logical_size_limit } = project;
+  const shown = [name, region_id, pg_version, created_at, locked, branch_logical_size_limit];
+  return JSON.stringify([...shown, usageStep(project), isOffered]);
 }
 
 function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
@@ -168,10 +172,13 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
     if (project === undefined) return undefined;
+    const limit = project.branch_logical_size_limit;
     return markdownTable(project.name, [
       [l10n.t('Id'), project.id],
       [l10n.t('Region'), project.region_id],
       ['Postgres', project.pg_version],
+      [l10n.t('Locked'), project.locked === true ? l10n.t('yes, the service starts no computes') : undefined],
+      [l10n.t('Largest branch'), limit && branchSizeText(limit * 1024 * 1024)],
       [l10n.t('Used this period'), usageText(usageOf(project))],
       [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
     ]);

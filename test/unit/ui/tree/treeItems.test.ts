@@ -256,8 +256,10 @@ describe('treeItem', () => {
       pg_version: 18,
       created_at: '2026-01-02T00:00:00Z',
       cpu_used_sec: 7200,
+      locked: true,
+      branch_logical_size_limit: 512,
     };
-    const hidden = { updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s', locked: true };
+    const hidden = { updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s' };
     for (const [name, value] of Object.entries({ ...others, ...hidden })) {
       const after = await look({ [name]: value });
       assert.equal(after.looks === before.looks, name in hidden, name);

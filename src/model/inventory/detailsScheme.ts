@@ -1,0 +1,2 @@
+/** The URI scheme of documents with details. In a separate file, because it is needed at activation. */
+export const DETAILS_SCHEME = 'hosted-postgres-details';
