@@ -2,7 +2,6 @@
  * Runs the tools on the local service while no window of VS Code does. Nobody can be asked, so an agent may change only
  * what it has created.
  */
-import path from 'node:path';
 import { Client } from '../api/client.ts';
 import { isOutcomeUnknown } from '../api/errors.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
@@ -16,6 +15,8 @@ import { Guards } from '../model/account/guards.ts';
 import { Session } from '../model/account/session.ts';
 import { AgentBranches } from '../model/agents/agentBranches.ts';
 import type { BridgeCall } from '../model/agents/bridgeMessages.ts';
+import { sharedMemory } from '../model/agents/sharedMemory.ts';
+import type { Memory } from '../model/memory.ts';
 import { runTool } from '../model/agents/tools/runTool.ts';
 import type { AgentChange, ToolDependencies } from '../model/agents/tools/toolCall.ts';
 import { Inventory } from '../model/inventory/inventory.ts';
@@ -26,7 +27,6 @@ import { OperationTracker } from '../model/operations/operationTracker.ts';
 import { RequestBudget } from '../model/refresh/requestBudget.ts';
 import { Schemas } from '../model/schema/schemas.ts';
 import { KnownHosts } from '../model/workBranch/knownHosts.ts';
-import { fileMemory } from './fileMemory.ts';
 import { findService, type FoundService } from './findService.ts';
 
 let connecting: ReturnType<typeof connectTo> | undefined;
@@ -50,7 +50,7 @@ async function connectTo(folder: string | undefined) {
   return found && { deps: await createModel(found), ended: found.lease.ended };
 }
 
-async function createModel({ dataDir, lease }: FoundService): Promise<ToolDependencies> {
+async function createModel({ memoryFolder, lease }: FoundService): Promise<ToolDependencies> {
   const { baseUrl, key, ended } = lease;
   // After the lease, another program may have the port.
   const fetch: Fetch = (url, init) =>
@@ -70,7 +70,11 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
   const tracker = new OperationTracker({ session, inventory, memory: forgotten, onError: ignore, budget });
   const sender = new ChangeSender(session, inventory, tracker);
   const unprotected = { all: () => [], set: async () => undefined, delete: ignore };
-  const memory = fileMemory(path.join(dataDir, 'agents.json'));
+  const memory = sharedMemory(memoryFolder);
+  const hosts: Memory = {
+    get: (entry) => memory.values()[entry],
+    update: async (entry, value) => memory.change((values) => ({ ...values, [entry]: value })),
+  };
   // The user's marks are settings of VS Code. The service knows which branches are protected.
   const guards = new Guards(session, inventory, { marks: {} });
   await session.start();
@@ -83,7 +87,7 @@ async function createModel({ dataDir, lease }: FoundService): Promise<ToolDepend
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     agentBranches: new AgentBranches(memory),
     schemas: new Schemas(session),
-    knownHosts: new KnownHosts(memory),
+    knownHosts: new KnownHosts(hosts),
     log: { clean: (text) => redact(text, [key]), info: ignore, error: ignore },
     runGit: gitRunner(() => 'git'),
     requireTrust: ignore,

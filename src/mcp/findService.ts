@@ -5,8 +5,12 @@ import { takeLease, type Lease } from '../api/localServiceLease.ts';
 
 const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosen = '' } = process.env;
 
+/** Beside the records of windows, in the extension's global storage. */
+const ofExtension = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
+
 export interface FoundService {
-  readonly dataDir: string;
+  /** Where agents remember what they own: with a service of the extension, where its windows do. */
+  readonly memoryFolder: string;
   readonly lease: Lease;
 }
 
@@ -16,7 +20,7 @@ export async function findService(folder: string | undefined): Promise<FoundServ
     const owner = await findOwner(dataDir);
     const address = owner && (await findAddress(dataDir, owner));
     const lease = address && (await takeLease(address).catch(() => undefined));
-    if (lease !== undefined) return { dataDir, lease };
+    if (lease !== undefined) return { memoryFolder: dataDir === ofExtension ? agents : dataDir, lease };
   }
   return undefined;
 }
@@ -27,6 +31,5 @@ function dataDirs(folder: string | undefined): string[] {
   const found: string[] = [];
   for (let at = folder; at !== undefined; at = path.dirname(at) === at ? undefined : path.dirname(at))
     found.push(path.join(at, '.hosted-postgres'));
-  // Beside the records of windows, in the extension's global storage.
-  return agents === '' ? found : [...found, path.join(path.dirname(agents), 'local-service')];
+  return ofExtension === undefined ? found : [...found, ofExtension];
 }

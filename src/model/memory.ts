@@ -4,6 +4,15 @@ export interface Memory {
   update(entry: string, value: unknown): PromiseLike<void>;
 }
 
+export type SharedValues = Readonly<Record<string, unknown>>;
+
+/** State that several processes change at once. A file, or a Map in tests. */
+export interface SharedMemory {
+  values(): SharedValues;
+  /** @param next returns all values after the change; it may be called again. @throws {Error} if they can't be stored */
+  change(next: (before: SharedValues) => SharedValues): void;
+}
+
 /** Unfinished work that the next window reports or resumes. Files, or a Map in tests. */
 export interface RecoveryRecords<T> {
   all(): readonly T[];

@@ -25,9 +25,16 @@ export interface ListDiff<Id, Item> {
 interface ListState<Id, Item> extends FetchedList<Id, Item> {
   readonly failure: unknown;
   readonly isLoaded: boolean;
+  readonly requestedAt: number;
 }
 
-const EMPTY = { items: new Map<never, never>(), unreadable: [], failure: undefined, isLoaded: false };
+const EMPTY = {
+  items: new Map<never, never>(),
+  unreadable: [],
+  failure: undefined,
+  isLoaded: false,
+  requestedAt: 0,
+};
 
 export abstract class RemoteList<Id, Item> {
   #state: ListState<Id, Item> = EMPTY;
@@ -41,6 +48,11 @@ export abstract class RemoteList<Id, Item> {
 
   get unreadable(): readonly UnreadableRecord[] {
     return this.#state.unreadable;
+  }
+
+  /** When the request for the list began, in milliseconds since 1970. */
+  get requestedAt(): number {
+    return this.#state.requestedAt;
   }
 
   /** Why the last load or refresh failed, if it did. */
@@ -120,12 +132,14 @@ export abstract class RemoteList<Id, Item> {
     };
     try {
       let edits: number;
+      let requestedAt: number;
       let fetched: FetchedList<Id, Item>;
       do {
         edits = this.#edits;
+        requestedAt = Date.now();
         fetched = await this.fetch();
       } while (edits !== this.#edits && resets === this.#resets);
-      end({ ...fetched, failure: undefined, isLoaded: true });
+      end({ ...fetched, failure: undefined, isLoaded: true, requestedAt });
     } catch (error) {
       end({ failure: error });
       throw error;

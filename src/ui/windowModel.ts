@@ -7,6 +7,8 @@ import { ApiKeyList } from '../model/account/apiKeyList.ts';
 import { Guards } from '../model/account/guards.ts';
 import { Session } from '../model/account/session.ts';
 import { AgentBranches } from '../model/agents/agentBranches.ts';
+import { sharedMemory } from '../model/agents/sharedMemory.ts';
+import type { SharedMemory } from '../model/memory.ts';
 import { ConnectionDefaults } from '../model/connection/connectionDefaults.ts';
 import { Inventory } from '../model/inventory/inventory.ts';
 import { LastCompute } from '../model/inventory/lastCompute.ts';
@@ -66,10 +68,18 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationRecords: rotationRecords(context.globalStorageUri),
     nameOrder: new NameOrder(context.globalState),
-    agentBranches: new AgentBranches(context.globalState),
+    agentBranches: new AgentBranches(agentMemory(context)),
     knownHosts: new KnownHosts(context.globalState),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };
+}
+
+/** On disk, for the windows of all profiles, and for agents without a window. Version 0.2 had it in the global state. */
+function agentMemory({ globalStorageUri, globalState }: ExtensionContext): SharedMemory {
+  const entries = () => globalState.keys().filter((name) => name.startsWith('hostedPostgres.agent'));
+  return sharedMemory(Uri.joinPath(globalStorageUri, 'agents').fsPath, () =>
+    Object.fromEntries(entries().map((name) => [name, globalState.get(name)])),
+  );
 }
 
 /** A client of the local service sends requests only while the service runs. */

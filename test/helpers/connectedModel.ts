@@ -12,7 +12,7 @@ import { ChangeSender, type SendOptions } from '../../src/model/operations/chang
 import { ComputeActions } from '../../src/model/operations/computeActions.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import type { RecoveryRecords, Memory } from '../../src/model/memory.ts';
+import type { Memory, RecoveryRecords, SharedMemory, SharedValues } from '../../src/model/memory.ts';
 import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
 import { Schemas } from '../../src/model/schema/schemas.ts';
 import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
@@ -22,7 +22,7 @@ import { FakeClock } from './fakeClock.ts';
 import { scriptService, type Script, type ScriptedService } from './scriptedService.ts';
 import { SecretMap } from './secretMap.ts';
 
-export class MemoryMap implements Memory {
+export class MemoryMap implements Memory, SharedMemory {
   readonly entries = new Map<string, unknown>();
 
   get(entry: string): unknown {
@@ -33,6 +33,14 @@ export class MemoryMap implements Memory {
     // As VS Code does: what comes back after a reload went through JSON.
     if (value === undefined) this.entries.delete(entry);
     else this.entries.set(entry, JSON.parse(JSON.stringify(value)));
+  }
+
+  values(): SharedValues {
+    return Object.fromEntries(this.entries);
+  }
+
+  change(next: (before: SharedValues) => SharedValues): void {
+    for (const [entry, value] of Object.entries(next(this.values()))) void this.update(entry, value);
   }
 }
 
@@ -79,6 +87,7 @@ export async function connectModel(
   { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
   options: {
     memory?: Memory;
+    agentMemory?: SharedMemory;
     clock?: FakeClock;
     secrets?: SecretMap;
     key?: string;
@@ -119,7 +128,7 @@ export async function connectModel(
     guards,
     computeActions,
     branchActions: new BranchActions(session, inventory, sender, new RecoveryRecordMap()),
-    agentBranches: new AgentBranches(memory),
+    agentBranches: new AgentBranches(options.agentMemory ?? new MemoryMap()),
     schemas: new Schemas(session),
     knownHosts: new KnownHosts(memory),
     sender,

@@ -1,15 +1,16 @@
 /**
- * The branches that agents have created, and the last calls of agents. All windows share both. They contain no secret.
+ * The branches that agents have created, and the last calls of agents. Windows and agents without one share both
+ * (`sharedMemory.ts`). They contain no secret.
  */
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { Branch } from '../../api/records/records.ts';
-import { toDisposable, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { accountId } from '../account/accounts.ts';
-import type { Memory } from '../memory.ts';
+import type { SharedMemory, SharedValues } from '../memory.ts';
 import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
 
 /** Owns what agents without a name create, in windows of all languages. */
@@ -55,41 +56,73 @@ const CALLS = 'hostedPostgres.agentCalls';
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
 
-/** Milliseconds between the creation of a branch and the end of all requests for lists that began before it. */
-const MAX_DELAY = 60_000;
+/** A branch that is being created. */
+interface Creation extends ProjectRef {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+const CREATIONS = 'hostedPostgres.agentCreations';
+
+/** Milliseconds after which a creation doesn't count, because its process was killed: a call waits for two minutes at most. */
+const MAX_CREATION = 10 * 60_000;
+
+/** A fresh list of a project's branches. */
+interface ListedBranches {
+  readonly branches: ReadonlyMap<string, Branch>;
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number;
+}
 
 export class AgentBranches {
-  readonly #memory: Memory;
+  readonly #memory: SharedMemory;
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
-  /** The projects of branches that are being created, and so aren't in `all` yet. */
-  readonly #creations = new Set<ProjectRef>();
 
   /** Fires for branches, not for calls. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(memory: Memory, now: () => number = Date.now) {
+  constructor(memory: SharedMemory, now: () => number = Date.now) {
     this.#memory = memory;
     this.#now = now;
   }
 
   /** Those that haven't expired, the newest last. */
   get all(): readonly AgentBranch[] {
-    return this.#entries.filter(
+    return this.#allOf(this.#memory.values());
+  }
+
+  #allOf(values: SharedValues): readonly AgentBranch[] {
+    return entriesOf(values).filter(
       (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
     );
   }
 
-  /** The number of branches in a project, with those that are being created. */
-  countIn({ account, projectId }: ProjectRef): number {
+  /**
+   * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
+   * @returns the number of branches in the project without this one, and a function to call with the branch, or without one if
+   * it couldn't be created
+   */
+  beginCreation({ account, projectId }: ProjectRef): {
+    readonly count: number;
+    readonly end: (branch?: AgentBranch) => void;
+  } {
+    const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
     const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
-    return this.all.filter(isIn).length + [...this.#creations].filter(isIn).length;
-  }
-
-  /** @returns dispose it when the branch was added, or couldn't be created */
-  beginCreation(project: ProjectRef): Disposable {
-    this.#creations.add(project);
-    return toDisposable(() => this.#creations.delete(project));
+    let count = 0;
+    this.#memory.change((values) => {
+      const others = creationsOf(values).filter(({ startedAt }) => this.#now() - startedAt < MAX_CREATION);
+      count = this.#allOf(values).filter(isIn).length + others.filter(isIn).length;
+      return { ...values, [CREATIONS]: [...others, creation] };
+    });
+    let hasEnded = false;
+    const end = (branch?: AgentBranch) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#change((entries) => (branch === undefined ? entries : withBranch(entries, branch)), creation.id);
+    };
+    return { count, end };
   }
 
   /** Those of the connected account. */
@@ -100,8 +133,7 @@ export class AgentBranches {
 
   /** The last calls, the newest last. */
   get calls(): readonly AgentCall[] {
-    const stored = this.#memory.get(CALLS);
-    return Array.isArray(stored) ? stored.filter(isCall) : [];
+    return callsOf(this.#memory.values());
   }
 
   find(ref: BranchRef): AgentBranch | undefined {
@@ -117,54 +149,84 @@ export class AgentBranches {
 
   /** Whether any agent has created the branch, which may be gone. */
   wasMade(ref: BranchRef): boolean {
-    return this.#entries.some((entry) => isSameBranch(ref, entry));
+    return entriesOf(this.#memory.values()).some((entry) => isSameBranch(ref, entry));
   }
 
-  async add(branch: AgentBranch): Promise<void> {
-    const others = this.#entries.filter((entry) => !isSameBranch(branch, entry));
-    await this.#set([...others, branch]);
+  add(branch: AgentBranch): void {
+    this.#change((entries) => withBranch(entries, branch));
   }
 
-  async remove(ref: BranchRef): Promise<void> {
-    await this.#set(this.#entries.map((entry) => (isSameBranch(ref, entry) ? refOf(entry) : entry)));
+  /** Adds to what is known of a branch, unless it is gone. */
+  edit(ref: BranchRef, fields: Partial<Pick<AgentBranch, 'envFile' | 'envVariable' | 'ownPasswords'>>): void {
+    this.#change((entries) =>
+      entries.map((entry) =>
+        isSameBranch(ref, entry) && isAgentBranch(entry) ? { ...entry, ...fields } : entry,
+      ),
+    );
+  }
+
+  remove(ref: BranchRef): void {
+    this.#change((entries) => entries.map((entry) => (isSameBranch(ref, entry) ? refOf(entry) : entry)));
   }
 
   /**
    * Compares the branches with a fresh list of a project. One that is gone is removed, and so is one that no longer expires,
    * because the user has decided to keep it.
    */
-  async update(account: string, projectId: string, list: ReadonlyMap<string, Branch>): Promise<void> {
-    const updated = this.#entries.map((entry) => {
-      const isListed = entry.account === account && entry.projectId === projectId && isAgentBranch(entry);
-      if (!isListed) return entry;
-      const { name, expires_at: expiresAt } = list.get(entry.branchId) ?? {};
-      // The list of another window may have been requested before the branch was created.
-      if (name === undefined && this.#now() - Date.parse(entry.createdAt) < MAX_DELAY) return entry;
-      return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
-    });
-    if (!isDeepStrictEqual(updated, this.#entries)) await this.#set(updated);
+  update({ account, projectId }: ProjectRef, { branches, requestedAt }: ListedBranches): void {
+    this.#change((entries) =>
+      entries.map((entry) => {
+        const isListed = entry.account === account && entry.projectId === projectId && isAgentBranch(entry);
+        if (!isListed) return entry;
+        const { name, expires_at: expiresAt } = branches.get(entry.branchId) ?? {};
+        // Another process may have created it since the list was requested.
+        if (name === undefined && requestedAt <= Date.parse(entry.createdAt)) return entry;
+        return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
+      }),
+    );
   }
 
   /** @param call without secrets */
-  async addCall(call: Omit<AgentCall, 'time'>): Promise<void> {
+  addCall(call: Omit<AgentCall, 'time'>): void {
     const time = new Date(this.#now()).toISOString();
-    await this.#memory.update(CALLS, [...this.calls, { time, ...call }].slice(-MAX_CALLS));
+    this.#memory.change((values) => ({
+      ...values,
+      [CALLS]: [...callsOf(values), { time, ...call }].slice(-MAX_CALLS),
+    }));
   }
 
-  /** Of those that are gone, only the ids are kept: their hosts may still be in env files. */
-  get #entries(): readonly (AgentBranch | BranchRef)[] {
-    const stored = this.#memory.get(BRANCHES);
-    return Array.isArray(stored) ? stored.filter(isRef) : [];
-  }
-
-  async #set(entries: readonly (AgentBranch | BranchRef)[]): Promise<void> {
-    const current = entries.map((entry) =>
-      isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
-    );
-    await this.#memory.update(BRANCHES, current.slice(-MAX_BRANCHES));
+  /** @param endedCreation its id */
+  #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreation?: string): void {
+    const isSame = (values: SharedValues) =>
+      endedCreation === undefined && isDeepStrictEqual(next(entriesOf(values)), entriesOf(values));
+    if (isSame(this.#memory.values())) return;
+    this.#memory.change((values) => {
+      const current = next(entriesOf(values)).map((entry) =>
+        isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
+      );
+      const creations = creationsOf(values).filter(({ id }) => id !== endedCreation);
+      return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES), [CREATIONS]: creations };
+    });
     this.#changed.fire();
   }
 }
+
+/** Of those that are gone, only the ids are kept: their hosts may still be in env files. */
+type Entry = AgentBranch | BranchRef;
+
+const listOf = (values: SharedValues, name: string): readonly unknown[] => {
+  const stored = values[name];
+  return Array.isArray(stored) ? stored : [];
+};
+const entriesOf = (values: SharedValues): readonly Entry[] => listOf(values, BRANCHES).filter(isRef);
+const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS).filter(isCall);
+const creationsOf = (values: SharedValues): readonly Creation[] =>
+  listOf(values, CREATIONS).filter(isCreation);
+
+const withBranch = (entries: readonly Entry[], branch: AgentBranch): readonly Entry[] => [
+  ...entries.filter((entry) => !isSameBranch(branch, entry)),
+  branch,
+];
 
 const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
 
@@ -183,4 +245,9 @@ function isAgentBranch(ref: BranchRef): ref is AgentBranch {
 function isCall(value: unknown): value is AgentCall {
   const { time, agent, tool, text } = fieldsOf(value);
   return [time, agent, tool, text].every(isText);
+}
+
+function isCreation(value: unknown): value is Creation {
+  const { id, account, projectId, startedAt } = fieldsOf(value);
+  return [id, account, projectId].every(isText) && typeof startedAt === 'number';
 }

@@ -1,10 +1,12 @@
 /** The MCP program as it ships, with the SDK's client and the local service, while no window of VS Code runs. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findAddress, findOwner } from '../../../src/api/localServiceFiles.ts';
 import { takeLease } from '../../../src/api/localServiceLease.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
+import { AgentBranches } from '../../../src/model/agents/agentBranches.ts';
+import { sharedMemory } from '../../../src/model/agents/sharedMemory.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { startAgent, type Agent } from '../../helpers/agent.ts';
 import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
@@ -164,11 +166,13 @@ describe('The MCP server without a window', () => {
     const { call } = await connect();
     const made = await call('createBranch', { hours: 1, includePassword: true });
     assert.deepEqual(await query(String(made['connectionString']), 'select 1'), [1]);
-    const file = path.join(dataDir, 'agents.json');
-    const text = readFileSync(file, 'utf8');
+    const text = JSON.stringify(sharedMemory(dataDir).values());
     assert.ok(text.includes(String(made['branchId'])));
     assert.ok(!text.includes(new URL(String(made['connectionString'])).password));
-    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
+    const files = readdirSync(dataDir).filter((name) => name.startsWith('agents-'));
+    assert.ok(files.length > 0);
+    if (process.platform !== 'win32')
+      for (const file of files) assert.equal(statSync(path.join(dataDir, file)).mode & 0o777, 0o600);
     await call('deleteBranch', { projectId: made['projectId'], branchId: made['branchId'] });
   });
 
@@ -216,5 +220,30 @@ describe('The MCP server without a window', () => {
     await until('the end of its key', async () => (await status(one.key)) === 401);
     assert.equal(await status(two.key), 200);
     two.release();
+  });
+
+  it('creates ten branches for several agents at once, remembers each, and shares them with windows', async function () {
+    if (process.platform === 'win32') this.skip();
+    const { project } = await api.change('POST', '', { project: { name: 'Blog' } });
+    const storage = temporaryFolder();
+    symlinkSync(dataDir, path.join(storage, 'local-service'));
+    const agents = path.join(storage, 'agents');
+    const env = { HOSTED_POSTGRES_AGENTS: agents };
+    const clients = await Promise.all([1, 2, 3].map(() => connect(env)));
+    const input = { projectId: project.id, hours: 1 };
+    const results = await Promise.allSettled(
+      clients.flatMap(({ call }) => [1, 2, 3, 4].map(() => call('createBranch', input))),
+    );
+    const made = results.flatMap((each) =>
+      each.status === 'fulfilled' ? String(each.value['branchId']) : [],
+    );
+    const refused = results.flatMap((each) => (each.status === 'rejected' ? String(each.reason) : []));
+    assert.equal(made.length, 10, refused.join());
+    for (const text of refused) assert.match(text, REFUSED);
+    const remembered = new AgentBranches(sharedMemory(agents)).all.map(({ branchId }) => branchId);
+    assert.deepEqual(remembered.toSorted(), made.toSorted());
+    // What the user deletes makes room at once.
+    await api.change('DELETE', `/${project.id}/branches/${made[0]}`);
+    await clients[0]?.call('createBranch', input);
   });
 });

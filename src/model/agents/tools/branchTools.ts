@@ -121,9 +121,8 @@ export const branchTools = {
       if (!parent) throw new Error(`${found.title} has no parent, so it can't be reset.`);
       const title = branchTitle(parent, found.list.branches.get(parent));
       const reset = (options: SendOptions) => deps.branchActions.reset(found, parent, options);
-      const made = deps.agentBranches.find(found);
       // Also if the call ends before the reset does.
-      if (made !== undefined) await deps.agentBranches.add({ ...made, ownPasswords: undefined });
+      deps.agentBranches.edit(found, { ownPasswords: undefined });
       return await changeApproved(call, found, { kind: 'reset', parent: title }, reset, rewriteAgentEnv);
     },
   }),
@@ -143,7 +142,7 @@ export const branchTools = {
       const remove = (options: SendOptions) =>
         deps.branchActions.delete(found, { unprotect: false }, options);
       const result = await changeApproved(call, found, { kind: 'delete' }, remove, clearAgentEnv);
-      await deps.agentBranches.remove(found);
+      deps.agentBranches.remove(found);
       return result;
     },
   }),

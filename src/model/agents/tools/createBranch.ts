@@ -91,9 +91,7 @@ export const createBranch = defineTool({
       );
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
       await env?.write(url);
-      const made = deps.agentBranches.find(ref);
-      if (env !== undefined && made !== undefined)
-        await deps.agentBranches.add({ ...made, envFile: env.path, envVariable: env.variable });
+      if (env !== undefined) deps.agentBranches.edit(ref, { envFile: env.path, envVariable: env.variable });
       return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
     } catch (error) {
       return { ...output, note: deps.explain(error) };
@@ -126,9 +124,7 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
   const { deps, account, agent, connection, worktree } = call;
   const { agentBranches } = deps;
   const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
-  const count = agentBranches.countIn({ account, projectId });
-  // Without a pause since the count: calls at the same time count each other.
-  const inProgress = agentBranches.beginCreation({ account, projectId });
+  const { count, end } = agentBranches.beginCreation({ account, projectId });
   try {
     const branches = count < MAX_UNASKED ? undefined : count;
     await deps.approve(
@@ -142,13 +138,12 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
       branch: { name, parent_id: parent.id, expires_at: expiresAt },
       endpoints: [{ type: 'read_write' as const }],
     };
-    const made = { account, projectId, name, agent, worktree, createdAt: expiryAfter(0), expiresAt };
+    const made = { account, projectId, name, agent, worktree, expiresAt };
     const { branch, isPending } = await changeBranch(call, async (options) => {
       const result = await deps.branchActions.create(projectId, creation, options);
       const { id: branchId } = result.branch ?? {};
       // At once, so that it is the agent's even if the call ends before the branch is ready.
-      if (branchId !== undefined) await agentBranches.add({ ...made, branchId });
-      inProgress.dispose();
+      if (branchId !== undefined) end({ ...made, branchId, createdAt: expiryAfter(0) });
       return result;
     });
     if (branch === undefined) throw new Error('The service has created no branch.');
@@ -158,7 +153,7 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
       );
     return branch;
   } finally {
-    inProgress.dispose();
+    end();
   }
 }
 

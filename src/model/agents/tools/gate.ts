@@ -35,7 +35,7 @@ export async function requireFreshBranches(
         : "This service doesn't list branches, or this API key doesn't allow it.",
     );
   if (list.failure !== undefined) throw list.failure;
-  await agentBranches.update(account, projectId, list.branches);
+  agentBranches.update({ account, projectId }, list);
   return list;
 }
 

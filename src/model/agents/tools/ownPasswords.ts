@@ -31,9 +31,7 @@ export async function renewPasswords(call: ToolCall<unknown>, ref: BranchRef): P
   const listed = (await client.listRoles(projectId, branchId, options)) ?? [];
   const roles: string[] = [];
   for (const { name } of listed.filter(canLogIn)) if (await renewPassword(call, ref, name)) roles.push(name);
-  const made = deps.agentBranches.find(ref);
-  const lastReset = lastResetOf(call, ref);
-  if (made !== undefined) await deps.agentBranches.add({ ...made, ownPasswords: { roles, lastReset } });
+  deps.agentBranches.edit(ref, { ownPasswords: { roles, lastReset: lastResetOf(call, ref) } });
 }
 
 /** @returns false for a role that only the service may change */

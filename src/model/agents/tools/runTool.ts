@@ -42,11 +42,14 @@ type Call = Omit<AgentCall, 'time'>;
 const logLine = ({ agent, tool, text, branchId = '' }: Call): string =>
   [`${agent}: ${tool}`, text, text === branchId ? '' : branchId].filter((part) => part !== '').join(' ');
 
-/** For the menu of agents, if the call was about a branch. The reply doesn't wait for it. */
+/** For the menu of agents, if the call was about a branch. */
 function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
   if (call.branchId === undefined) return;
-  const remembered = agentBranches.addCall({ ...call, text: log.clean(call.text) });
-  remembered.catch((error: unknown) => log.error('Remembering a call', error));
+  try {
+    agentBranches.addCall({ ...call, text: log.clean(call.text) });
+  } catch (error) {
+    log.error('Remembering a call', error);
+  }
 }
 
 async function run(deps: ToolDependencies, name: string, input: unknown, caller: Caller): Promise<object> {

@@ -108,7 +108,7 @@ export const deleteAgentBranches: Command = async (context, _argument, run) => {
 const deletable = ({ agentBranches }: CommandContext, branch: AgentBranch): DeletableBranch => ({
   ref: branch,
   title: agentBranchName(branch),
-  forget: () => agentBranches.remove(branch),
+  forget: async () => agentBranches.remove(branch),
 });
 
 /** What the user has made the default, protected or marked, or given children, is no longer the agent's. */
@@ -126,8 +126,9 @@ async function loadDeletable(context: CommandContext): Promise<readonly AgentBra
 async function refresh(context: CommandContext): Promise<ReadonlyMap<string, BranchList>> {
   const branches = branchesHere(context);
   const projectIds = branches.map(({ projectId }) => projectId);
+  const gone = { branches: new Map(), requestedAt: Date.now() };
   const lists = await loadBranchLists(context, projectIds);
   for (const { account, projectId } of branches)
-    await context.agentBranches.update(account, projectId, lists.get(projectId)?.branches ?? new Map());
+    context.agentBranches.update({ account, projectId }, lists.get(projectId) ?? gone);
   return lists;
 }

@@ -18,17 +18,18 @@ const branch: AgentBranch = {
 const record = (fields: Partial<Branch>): Branch => ({ id: 'br-agent', name: branch.name, ...fields });
 
 describe('AgentBranches', () => {
+  const project = { account: 'local', projectId: 'shop' };
   let now: number;
   let memory: MemoryMap;
   let branches: AgentBranches;
   const listed = (...list: readonly Branch[]) =>
-    branches.update('local', 'shop', new Map(list.map((each) => [each.id, each])));
+    branches.update(project, { branches: new Map(list.map((each) => [each.id, each])), requestedAt: now });
 
-  beforeEach(async () => {
+  beforeEach(() => {
     now = Date.parse(branch.createdAt);
     memory = new MemoryMap();
     branches = new AgentBranches(memory, () => now);
-    await branches.add(branch);
+    branches.add(branch);
   });
 
   it('belong to the agent that created them, in its worktree', () => {
@@ -47,12 +48,12 @@ describe('AgentBranches', () => {
     }
   });
 
-  it('are gone when they expire, and only their ids are kept', async () => {
+  it('are gone when they expire, and only their ids are kept', () => {
     now = Date.parse(branch.expiresAt);
     assert.deepEqual(branches.all, []);
     assert.equal(branches.isMadeBy(branch, branch), false);
     assert.equal(branches.wasMade(branch), true);
-    await branches.add({ ...branch, branchId: 'br-new', expiresAt: '2030-02-01T00:00:00Z' });
+    branches.add({ ...branch, branchId: 'br-new', expiresAt: '2030-02-01T00:00:00Z' });
     assert.deepEqual(
       branches.all.map(({ branchId }) => branchId),
       ['br-new'],
@@ -61,33 +62,56 @@ describe('AgentBranches', () => {
     assert.equal(branches.wasMade(branch), true);
   });
 
-  it('follow the list of the service', async () => {
+  it('follow the list of the service', () => {
     let changes = 0;
     branches.onDidChange(() => (changes += 1));
-    await listed(record({ expires_at: branch.expiresAt }));
+    listed(record({ expires_at: branch.expiresAt }));
     assert.equal(changes, 0);
-    await listed(record({ name: 'renamed', expires_at: '2030-01-03T00:00:00Z' }));
+    listed(record({ name: 'renamed', expires_at: '2030-01-03T00:00:00Z' }));
     assert.deepEqual(branches.find(branch), {
       ...branch,
       name: 'renamed',
       expiresAt: '2030-01-03T00:00:00Z',
     });
-    await listed();
+    listed();
     assert.equal(branches.all.length, 1, 'an older list');
-    now += 60_000;
-    await branches.update('other', 'shop', new Map());
-    await branches.update('local', 'blog', new Map());
+    now += 1;
+    const none = { branches: new Map(), requestedAt: now };
+    branches.update({ ...project, account: 'other' }, none);
+    branches.update({ ...project, projectId: 'blog' }, none);
     assert.equal(changes, 1);
-    await listed();
+    listed();
     assert.deepEqual(branches.all, []);
     assert.equal(branches.wasMade(branch), true);
   });
 
-  it('become the user’s when they no longer expire', async () => {
-    await listed(record({ expires_at: null }));
+  it('are no longer counted as soon as a newer list lacks them', () => {
+    now += 1;
+    listed();
+    assert.equal(branches.beginCreation(project).count, 0);
+  });
+
+  it('count each other while they are created, until they are there, fail or are forgotten', () => {
+    const other = new AgentBranches(memory, () => now);
+    const [first, second] = [branches.beginCreation(project), other.beginCreation(project)];
+    assert.deepEqual([first.count, second.count], [1, 2]);
+    assert.equal(branches.beginCreation({ ...project, projectId: 'blog' }).count, 0);
+    first.end({ ...branch, branchId: 'br-first' });
+    first.end();
+    assert.ok(other.find({ ...branch, branchId: 'br-first' }));
+    second.end();
+    assert.equal(other.beginCreation(project).count, 2);
+    now += 10 * 60_000 - 1;
+    assert.equal(branches.beginCreation(project).count, 3);
+    now += 1;
+    assert.equal(branches.beginCreation(project).count, 3, 'without the one whose process was killed');
+  });
+
+  it('become the user’s when they no longer expire', () => {
+    listed(record({ expires_at: null }));
     const { account, projectId, branchId } = branch;
     assert.deepEqual(memory.entries.get('hostedPostgres.agentBranches'), [{ account, projectId, branchId }]);
-    await listed(record({ expires_at: branch.expiresAt }));
+    listed(record({ expires_at: branch.expiresAt }));
     assert.equal(branches.find(branch), undefined);
   });
 
@@ -110,15 +134,15 @@ describe('AgentBranches', () => {
     assert.deepEqual(branches.calls, [call]);
   });
 
-  it('remember the last 50 calls', async () => {
+  it('remember the last 50 calls', () => {
     const call = { agent: 'claude', tool: 'resetBranch', branchId: 'br-agent' };
-    for (let count = 1; count <= 52; count += 1) await branches.addCall({ ...call, text: `${count}` });
+    for (let count = 1; count <= 52; count += 1) branches.addCall({ ...call, text: `${count}` });
     assert.equal(branches.calls.length, 50);
     assert.deepEqual(branches.calls.at(-1), { ...call, time: '2030-01-01T00:00:00.000Z', text: '52' });
   });
 
-  it('remember at most 200 branches', async () => {
-    for (let count = 0; count < 205; count += 1) await branches.add({ ...branch, branchId: `br-${count}` });
+  it('remember at most 200 branches', () => {
+    for (let count = 0; count < 205; count += 1) branches.add({ ...branch, branchId: `br-${count}` });
     assert.equal(branches.all.length, 200);
     assert.equal(branches.find(branch), undefined);
   });

@@ -33,7 +33,7 @@ describe('Tools that read branches', () => {
   it('say which branch is the default one, which is protected, and which is the agent’s', async () => {
     branches.push({ id: 'br-safe', name: 'safe', parent_id: 'br-main', protected: true });
     branches.push({ id: 'br-own', name: 'own', parent_id: 'br-main', expires_at: later() });
-    await model.agentBranches.add({
+    model.agentBranches.add({
       account: accountId(model.account),
       projectId: 'shop',
       branchId: 'br-own',

@@ -132,7 +132,7 @@ describe('Tools for branches', () => {
   it('ask the user for more than ten branches in a project, even if two are created at once', async () => {
     for (const id of Array.from({ length: 9 }, (_, count) => `br-own-${count}`)) {
       branches.push({ id, name: id, parent_id: 'br-main', expires_at: later() });
-      await remember(id);
+      remember(id);
     }
     const both = Promise.all([call('createBranch', {}), call('createBranch', {})]);
     await assert.rejects(both, /did not approve/);
@@ -199,7 +199,7 @@ describe('Tools for branches', () => {
     assert.deepEqual(questions, []);
     // The agent has created another branch since, for the same file.
     branches.push({ id: 'br-next', name: 'next', parent_id: 'br-main', expires_at: later() });
-    await remember('br-next');
+    remember('br-next');
     await model.inventory.refreshComputes('shop');
     const next = `DATABASE_URL=postgresql://app_owner:next@${hostOf('br-next')}/app\n`;
     writeFileSync(created.writtenTo ?? '', next);
@@ -216,7 +216,7 @@ describe('Tools for branches', () => {
         expires_at: later(),
         protected: true,
       });
-    await remember('br-made');
+    remember('br-made');
     for (const branchId of ['br-made', 'br-users'])
       for (const name of ['resetBranch', 'deleteBranch'] as const)
         await assert.rejects(call(name, { projectId: 'shop', branchId }), /is protected\. Only the user/);
@@ -260,7 +260,7 @@ describe('Tools for branches', () => {
       await assert.rejects(call('createBranch', { envFile: '.env' }), /a value of the user/);
     }
     // The branch of an agent had this host, until it was deleted.
-    await remember('br-dev');
+    remember('br-dev');
     writeFileSync(file, url('br-dev'));
     await model.knownHosts.remember(model.inventory, accountId(model.account), [computeOf('br-dev')]);
     branches = branches.filter(({ id }) => id !== 'br-dev');

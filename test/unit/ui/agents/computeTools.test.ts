@@ -123,7 +123,7 @@ describe('Tools for language models', () => {
       createdAt: new Date().toISOString(),
       expiresAt: new Date(Date.now() + 1e6).toISOString(),
     };
-    await agentBranches.add({ ...branch, ...times, agent: 'Test', name: 'agent/test' });
+    agentBranches.add({ ...branch, ...times, agent: 'Test', name: 'agent/test' });
     await invoke('restartCompute', target);
     assert.deepEqual(questions, []);
     await assert.rejects(

@@ -54,7 +54,7 @@ describe('The gate of agents', () => {
     });
     model = await connectModel(service);
     agentBranches = new AgentBranches(new MemoryMap());
-    await remember();
+    remember();
   });
 
   it('is open for a branch that the agent has created', async () => {
@@ -71,7 +71,7 @@ describe('The gate of agents', () => {
   it('is closed for a branch of the user or of another agent', async () => {
     assert.equal(await isOwn({ ...caller, agent: 'codex' }), false);
     assert.equal(await isOwn({ ...caller, worktree: path.resolve('/repo/other') }), false);
-    await agentBranches.remove({ account: accountId(model.account), ...ids });
+    agentBranches.remove({ account: accountId(model.account), ...ids });
     assert.equal(await isOwn(), false);
   });
 
@@ -102,7 +102,7 @@ describe('The gate of agents', () => {
 
   it('is closed for the same ids in another account', async () => {
     agentBranches = new AgentBranches(new MemoryMap());
-    await remember('https://other.example.test/api/v2');
+    remember('https://other.example.test/api/v2');
     assert.equal(await isOwn(), false);
   });
 

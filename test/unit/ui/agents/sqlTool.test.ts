@@ -40,7 +40,7 @@ describe('runSql as a tool', () => {
       return call.endsWith('/endpoints') ? { endpoints: computes } : {};
     });
     const agentBranches = new AgentBranches(new MemoryMap());
-    await agentBranches.add({
+    agentBranches.add({
       account: accountId(model.account),
       ...ids,
       branchId: 'br-agent',
