@@ -5,6 +5,7 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
+import { PG_DUMP } from '../package/pgDump.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { ANOTHER_SERVER } from './anotherServer.ts';
 import { temporaryFolder } from './localService.ts';
@@ -38,6 +39,8 @@ export async function installProgram(): Promise<string> {
     outdir: path.join(own, 'dist'),
   });
   cpSync(path.join(projectRoot, 'src/npm/project.json'), path.join(own, 'dist/project.json'));
+  mkdirSync(path.join(own, 'pg_dump'));
+  for (const [name, source] of PG_DUMP) symlinkSync(source, path.join(own, 'pg_dump', name));
   const file = path.join(own, 'dist/main.js');
   chmodSync(file, 0o755);
   mkdirSync(path.join(modules, '.bin'));
