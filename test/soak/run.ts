@@ -29,7 +29,7 @@ try {
   await world.close();
 }
 for (const [name, count] of counts) console.log(`${String(count).padStart(6)} × ${name}`);
-const problems = [...new Set(failures), ...growthIn(all)];
+const problems = [...(failures.length > 0 ? [`${failures.length} uses`] : []), ...growthIn(all)];
 for (const { name } of uses) if (!counts.has(name)) problems.push(`${name}: never done`);
 for (const problem of problems) console.log(`Failed: ${problem}`);
 process.exit(problems.length > 0 ? 1 : 0);
@@ -40,7 +40,9 @@ async function repeat({ name, pause, run }: Use, target: SoakWorld): Promise<voi
       await run(target);
       counts.set(name, (counts.get(name) ?? 0) + 1);
     } catch (error) {
-      failures.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      const failure = `${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+      failures.push(failure);
+      console.log(failure);
     }
     await delay(pause * 1000, undefined, { signal: stop.signal }).catch(() => undefined);
   }
