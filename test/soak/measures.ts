@@ -68,7 +68,8 @@ export function line(minute: number, measures: Measures, actions: number, failur
 /** Returns what was higher in the last third than in the third before, beyond what use varies by. */
 export function growthIn(all: readonly Measures[]): string[] {
   const third = Math.floor(all.length / 3);
-  if (third === 0) return [];
+  // A few minutes show only what is in use at the moment.
+  if (third < 5) return [];
   const [before, after] = [all.slice(-2 * third, -third), all.slice(-third)];
   const problems: string[] = [];
   const check = (what: string, read: (each: Measures) => number, slack: number) => {
@@ -80,7 +81,8 @@ export function growthIn(all: readonly Measures[]): string[] {
   check('descriptors', (each) => each.descriptors, 5);
   check('servers', (each) => each.servers, 9);
   check('ports', (each) => each.ports, 2);
-  check('files', (each) => each.files, 100);
+  // A branch has about a thousand.
+  check('files', (each) => each.files, 1500);
   return problems;
 }
 

@@ -13,6 +13,8 @@ const failures: string[] = [];
 const counts = new Map<string, number>();
 const all: Measures[] = [];
 const world = await openWorld();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void world.close().finally(() => process.exit(130)));
 const stop = new AbortController();
 try {
   const running = uses.map((use) => repeat(use, world));
