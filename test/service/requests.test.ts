@@ -1,6 +1,9 @@
 /** Invalid requests: each gets a 4xx with a clear message, and the service keeps running. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 import * as z from 'zod/mini';
+import { listen } from '../../src/service/http/server.ts';
 import { call, type Call } from '../helpers/call.ts';
 import { useQuietService } from './useQuietService.ts';
 
@@ -144,5 +147,38 @@ describe('Requests', () => {
     assert.equal(await id('trace-1.2:3'), 'trace-1.2:3');
     assert.match(await id('x'.repeat(65)), /^[0-9a-f-]{36}$/);
     assert.match(await id('<script>'), /^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('The HTTP server', () => {
+  const limits = { headersTimeout: 50, requestTimeout: 100, keepAliveTimeout: 50 };
+
+  it('disconnects clients that are slow or idle, but none that waits for its reply', async () => {
+    const { promise: othersEnded, resolve: endOthers } = Promise.withResolvers<void>();
+    const server = await listen(
+      (request, response) => {
+        if (request.url === '/waits') response.write('begin');
+        const mayEnd = request.url === '/waits' ? othersEnded : Promise.resolve();
+        request.resume().on('end', () => void mayEnd.then(() => response.end('end')));
+      },
+      0,
+      { ...limits, connectionsCheckingInterval: 10 },
+    );
+    const port = Number(new URL(server.baseUrl).port);
+    const send = async (text: string): Promise<string> => {
+      const client = net.connect(port, '127.0.0.1').setEncoding('latin1');
+      let received = '';
+      client.on('data', (chunk: string) => (received += chunk)).write(text);
+      await once(client, 'close');
+      return received;
+    };
+    const head = (path: string) => `POST ${path} HTTP/1.1\r\nhost: localhost\r\n`;
+    const waiting = send(`${head('/waits')}connection: close\r\n\r\n`);
+    assert.match(await send(head('/')), /^HTTP\/1\.1 408 /);
+    assert.match(await send(`${head('/')}content-length: 9\r\n\r\nx`), /^HTTP\/1\.1 408 /);
+    assert.match(await send(`${head('/')}\r\n`), /^HTTP\/1\.1 200 /);
+    endOthers();
+    assert.match(await waiting, /begin[^]*end/);
+    await server.close();
   });
 });

@@ -25,8 +25,12 @@ export interface HttpServer {
 }
 
 /** @throws the system's error if the port is not available */
-export async function listen(listener: RequestListener, port: number): Promise<HttpServer> {
-  const server = http.createServer(CLIENT_LIMITS, oneAtATime(listener));
+export async function listen(
+  listener: RequestListener,
+  port: number,
+  limits: Readonly<Record<keyof typeof CLIENT_LIMITS, number>> = CLIENT_LIMITS,
+): Promise<HttpServer> {
+  const server = http.createServer(limits, oneAtATime(listener));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });
