@@ -44,6 +44,17 @@ describe('Autosuspend', () => {
     assert.equal(Date.parse((await computeOf(test, ACTIVE)).last_active ?? ''), closed);
   });
 
+  it('records the use of open connections every ten seconds', async () => {
+    const lastActive = async () => Date.parse((await computeOf(test, ACTIVE)).last_active ?? '');
+    events(test).activity(ACTIVE, 1);
+    const before = await lastActive();
+    test.clock.set(before);
+    test.clock.advance(10_000);
+    assert.equal(await lastActive(), before);
+    test.clock.advance(1_000);
+    assert.equal(await lastActive(), before + 11_000);
+  });
+
   it('uses the delay of the compute, and a new one at once', async () => {
     await test.client.updateCompute(PROJECT, ACTIVE, { suspend_timeout_seconds: 3600 });
     test.clock.advance(minutes(59));

@@ -78,6 +78,9 @@ describe('The size of a branch', () => {
     const api = callsOf(test());
     const sizeOf = async (id: string) =>
       (await api.branches(PROJECT)).find((branch) => branch.id === id)?.logical_size;
+    test().engine.branchSize = 20_000_000;
+    test().clock.advance(29_999);
+    assert.equal(await sizeOf(TAKEN), undefined);
     for (const size of [30_000_000, 40_000_000]) {
       test().engine.branchSize = size;
       await until('the size is known', async () => {

@@ -10,11 +10,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { lockInstance } from '../../src/service/state/dataDirectory.ts';
 import { call } from '../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -83,6 +86,27 @@ describe('The lock of a data directory', () => {
     const minutesAgo = new Date(Date.now() - 120_000);
     utimesSync(lock, minutesAgo, minutesAgo);
     await (await start()).stop();
+  });
+
+  it('is renewed every ten seconds until the service ends', () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    const lock = path.join(folder, 'service.lock');
+    const held = lockInstance(folder);
+    const isRenewedAfter = (milliseconds: number) => {
+      utimesSync(lock, 1, 1);
+      mock.timers.tick(milliseconds);
+      return statSync(lock).mtimeMs > 1000;
+    };
+    try {
+      assert.equal(isRenewedAfter(9_999), false);
+      assert.equal(isRenewedAfter(1), true);
+      assert.equal(isRenewedAfter(10_000), true);
+      held.release();
+      writeFileSync(lock, '');
+      assert.equal(isRenewedAfter(20_000), false);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('goes to only one of several services after a kill', async () => {

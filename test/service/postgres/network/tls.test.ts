@@ -1,17 +1,20 @@
 /** TLS on a compute's address, with a driver that checks the certificate. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { mock } from 'node:test';
 import tls from 'node:tls';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { findProgram } from '../../../../src/base/findProgram.ts';
+import { ensureCertificate } from '../../../../src/service/postgres/network/certificate.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
@@ -129,6 +132,20 @@ describe('TLS of a compute', () => {
     writeFileSync(path.join(service.dataDir, 'postgres/tls/server.key'), 'damaged');
     await start();
     assert.notEqual(certificate(), before);
+  });
+
+  it('replaces its certificate at the start on the last day, not before', async () => {
+    const root = await mkdtemp(path.join(dataDir, 'other-'));
+    const startAt = (now: number) => {
+      mock.timers.enable({ apis: ['Date'], now });
+      const text = readFileSync(ensureCertificate(root).certFile, 'utf8');
+      mock.timers.reset();
+      return text;
+    };
+    const first = startAt(Date.now());
+    const lastDay = Date.parse(new X509Certificate(first).validTo) - 86_400_000;
+    assert.equal(startAt(lastDay - 1), first);
+    assert.notEqual(startAt(lastDay), first);
   });
 });
 
