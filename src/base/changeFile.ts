@@ -1,6 +1,7 @@
 /** Changes files that other programs may be writing to at the same time. */
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { appendFile, type FileHandle } from 'node:fs/promises';
+import { pause } from './clock.ts';
 import { ignoreMissing, MAX_SIZE, openUserFile, readStart } from './files.ts';
 import { replaceFile } from './replaceFile.ts';
 
@@ -100,6 +101,9 @@ async function replace(
   }
 }
 
+/** Milliseconds in which a program that had the replaced file open may still write to it. */
+const LATE_WRITES = 50;
+
 /**
  * Moves what was appended to the replaced file since it was read to the new one.
  * @returns the replaced file if it was changed in another way. An empty file is just being written, so it doesn't count
@@ -109,10 +113,13 @@ async function addedTo(
   read: Buffer | undefined,
   file: string,
 ): Promise<Buffer | undefined> {
-  const late = await readStart(replaced);
-  const length = read?.length ?? 0;
-  if (late.length === 0 || read?.equals(late) === true) return undefined;
-  if (read?.equals(late.subarray(0, length)) !== true) return late;
-  await appendFile(file, late.subarray(length));
+  let length = read?.length ?? 0;
+  for (const isLast of [false, true]) {
+    if (isLast) await pause(LATE_WRITES);
+    const late = await readStart(replaced);
+    if (read?.equals(late.subarray(0, read.length)) !== true) return late.length === 0 ? undefined : late;
+    if (late.length > length) await appendFile(file, late.subarray(length));
+    length = late.length;
+  }
   return undefined;
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -16,6 +15,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { changeFile } from '../../../src/base/changeFile.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
@@ -135,18 +135,31 @@ describe('changeFile', () => {
 
   it('loses no line of processes that append or change it at the same time', async () => {
     const module = pathToFileURL(path.join(import.meta.dirname, '../../../src/base/changeFile.ts')).href;
-    const append = `for (let i = 0; i < 400; i += 1) fs.appendFileSync(file, 'APPENDED_' + i + '=1\\n');`;
+    const stop = path.join(temporaryFolder(), 'stop');
+    // Each prints how many lines it has added.
+    const append = `let count = 0;
+      while (!fs.existsSync(${JSON.stringify(stop)})) {
+        fs.appendFileSync(file, 'APPENDED_' + (count += 1) + '=1\\n');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
+      process.stdout.write(String(count));`;
     const set = (name: string) => `const { changeFile } = await import(${JSON.stringify(module)});
-      for (let i = 0; i < 20; i += 1)
-        await changeFile(file, (text) => Buffer.concat([text, Buffer.from(text.includes('${name}_' + i + '=') ? '' : '${name}_' + i + '=1\\n')]));`;
+      for (let i = 1; i <= 20; i += 1)
+        await changeFile(file, (text) => text.includes('${name}_' + i + '=') ? text : Buffer.concat([text, Buffer.from('${name}_' + i + '=1\\n')]));
+      process.stdout.write('20');`;
     const run = async (code: string) => {
       const source = `import fs from 'node:fs'; const file = ${JSON.stringify(file)}; ${code}`;
-      const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: 'inherit' });
-      assert.deepEqual(await once(child, 'exit'), [0, null]);
+      const args = ['--input-type=module', '--eval', source];
+      return Number((await promisify(execFile)(process.execPath, args)).stdout);
     };
-    await Promise.all([run(append), run(set('ONE')), run(set('TWO'))]);
-    const expected = ['ONE', 'TWO'].flatMap((name) => Array.from({ length: 20 }, (_, i) => `${name}_${i}=1`));
-    const appended = Array.from({ length: 400 }, (_, i) => `APPENDED_${i}=1`);
-    assert.deepEqual(lines(), ['A=1', ...expected, ...appended].toSorted());
+    const appended = run(append);
+    await Promise.all([run(set('ONE')), run(set('TWO'))]).finally(() => writeFileSync(stop, ''));
+    const counts = { APPENDED: await appended, ONE: 20, TWO: 20 };
+    const expected = Object.entries(counts).flatMap(([name, count]) =>
+      Array.from({ length: count }, (_, index) => `${name}_${index + 1}=1`),
+    );
+    const missing = new Set(expected).difference(new Set(lines()));
+    assert.deepEqual([...missing], [], `of ${expected.length}`);
+    assert.equal(lines().length, expected.length + 1);
   });
 });
