@@ -27,8 +27,11 @@ import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../model/account/guards.ts';
 import { markText } from '../text/accountLabel.ts';
 
-export const treeItem = (inventory: Inventory, node: TreeNode): TreeItem =>
-  Object.assign(itemOf(inventory, node), { id: nodeId(node) });
+export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
+  const item = itemOf(inventory, node);
+  item.id ??= nodeId(node);
+  return item;
+}
 
 function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
   switch (node.kind) {
@@ -90,6 +93,8 @@ function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
   const { label, parts } = branchRow(node.branchId, branch);
   const { Expanded, None } = TreeItemCollapsibleState;
   const item = new TreeItem(label, isEmpty ? None : Expanded);
+  // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
+  if (isEmpty) item.id = `${nodeId(node)} empty`;
   item.iconPath = new ThemeIcon('git-branch');
   const all = [...parts, ...(isEmpty ? [l10n.t('no computes')] : [])];
   if (all.length > 0) item.description = all.join(' · ');

@@ -9,6 +9,7 @@ import {
   rewriteBranch,
   shop,
 } from '../../helpers/shopAccount.ts';
+import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
@@ -44,6 +45,14 @@ describe('Computes', () => {
     assert.match(first ?? '', /^ep-steep-forest-000002 reports /);
     await ui().quickInput.accept('Select a compute');
     await ui().waitForClipboard(reports);
+  });
+
+  it('show all their fields, also those that no tooltip has', async () => {
+    await ui().computes.contextMenu(/^Compute reports,/, 'Show Details');
+    const editor = new Editor(ui().page);
+    await editor.waitForText(/"pooler_mode": "transaction",\n.*"passwordless_access": false/);
+    assert.equal(JSON.parse(await editor.text()).id, reports);
+    await ui().runCommand('View: Close Editor');
   });
 
   it('are created with branch, type, size and autosuspend, each step of which explains itself', async () => {

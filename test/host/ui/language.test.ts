@@ -132,25 +132,28 @@ describe('In a pseudo-language, every text is translated', () => {
     await ui().quickInput.cancel(/⟦/);
   });
 
-  it('of editing, and of the confirmation of a restart', async () => {
+  const disable = async () => {
     await tree().contextMenu(/ep-little-smoke/, title('command.compute.edit'));
     await asked(said('Select what to change on {0}'));
-    await ui().quickInput.cancel(/⟦/);
-    await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
+    await ui().quickInput.choose(/⟦/, pseudo('Disable…'));
     const { message, detail, buttons } = await ui().dialog.read();
     translated('dialog', [message, detail, ...buttons]);
-    await ui().dialog.press(pseudo('Restart'));
-    translated('end', [(await ui().statusBar.waitFor(/Réstártéd/)).label]);
+  };
+
+  it('of editing, with its confirmation', async () => {
+    await disable();
+    await ui().dialog.press('Cancel');
+    await tree().inlineAction(/ep-little-smoke/, title('command.compute.start'));
+    translated('end', [(await ui().statusBar.waitFor(/Stártéd/)).label]);
   });
 
   it('of failures', async () => {
-    await tree().contextMenu(/ep-little-smoke/, title('command.compute.restart'));
-    await ui().dialog.read();
+    await disable();
     const [compute] = (await service().client.listComputes('shiny-wind-028834')).items.filter(({ id }) =>
       id.startsWith('ep-little-smoke'),
     );
     await service().client.deleteCompute('shiny-wind-028834', compute?.id ?? '');
-    await ui().dialog.press(pseudo('Restart'));
+    await ui().dialog.press(pseudo('Disable'));
     const { message, buttons } = await ui().notifications.waitFor(/ep-little-smoke/);
     const own = message.replace(/There is no compute.*/, ''); // The service's part is not translated.
     translated('notification', [own, ...buttons]);

@@ -133,33 +133,40 @@ describe('changeFile', () => {
     assert.equal(text(), '100\n');
   });
 
-  it('loses no line of processes that append or change it at the same time', async () => {
+  describe('beside other processes', () => {
     const module = pathToFileURL(path.join(import.meta.dirname, '../../../src/base/changeFile.ts')).href;
-    const stop = path.join(temporaryFolder(), 'stop');
-    // Each prints how many lines it has added.
-    const append = `let count = 0;
-      while (!fs.existsSync(${JSON.stringify(stop)})) {
-        fs.appendFileSync(file, 'APPENDED_' + (count += 1) + '=1\\n');
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-      }
-      process.stdout.write(String(count));`;
-    const set = (name: string) => `const { changeFile } = await import(${JSON.stringify(module)});
-      for (let i = 1; i <= 20; i += 1)
-        await changeFile(file, (text) => text.includes('${name}_' + i + '=') ? text : Buffer.concat([text, Buffer.from('${name}_' + i + '=1\\n')]));
-      process.stdout.write('20');`;
+    /** @returns what the code prints */
     const run = async (code: string) => {
       const source = `import fs from 'node:fs'; const file = ${JSON.stringify(file)}; ${code}`;
       const args = ['--input-type=module', '--eval', source];
-      return Number((await promisify(execFile)(process.execPath, args)).stdout);
+      return (await promisify(execFile)(process.execPath, args)).stdout;
     };
-    const appended = run(append);
-    await Promise.all([run(set('ONE')), run(set('TWO'))]).finally(() => writeFileSync(stop, ''));
-    const counts = { APPENDED: await appended, ONE: 20, TWO: 20 };
-    const expected = Object.entries(counts).flatMap(([name, count]) =>
-      Array.from({ length: count }, (_, index) => `${name}_${index + 1}=1`),
-    );
-    const missing = new Set(expected).difference(new Set(lines()));
-    assert.deepEqual([...missing], [], `of ${expected.length}`);
-    assert.equal(lines().length, expected.length + 1);
+    /** Adds twenty lines, one at a time. */
+    const addLines = (name: string) =>
+      run(`const { changeFile } = await import(${JSON.stringify(module)});
+        for (let i = 1; i <= 20; i += 1)
+          await changeFile(file, (text) =>
+            text.includes('${name}_' + i + '=') ? text : Buffer.concat([text, Buffer.from('${name}_' + i + '=1\\n')]));`);
+    const names = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${name}_${index + 1}=1`);
+
+    it('loses no line that one of them appends', async () => {
+      const stop = path.join(temporaryFolder(), 'stop');
+      const appended = run(`let count = 0;
+        while (!fs.existsSync(${JSON.stringify(stop)})) {
+          fs.appendFileSync(file, 'APPENDED_' + (count += 1) + '=1\\n');
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+        }
+        process.stdout.write(String(count));`);
+      await addLines('ONE').finally(() => writeFileSync(stop, ''));
+      const expected = ['A=1', ...names('ONE', 20), ...names('APPENDED', Number(await appended))];
+      assert.deepEqual(lines(), expected.toSorted());
+    });
+
+    it('makes all their changes', async () => {
+      await Promise.all(['ONE', 'TWO', 'THREE'].map(addLines));
+      const expected = ['A=1', ...names('ONE', 20), ...names('TWO', 20), ...names('THREE', 20)];
+      assert.deepEqual(lines(), expected.toSorted());
+    });
   });
 });
