@@ -7,7 +7,6 @@ import { TEST_LIMIT } from './limits.ts';
 import { projectRoot } from './workbench/folders.ts';
 
 const node = process.execPath;
-const prettier = [node, 'node_modules/prettier/bin/prettier.cjs'];
 const mocha = [
   node,
   'node_modules/mocha/bin/mocha.js',
@@ -52,12 +51,7 @@ const firstWindow = 'firstWindow';
 
 const checks: readonly Step[] = [
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint'], counts: 'one' },
-  {
-    name: 'format',
-    // Skips files that have not changed since the last successful check.
-    command: [...prettier, '--check', '--cache', '--cache-strategy', 'content', '.'],
-    counts: 'one',
-  },
+  { name: 'format', command: [node, 'node_modules/oxfmt/bin/oxfmt', '--check'], counts: 'one' },
   { name: 'types', command: [node, 'node_modules/typescript/bin/tsc', '--noEmit'], counts: 'one' },
 ];
 const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts'], counts: 'results' };

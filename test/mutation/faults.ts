@@ -1,5 +1,5 @@
 /** Lists the one-operator faults that can be put into a TypeScript file, found in its syntax tree. */
-import typescript from 'prettier/plugins/typescript';
+import { parseSync } from 'oxc-parser';
 
 export interface Fault {
   readonly line: number;
@@ -14,7 +14,6 @@ export interface Fault {
 interface Node {
   readonly type: string;
   readonly range: readonly [number, number];
-  readonly loc: { readonly start: { readonly line: number } };
   readonly [property: string]: unknown;
 }
 
@@ -41,22 +40,16 @@ const SWAPPED: Readonly<Record<string, string>> = {
 /** TypeScript nodes that hold an expression. All others are types and have no effect at run time. */
 const EXPRESSIONS = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSParameterProperty']);
 
-export async function findFaults(text: string): Promise<readonly Fault[]> {
-  const program: unknown = await typescript.parsers.typescript.parse(text, { filepath: 'file.ts' } as never);
+export function findFaults(text: string): readonly Fault[] {
+  const { program } = parseSync('file.ts', text, { range: true });
   const faults: Fault[] = [];
   const harmless = new Set<unknown>();
   visit(program, (node) => {
     for (const each of harmlessIn(node)) harmless.add(each);
     if (harmless.has(node)) return;
     for (const { start, end, after } of faultsOf(node, text)) {
-      const lineBreaks = text.slice(node.range[0], start).split('\n').length - 1;
-      faults.push({
-        line: node.loc.start.line + lineBreaks,
-        start,
-        end,
-        before: text.slice(start, end),
-        after,
-      });
+      const line = text.slice(0, start).split('\n').length;
+      faults.push({ line, start, end, before: text.slice(start, end), after });
     }
   });
   return faults;

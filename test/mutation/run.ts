@@ -57,7 +57,7 @@ async function pickMutations(): Promise<readonly Mutation[]> {
     if (!isChosen(file)) continue;
     const text = readText(file);
     const lines = text.split('\n');
-    for (const fault of await findFaults(text))
+    for (const fault of findFaults(text))
       all.push({ mutation: { ...fault, file }, order: orderOf(file, fault, lines[fault.line - 1] ?? '') });
   }
   if (values.at !== undefined)

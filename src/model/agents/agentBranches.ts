@@ -35,7 +35,8 @@ export interface AgentBranch extends BranchRef, Caller {
   readonly envVariable?: string | undefined;
   /** The roles whose passwords aren't those of the parent, as long as the branch has no other `last_reset_at`. */
   readonly ownPasswords?:
-    { readonly roles: readonly string[]; readonly lastReset?: string | undefined } | undefined;
+    | { readonly roles: readonly string[]; readonly lastReset?: string | undefined }
+    | undefined;
 }
 
 /** A call of a tool. */

@@ -23,7 +23,8 @@ export const isReady = ({ current_state: state }: Branch): boolean =>
 
 /** Why the service doesn't delete a branch. */
 export type DeletionProblem =
-  { readonly kind: 'default' | 'root' } | { readonly kind: 'parent'; readonly child: Branch };
+  | { readonly kind: 'default' | 'root' }
+  | { readonly kind: 'parent'; readonly child: Branch };
 
 export function deletionProblem(list: BranchList, branch: Branch): DeletionProblem | undefined {
   if (branch.default === true) return { kind: 'default' };

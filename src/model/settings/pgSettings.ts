@@ -12,7 +12,8 @@ export type SettingsText = Readonly<Record<string, string>>;
 
 /** Why a document can't be applied. `key` is the setting with the problem. */
 export type SettingsProblem =
-  { readonly kind: 'syntax' | 'notAnObject' } | { readonly kind: 'value' | 'fixed'; readonly key: string };
+  | { readonly kind: 'syntax' | 'notAnObject' }
+  | { readonly kind: 'value' | 'fixed'; readonly key: string };
 
 type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }

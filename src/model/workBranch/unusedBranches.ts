@@ -34,7 +34,12 @@ export interface UnusedBranch {
 
 /** Why a branch is kept although its git branch is gone. `gitBranch`: another git branch has it. */
 export type KeptReason =
-  'gitBranch' | 'newParent' | 'envFile' | 'marked' | 'protected' | DeletionProblem['kind'];
+  | 'gitBranch'
+  | 'newParent'
+  | 'envFile'
+  | 'marked'
+  | 'protected'
+  | DeletionProblem['kind'];
 
 export interface KeptBranch extends UnusedBranch {
   readonly reason: KeptReason;

@@ -75,7 +75,9 @@ function messageOf(list: ApiKeyList): string {
 
 /** `hiddenKeys`: the key in use has no access to the list. `unreadableKey`: a record that couldn't be parsed. */
 export type KeysNode =
-  ApiKeyNode | { readonly kind: 'hiddenKeys' } | { readonly kind: 'unreadableKey'; readonly index: number };
+  | ApiKeyNode
+  | { readonly kind: 'hiddenKeys' }
+  | { readonly kind: 'unreadableKey'; readonly index: number };
 
 function keysNodeId(node: KeysNode): string {
   if (node.kind === 'apiKey') return String(node.keyId);

@@ -14,7 +14,8 @@ import type { KnownHosts } from '../../workBranch/knownHosts.ts';
 
 /** @property connections that a suspend drops; undefined if the service doesn't report them */
 export type ComputeChange = { readonly connections?: number | undefined } & (
-  { readonly kind: 'start' | 'suspend' | 'restart' } | { readonly kind: 'resize'; readonly size: SizeFields }
+  | { readonly kind: 'start' | 'suspend' | 'restart' }
+  | { readonly kind: 'resize'; readonly size: SizeFields }
 );
 
 /** A change that needs the user's approval. */
