@@ -2,6 +2,7 @@
  * Windows that join, lose and end the local service: after a crash, if it hangs, or if another program has its port or
  * process id. The windows are wired like the extension. The service is the real one, without Postgres.
  */
+import '../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -17,7 +18,6 @@ import { Session } from '../../src/model/account/session.ts';
 import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
 import { freePorts } from '../../src/service/postgres/network/serverAddress.ts';
-import { LocalService } from '../../src/ui/localService/localService.ts';
 import { findAddress, findOwner } from '../../src/api/localServiceFiles.ts';
 import { takeLease } from '../../src/api/localServiceLease.ts';
 import { atEndOfTest } from '../helpers/atEndOfTest.ts';
@@ -26,6 +26,8 @@ import { IMPOSTORS, startImpostor, type Impostor } from '../helpers/impostor.ts'
 import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
+
+const { LocalService } = await import('../../src/ui/localService/localService.ts');
 
 /** What `service.json` and `service.lock` say about a service. */
 interface Note {
@@ -37,7 +39,7 @@ interface Window extends Disposable {
   readonly accounts: Accounts;
   readonly session: Session;
   readonly inventory: Inventory;
-  readonly localService: LocalService;
+  readonly localService: InstanceType<typeof LocalService>;
   readonly openClient: OpenClient;
 }
 
