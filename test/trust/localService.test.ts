@@ -15,10 +15,9 @@ import { Accounts } from '../../src/model/account/accounts.ts';
 import type { OpenClient } from '../../src/model/account/accountConnection.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { Session } from '../../src/model/account/session.ts';
-import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
 import { freePorts } from '../../src/service/postgres/network/serverAddress.ts';
-import { findAddress, findOwner } from '../../src/api/localServiceFiles.ts';
+import { findAddress, findOwner, readOwnFile } from '../../src/api/localServiceFiles.ts';
 import { takeLease } from '../../src/api/localServiceLease.ts';
 import { atEndOfTest } from '../helpers/atEndOfTest.ts';
 import { builtService } from '../helpers/builtService.ts';
@@ -72,8 +71,8 @@ describe('A window with the local service', () => {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
-    const parts = { script, dataDir, secrets, accounts, config: { postgresPath: undefined }, log };
-    const localService = store.add(new LocalService(grace === undefined ? parts : { ...parts, grace }));
+    const parts = { script, dataDir, secrets, accounts, config: { postgresPath: undefined }, log, grace };
+    const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
       if (account.local === true) await localService.ready();
       const fetch = localService.whileRunning(account, globalThis.fetch);
@@ -91,7 +90,7 @@ describe('A window with the local service', () => {
   /** The file is missing or incomplete while a service starts. */
   const serviceOtherThan = (former?: number): Promise<Note> =>
     until('the address of a service', async () => {
-      const { pid, baseUrl }: Partial<Note> = readIfComplete(file('service.json'));
+      const { pid, baseUrl }: Partial<Note> = readOwnFile(file('service.json'));
       if (pid === undefined || baseUrl === undefined || pid === former) return undefined;
       started.add(pid);
       return { pid, baseUrl };
@@ -291,12 +290,3 @@ describe('A window with the local service', () => {
     });
   }
 });
-
-/** Returns {} for a file that is missing or not written to its end. */
-function readIfComplete(file: string): object {
-  try {
-    return fieldsOf(JSON.parse(fs.readFileSync(file, 'utf8')));
-  } catch {
-    return {};
-  }
-}
