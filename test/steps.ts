@@ -1,5 +1,5 @@
-// The steps of `npm test` and of what `npm run test:all` runs after them. The steps of a stage run at the same time, and the
-// stages one after the other.
+// The steps of `npm test` and of what `npm run test:all` runs after them. Two steps of a stage run at a time, in this order, and
+// the stages one after the other.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
@@ -29,23 +29,53 @@ export interface Step {
   readonly isSkipped?: boolean;
 }
 
-/** Suites for `npm run test:all` only, in `test/service`: what is random or kills programs, and clients. The longest come first. */
+/**
+ * Suites for `npm run test:all` only, in `test/service`: what starts many servers, is random or kills programs, and clients.
+ * The longest come first.
+ */
 const laterServiceSuites = [
   'postgres/branchKills',
   'catalog/kills',
-  'catalog/schema',
+  'neonctl',
   'testBranches',
   'npm',
-  'neonctl',
   'postgres/network/stockClients',
-  'contract',
-  'crash',
+  'catalog/schema',
+  'agents/withoutWindow',
+  'postgres/branches',
+  'postgres/runSql',
+  'catalog/engine',
+  'postgres/replica/readReplica',
+  'catalog/roles',
+  'agents/mcp',
   'postgres/data/killedPostmaster',
-  'postgres/network/strangers',
+  'catalog/databases',
+  'program',
+  'createBranchAction',
+  'postgres/trouble',
   'postgres/process/orphans',
+  'postgres/projects',
+  'postgres/network/gateway',
+  'postgres/network/serverless',
+  'postgres/data/writeAheadLog',
+  'privileges/privileges',
+  'migrations',
+  'postgres/network/tls',
+  'postgres/network/pooledSessions',
+  'postgres/network/strangers',
+  'instanceLock',
+  'postgres/hostileDatabase',
+  'postgres/data/schemaOnly',
+  'postgres/config/settings',
+  'postgres/data/damagedFiles',
+  'postgres/data/folderNames',
+  'postgres/process/stopping',
+  'fromSource',
+  'crash',
+  'contract',
 ];
 /** The same in `test/trust`. */
-const laterTrustSuites = ['checkouts', 'agents', 'strangers'];
+const laterTrustSuites = ['localService', 'agents', 'checkouts', 'strangers'];
 /** What `npm test` does through the UI. */
 const firstWindow = 'firstWindow';
 
@@ -54,12 +84,13 @@ const checks: readonly Step[] = [
   { name: 'format', command: [node, 'node_modules/oxfmt/bin/oxfmt', '--check'], counts: 'one' },
   { name: 'types', command: [node, 'node_modules/typescript/bin/tsc', '--noEmit'], counts: 'one' },
 ];
-const unit: Step = { name: 'unit', command: [...mocha, 'test/unit/**/*.test.ts'], counts: 'results' };
-/**
- * Suites spend most of their time waiting, so three at a time fit on two cores. On CI, where every cache is cold,
- * stability matters more than one minute.
- */
-const parallel = ['--parallel', '--jobs', process.env['CI'] === undefined ? '3' : '2'];
+/** Suites wait half of their time, so two of each of two steps fit on two cores. */
+const parallel = ['--parallel', '--jobs', '2'];
+const unit: Step = {
+  name: 'unit',
+  command: [...mocha, ...parallel, 'test/unit/**/*.test.ts'],
+  counts: 'results',
+};
 /**
  * Suites that need neither signals nor Postgres, which doesn't run as administrator, as CI does on Windows. Every suite in
  * `test/unit` runs on Windows, and `npm run test:desktop` runs the suites inside VS Code there.
@@ -77,7 +108,11 @@ const windowsServiceSuites = [
   'requests',
   'windowsFiles',
 ];
-const longestServiceSuites = ['postgres/branches', 'agents/withoutWindow', 'catalog/roles', 'program'];
+const longestServiceSuites = [
+  'postgres/network/gateway',
+  'postgres/access',
+  'postgres/network/splitMessages',
+];
 const serviceSuites = suites('service', longestServiceSuites, laterServiceSuites);
 const service: Step = {
   name: 'service',
@@ -86,13 +121,7 @@ const service: Step = {
 };
 const trust: Step = {
   name: 'trust',
-  command: [
-    ...mocha,
-    '--parallel',
-    '--jobs',
-    '2',
-    ...suites('trust', ['localService', 'network'], laterTrustSuites),
-  ],
+  command: [...mocha, '--parallel', '--jobs', '2', ...suites('trust', ['network'], laterTrustSuites)],
   counts: 'results',
 };
 const install: Step = {
@@ -133,8 +162,8 @@ const packages: Step = {
   command: [...mocha, ...suites('package', ['package'])],
   counts: 'results',
 };
-const clientsAndKills: Step = {
-  name: 'clients and kills',
+const moreService: Step = {
+  name: 'more service',
   command: [...mocha, ...parallel, ...laterServiceSuites.map(serviceSuite)],
   counts: 'results',
   isFull: true,
@@ -145,8 +174,8 @@ const soak: Step = {
   command: [node, 'test/soak/run.ts'],
   counts: 'one',
 };
-const generated: Step = {
-  name: 'generated',
+const moreTrust: Step = {
+  name: 'more trust',
   command: [
     ...mocha,
     ...laterTrustSuites.map((name) => path.join(projectRoot, 'test', 'trust', `${name}.test.ts`)),
@@ -188,11 +217,10 @@ function otherUiSuites(): string[] {
 const plans = {
   test: [
     [install, build, shared],
-    [service, unit, ...checks],
-    [ui, inside, trust],
+    [unit, ui, service, trust, ...checks],
   ],
-  beyond: [[otherWindows, packages], [clientsAndKills, generated], [soak]],
-  quick: [[{ ...unit, command: [...unit.command, ...parallel] }, ...checks]],
+  beyond: [[otherWindows, inside, packages], [moreService, moreTrust], [soak]],
+  quick: [[unit, ...checks]],
   host: [
     [install, build],
     [ui, inside, otherWindows],
@@ -220,7 +248,7 @@ function onWindows(step: Step): Step {
     case packages:
       return { ...step, isSkipped: true, leftOut: 'packages need the run bits of Unix' };
     case trust:
-    case clientsAndKills:
+    case moreService:
       return { ...step, isSkipped: true, leftOut: 'its suites need signals and file modes' };
     case install:
     case shared:

@@ -19,23 +19,26 @@ const IDENTITY = [
 ];
 
 /** A new repository with one commit on `main`. */
-export function createRepository(
+export const createRepository = (folder?: string): GitRepository =>
+  copyRepository((original ??= createOriginal()), folder);
+
+/** Starts no program, so tests copy a repository instead of making it again. */
+export function copyRepository(
+  { folder: from }: GitRepository,
   folder = path.join(realpathSync(temporaryFolder()), 'repository'),
 ): GitRepository {
-  original ??= createOriginal();
   mkdirSync(folder, { recursive: true });
-  cpSync(original, folder, { recursive: true });
+  cpSync(from, folder, { recursive: true });
   return repositoryAt(folder);
 }
 
-/** Copied for each test, because that starts no program. */
-let original: string | undefined;
+let original: GitRepository | undefined;
 
-function createOriginal(): string {
+function createOriginal(): GitRepository {
   const repository = repositoryAt(temporaryFolder());
   repository.git('init', '--quiet', '--initial-branch=main', '--template=');
   repository.git('commit', '--quiet', '--allow-empty', '--message=First');
-  return repository.folder;
+  return repository;
 }
 
 const repositoryAt = (folder: string): GitRepository => ({

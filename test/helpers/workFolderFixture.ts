@@ -36,6 +36,16 @@ function known(branchId: string): KnownBranch {
   };
 }
 
+/** Returns one on `one`, with the git branches `one`, `two` and `new`, of which the first two have a database branch. */
+export async function prepareRepository(): Promise<GitRepository> {
+  const repository = createRepository();
+  const map = branchMapWriter(runGit, repository.folder);
+  for (const name of ['one', 'two', 'new']) repository.git('branch', name);
+  for (const name of ['one', 'two']) await map.setBranch(name, ref(name));
+  repository.git('switch', '--quiet', 'one');
+  return repository;
+}
+
 /** A folder whose hosts are named after their branches. */
 export class WorkFolderFixture {
   readonly repository: GitRepository;

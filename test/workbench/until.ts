@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WAIT_LIMIT } from '../limits.ts';
 
 /** Milliseconds. Short pauses first, so that quick results are seen at once; longer ones later, to save CPU time. */
-const SHORTEST_PAUSE = 20;
+const SHORTEST_PAUSE = 2;
 const LONGEST_PAUSE = 200;
 
 /**

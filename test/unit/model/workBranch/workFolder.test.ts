@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
+import { copyRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
-import { ref, url, WorkFolderFixture } from '../../../helpers/workFolderFixture.ts';
+import { prepareRepository, ref, url, WorkFolderFixture } from '../../../helpers/workFolderFixture.ts';
 import { until } from '../../../workbench/until.ts';
 
 describe('WorkFolder', () => {
+  let prepared: GitRepository;
   let fixture: WorkFolderFixture;
-  const create = async () => {
-    fixture = new WorkFolderFixture();
-    for (const name of ['one', 'two', 'new']) fixture.repository.git('branch', name);
-    for (const name of ['one', 'two']) await fixture.map.setBranch(name, ref(name));
-    fixture.checkOut('one');
+  const create = () => {
+    fixture = new WorkFolderFixture(copyRepository(prepared));
     fixture.write(url('one'));
     return fixture;
   };
@@ -21,6 +20,7 @@ describe('WorkFolder', () => {
     await fixture.folder.refresh();
   };
 
+  before(async () => (prepared = await prepareRepository()));
   beforeEach(create);
   afterEach(() => {
     fixture.folder.dispose();
