@@ -217,7 +217,7 @@ function otherUiSuites(): string[] {
 const plans = {
   test: [
     [install, build, shared],
-    [unit, ui, service, trust, ...checks],
+    [unit, ui, trust, service, ...checks],
   ],
   beyond: [[otherWindows, inside, packages], [moreService, moreTrust], [soak]],
   quick: [[unit, ...checks]],
