@@ -7,7 +7,7 @@ import path from 'node:path';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { installProgram } from '../helpers/npxProgram.ts';
-import { freePorts } from '../../src/service/postgres/network/serverAddress.ts';
+import { freePorts } from '../../src/service/postgres/config/serverAddress.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, type Result } from './result.ts';
 

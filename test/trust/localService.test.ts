@@ -16,7 +16,7 @@ import type { OpenClient } from '../../src/model/account/accountConnection.ts';
 import { Inventory } from '../../src/model/inventory/inventory.ts';
 import { Session } from '../../src/model/account/session.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
-import { freePorts } from '../../src/service/postgres/network/serverAddress.ts';
+import { freePorts } from '../../src/service/postgres/config/serverAddress.ts';
 import { findAddress, findOwner, readOwnFile } from '../../src/api/localServiceFiles.ts';
 import { takeLease } from '../../src/api/localServiceLease.ts';
 import { atEndOfTest } from '../helpers/atEndOfTest.ts';

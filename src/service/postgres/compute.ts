@@ -9,7 +9,7 @@ import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from 
 import type { ServerDependencies } from './data/branchData.ts';
 import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
-import type { ServerAddress } from './network/serverAddress.ts';
+import type { ServerAddress } from './config/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
 import { withoutRoutine } from './process/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';

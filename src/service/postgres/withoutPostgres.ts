@@ -1,8 +1,8 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { removeAll } from './data/files.ts';
-import { removeUnrecorded, type Storage } from './data/storage.ts';
-import { freePorts } from './network/serverAddress.ts';
+import { removeAll } from './files/files.ts';
+import { removeUnrecorded, type Storage } from './files/storage.ts';
+import { freePorts } from './config/serverAddress.ts';
 import { stopOrphans } from './process/orphans.ts';
 
 const FIRST_PORT = 2_000;

@@ -10,7 +10,7 @@ import {
 } from '../../core/computeEngine.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
-import { connectAsSuperuser } from '../network/superuser.ts';
+import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { withBranchServer } from '../process/launchServer.ts';
 import { changeCatalog, readCatalog, type CatalogRows } from './catalogStatements.ts';

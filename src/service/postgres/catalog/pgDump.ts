@@ -5,8 +5,8 @@
 import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
 import type { EngineDependencies } from '../data/template.ts';
-import { connectionInfo, plainSocket, type ServerAddress } from '../network/serverAddress.ts';
-import { sessionOptions } from '../network/superuser.ts';
+import { connectionInfo, plainSocket, type ServerAddress } from '../config/serverAddress.ts';
+import { sessionOptions } from '../process/superuser.ts';
 import { runProgram } from '../process/runProgram.ts';
 import { runPgDumpModule } from './pgDumpModule.ts';
 

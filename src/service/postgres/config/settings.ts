@@ -5,7 +5,7 @@
 import { accessSync, constants } from 'node:fs';
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
-import { LOOPBACK, type ServerAddress } from '../network/serverAddress.ts';
+import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
 
 /** Settings that users can't change (section 2.7), with the reason for the error message. */
 const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [

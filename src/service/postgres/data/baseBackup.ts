@@ -12,8 +12,8 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../process/launchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
-import { writePrivateFile } from './files.ts';
-import { connectAsSuperuser } from '../network/superuser.ts';
+import { writePrivateFile } from '../files/files.ts';
+import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
 /** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */

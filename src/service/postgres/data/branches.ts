@@ -7,10 +7,16 @@ import { withBranchServer } from '../process/launchServer.ts';
 import { stopOrphan } from '../process/orphans.ts';
 import { copyData } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
-import { createAtomically, makePrivateFolder, removeAll, removeData, writePrivateFile } from './files.ts';
+import {
+  createAtomically,
+  makePrivateFolder,
+  removeAll,
+  removeData,
+  writePrivateFile,
+} from '../files/files.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
-import { restoredFolder } from './storage.ts';
+import { restoredFolder } from '../files/storage.ts';
 import { syncToDisk } from './template.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */

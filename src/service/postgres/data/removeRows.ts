@@ -1,7 +1,7 @@
 /** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
 import type Client from 'pg/lib/client.js';
-import { connectAsSuperuser } from '../network/superuser.ts';
-import type { ServerAddress } from '../network/serverAddress.ts';
+import { connectAsSuperuser } from '../process/superuser.ts';
+import type { ServerAddress } from '../config/serverAddress.ts';
 import type { EngineDependencies } from './template.ts';
 
 /** Also in the schema `public`. */

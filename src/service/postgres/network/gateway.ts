@@ -17,9 +17,9 @@ import tls from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../core/errors.ts';
-import type { Certificate } from './certificate.ts';
+import type { Certificate } from '../config/certificate.ts';
 import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
-import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from './serverAddress.ts';
+import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../config/serverAddress.ts';
 
 export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */

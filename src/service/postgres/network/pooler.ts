@@ -9,13 +9,13 @@
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/records/sizes.ts';
 import { EngineError, SUPERUSER, type ComputeSpec } from '../../core/computeEngine.ts';
-import { makePrivateFolder, writePrivateFile } from '../data/files.ts';
+import { makePrivateFolder, writePrivateFile } from '../files/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
 import { ServerProcess } from '../process/serverProcess.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
-import type { Certificate } from './certificate.ts';
-import { freePorts, LOOPBACK } from './serverAddress.ts';
+import type { Certificate } from '../config/certificate.ts';
+import { freePorts, LOOPBACK } from '../config/serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;

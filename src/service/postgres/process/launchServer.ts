@@ -12,8 +12,8 @@ import {
   type Settings,
 } from '../config/settings.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
-import { writePrivateFile } from '../data/files.ts';
-import { addressOf, LOOPBACK } from '../network/serverAddress.ts';
+import { writePrivateFile } from '../files/files.ts';
+import { addressOf, LOOPBACK } from '../config/serverAddress.ts';
 import { stopOrphan } from './orphans.ts';
 import { runProgram } from './runProgram.ts';
 import { Postmaster } from './postmaster.ts';

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
 import type { StopSteps } from './serverProcess.ts';
-import { namesIn } from '../data/files.ts';
-import type { Storage } from '../data/storage.ts';
+import { namesIn } from '../files/files.ts';
+import type { Storage } from '../files/storage.ts';
 
 const POLL = 20;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
-import type { ServerAddress } from '../network/serverAddress.ts';
+import type { ServerAddress } from '../config/serverAddress.ts';
 import { reasonIn } from './serverLog.ts';
 import { LATE, ServerProcess, withLimit } from './serverProcess.ts';
 

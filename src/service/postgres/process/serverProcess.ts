@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerAddress } from '../network/serverAddress.ts';
+import type { ServerAddress } from '../config/serverAddress.ts';
 import { inBackground, serverEnvironment } from './runProgram.ts';
 import { followLog } from './serverLog.ts';
 

@@ -6,7 +6,7 @@ import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/pgClient.ts';
 import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import type { EngineDependencies } from '../data/template.ts';
-import type { ServerAddress } from './serverAddress.ts';
+import type { ServerAddress } from '../config/serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
 export const sessionOptions = (major: number): string =>
