@@ -148,7 +148,7 @@ describe('The local service of root', () => {
       // Its package was copied with Postgres to where it can be read.
       'src/service/postgres/catalog/pgDumpModule.ts',
       // In the bundle, what it imports is in the same file.
-      'src/service/postgres/network/gateway.ts',
+      'src/service/postgres/compute.ts',
     ]);
   });
 

@@ -68,7 +68,10 @@ export class Compute {
     return Gateway.listen(port, {
       ...target,
       certificate: this.#deps.certificate,
-      allowedOrigins: this.#deps.allowedOrigins,
+      serveHttp: async (at) => {
+        const { serverlessListener } = await import('./serverless/server.ts');
+        return serverlessListener({ port: at, allowedOrigins: this.#deps.allowedOrigins });
+      },
     });
   }
 

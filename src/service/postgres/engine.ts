@@ -17,7 +17,7 @@ import { servicePasswords } from './data/logins.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './files/storage.ts';
 import { ensureCertificate } from './config/certificate.ts';
 import { freePorts } from './config/serverAddress.ts';
-import { checkSettings } from './process/launchServer.ts';
+import { checkSettings } from './data/branchServer.ts';
 import { stopOrphans } from './process/orphans.ts';
 import { engineWithoutPostgres } from './withoutPostgres.ts';
 

@@ -12,7 +12,7 @@ import type { ServerDependencies } from '../data/branchData.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { withBranchServer } from '../process/launchServer.ts';
+import { withBranchServer } from '../data/branchServer.ts';
 import { changeCatalog, readCatalog, type CatalogRows } from './catalogStatements.ts';
 import { dumpSchema } from './pgDump.ts';
 import { readTables } from './readTables.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { installationFolder, changeableByOthers, realPath } from './trustedPath.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { serverEnvironment } from '../process/runProgram.ts';
+import { serverEnvironment } from './serverEnvironment.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */
 const OLDEST_MAJOR = 15;

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { inBatches } from '../../../base/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
-import { withBranchServer } from '../process/launchServer.ts';
+import { withBranchServer } from './branchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
 import { writePrivateFile } from '../files/files.ts';

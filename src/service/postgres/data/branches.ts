@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { withBranchServer } from '../process/launchServer.ts';
+import { withBranchServer } from './branchServer.ts';
 import { stopOrphan } from '../process/orphans.ts';
 import { copyData } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';

@@ -4,7 +4,7 @@
  *
  * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
  *
- * HTTP requests are those of the serverless driver (`../serverless`).
+ * HTTP requests are those of the serverless driver.
  *
  * Activity keeps a compute from being suspended: each connection of a client or of PgBouncer, from its first packet until it
  * closes, whether it runs queries or not. A connection without a packet, a cancel request and the replication of a read
@@ -29,8 +29,8 @@ export interface GatewayTarget {
   readonly certificate: Certificate;
   /** The number of client connections changed. */
   activity(open: number): void;
-  /** Origins of web pages that may use the serverless driver. */
-  readonly allowedOrigins: readonly string[];
+  /** Loads what serves HTTP clients, whose first bytes are still unread. It logs in at this address, as other clients do. */
+  serveHttp(port: number): Promise<(client: net.Socket) => void>;
 }
 
 /** For a client's whole first packet, like Postgres's `authentication_timeout`. Milliseconds. */
@@ -52,7 +52,7 @@ export class Gateway {
   readonly #target: GatewayTarget;
   readonly #clients = new Set<net.Socket>();
   #open = 0;
-  #serverless: ((client: net.Socket) => void) | undefined;
+  #http: Promise<(client: net.Socket) => void> | undefined;
 
   private constructor(target: GatewayTarget) {
     this.#target = target;
@@ -125,10 +125,9 @@ export class Gateway {
   /** Loaded by the first HTTP client, because most computes have none. */
   async #serveHttp(client: net.Socket, received: Buffer): Promise<void> {
     client.unshift(received);
-    const { serverlessListener } = await import('../serverless/server.ts');
     const { port } = this.#server.address() as net.AddressInfo;
-    this.#serverless ??= serverlessListener({ port, allowedOrigins: this.#target.allowedOrigins });
-    this.#serverless(client);
+    this.#http ??= this.#target.serveHttp(port);
+    (await this.#http)(client);
   }
 
   /** A cancel request contains the key of one backend. A server that does not know the key ignores it. */

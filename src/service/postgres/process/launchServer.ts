@@ -1,5 +1,5 @@
 /** Starts servers: of a compute, and for the service's own work. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
@@ -7,16 +7,24 @@ import {
   configurationFile,
   fixedArguments,
   REPLICAS_FILE,
-  settingsLines,
   userSettings,
   type Settings,
 } from '../config/settings.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
+import type { Certificate } from '../config/certificate.ts';
+import type { Binaries } from '../config/programs.ts';
 import { writePrivateFile } from '../files/files.ts';
-import { addressOf, LOOPBACK } from '../config/serverAddress.ts';
+import { addressOf } from '../config/serverAddress.ts';
+import type { Storage } from '../files/storage.ts';
 import { stopOrphan } from './orphans.ts';
-import { runProgram } from './runProgram.ts';
 import { Postmaster } from './postmaster.ts';
+
+interface LaunchDependencies {
+  readonly storage: Storage;
+  readonly binaries: Binaries;
+  readonly certificate: Certificate;
+  /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
+  readonly isTemporary: boolean;
+}
 
 interface StartOptions {
   readonly compute: Pick<ComputeSpec, 'id' | 'minCu'>;
@@ -44,7 +52,7 @@ const NEEDS_LABEL = /WAL ends before end of online backup/;
 const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
 
 /** @throws {EngineError} with Postgres's reason */
-export async function launchServer(deps: ServerDependencies, start: LaunchOptions): Promise<Postmaster> {
+export async function launchServer(deps: LaunchDependencies, start: LaunchOptions): Promise<Postmaster> {
   const { compute, dataDir, inFile = {} } = start;
   const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
   writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
@@ -57,7 +65,7 @@ export async function launchServer(deps: ServerDependencies, start: LaunchOption
 }
 
 /** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
-async function startServer(deps: ServerDependencies, start: StartOptions): Promise<Postmaster> {
+export async function startServer(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;
   const { compute, dataDir, onLine } = start;
   const settings = { ...start.settings, ...(deps.isTemporary && { fsync: 'off' }) };
@@ -80,59 +88,4 @@ async function startServer(deps: ServerDependencies, start: StartOptions): Promi
       } else throw error;
     }
   }
-}
-
-/** CU. */
-const SMALLEST_SIZE = 0.25;
-
-/**
- * Runs the service's own work on a branch with its running primary, or else with a server for such work only, so that it wakes
- * no compute. Clients can't reach that server, because it listens in the private socket folder and no compute's address leads
- * to it. The caller holds or shares the branch's lock. @throws {EngineError}
- */
-export async function withBranchServer<T>(
-  deps: ServerDependencies,
-  branchId: string,
-  work: (server: Postmaster) => Promise<T>,
-): Promise<T> {
-  deps.shutdownSignal.throwIfAborted();
-  const primary = deps.branches.primary(branchId);
-  if (primary !== undefined) return work(primary);
-  const { ownServer } = deps.branches.lock(branchId);
-  return ownServer.use(async () => startPrivately(deps, branchId), work);
-}
-
-async function startPrivately(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
-  const dataDir = await deps.branches.ensure(branchId);
-  // Recovery and prepared transactions may need as much as the last primary had.
-  const settings = deps.branches.standbySettings(branchId);
-  const onSocketOnly = process.platform !== 'win32' && { listen_addresses: '' };
-  return startServer(deps, {
-    compute: { id: branchId, minCu: SMALLEST_SIZE },
-    dataDir,
-    name: branchId,
-    onLine: () => undefined,
-    settings: { ...settings, ...onSocketOnly },
-  });
-}
-
-/**
- * Checks a compute's settings before they are saved: Postgres reads them without starting a server.
- * @throws {EngineError} with Postgres's message for the first invalid setting
- */
-export async function checkSettings(deps: ServerDependencies, compute: ComputeSpec): Promise<void> {
-  const settings = userSettings(compute.pgSettings);
-  if (settings.size === 0) return;
-  await deps.branches.lock(compute.branchId).shared(async () => {
-    const dataDir = await deps.branches.ensure(compute.branchId);
-    const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
-    writePrivateFile(file, settingsLines(settings));
-    const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
-    args.push(...fixedArguments(compute, { host: LOOPBACK, port: 1 }));
-    try {
-      await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });
-    } finally {
-      rmSync(file, { force: true });
-    }
-  });
 }

@@ -3,7 +3,8 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../config/serverAddress.ts';
-import { inBackground, serverEnvironment } from './runProgram.ts';
+import { serverEnvironment } from '../config/serverEnvironment.ts';
+import { inBackground } from './runProgram.ts';
 import { followLog } from './serverLog.ts';
 
 /** The signals that end a server, and how long to wait after each. Milliseconds. */

@@ -5,7 +5,7 @@
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/pgClient.ts';
 import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
-import type { EngineDependencies } from '../data/template.ts';
+import type { Binaries } from '../config/programs.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 
 /** Start-up options win over ALTER DATABASE, ALTER ROLE and the configuration files, so no user's settings apply. */
@@ -27,9 +27,14 @@ const settings = (major: number) => ({
   lock_timeout: 10_000,
 });
 
+interface SuperuserLogin {
+  readonly binaries: Pick<Binaries, 'major'>;
+  readonly logins: { readonly superuser: string };
+}
+
 /** The caller ends the connection. @throws {EngineError} with the server's message */
 export async function connectAsSuperuser(
-  { binaries, logins }: EngineDependencies,
+  { binaries, logins }: SuperuserLogin,
   address: ServerAddress,
   database = SUPERUSER,
 ): Promise<Client> {

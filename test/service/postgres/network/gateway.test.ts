@@ -171,7 +171,7 @@ describe('gateway', () => {
         ensureRunning: async () => Promise.reject(new Error('no server')),
         running: () => undefined,
         certificate: { certFile: '', keyFile: '' },
-        allowedOrigins: [],
+        serveHttp: async () => () => {},
         activity: () => {},
       };
       setClockBy(-HOUR);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { Gateway } from '../../../../src/service/postgres/network/gateway.ts';
+import { serverlessListener } from '../../../../src/service/postgres/serverless/server.ts';
 import { freePorts } from '../../../../src/service/postgres/config/serverAddress.ts';
 
 /** Starts a gateway to a server that is no Postgres. */
@@ -18,7 +19,7 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
     ensureRunning: async () => address,
     running: () => address,
     certificate: { certFile: '', keyFile: '' },
-    allowedOrigins: [],
+    serveHttp: async (at) => serverlessListener({ port: at, allowedOrigins: [] }),
     activity: () => undefined,
   });
   const close = async () => {
