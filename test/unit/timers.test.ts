@@ -24,7 +24,7 @@ const NO_TIMERS = [
   'src/base/clock.ts',
   'src/service/core/clock.ts',
   'src/ui/text/timeText.ts',
-  'src/service/controlPlane/operationRecord.ts',
+  'src/service/controlPlane/records/operationRecord.ts',
 ];
 
 describe('docs/timers.md', () => {

@@ -1,15 +1,15 @@
 /** Connects records, rules and operations with an engine. Knows no HTTP. */
 import { ApiKeys } from './apiKeys.ts';
-import { Autosuspend, AUTOSUSPEND_INTERVAL } from './autosuspend.ts';
+import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
 import { removeLeftover } from './branches/projects.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
-import { startForClient } from './computes.ts';
-import { setCompute } from './usage.ts';
-import { withState } from './computeRecord.ts';
-import { computeTask, newOperation, withStatus } from './operationRecord.ts';
-import { Operations, type Plane } from './operations.ts';
+import { startForClient } from './computes/computes.ts';
+import { setCompute } from './records/usage.ts';
+import { withState } from './records/computeRecord.ts';
+import { computeTask, newOperation, withStatus } from './records/operationRecord.ts';
+import { Operations, type Plane } from './operations/operations.ts';
 import type { Plan } from '../../api/records/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/errors.ts';

@@ -7,9 +7,9 @@ import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
-import { specOf, withState } from './computeRecord.ts';
-import { computeTask, newOperation, unfinishedOperations } from './operationRecord.ts';
-import { setCompute } from './usage.ts';
+import { specOf, withState } from './records/computeRecord.ts';
+import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
+import { setCompute } from './records/usage.ts';
 
 /** Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;

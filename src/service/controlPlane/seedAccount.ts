@@ -13,11 +13,11 @@ import {
 } from '../state/projectsFile.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
 import { newKey, newKeyValue } from './apiKeys.ts';
-import { readyBranch } from './branches/branchRecord.ts';
+import { readyBranch } from './records/branchRecord.ts';
 import { projectRecord } from './branches/projects.ts';
-import { newCompute, requireNoPrimary, requireValid, withState } from './computeRecord.ts';
-import { allocate, newComputeId } from './computes.ts';
-import { newOperation, startTask } from './operationRecord.ts';
+import { newCompute, requireNoPrimary, requireValid, withState } from './records/computeRecord.ts';
+import { allocate, newComputeId } from './computes/computes.ts';
+import { newOperation, startTask } from './records/operationRecord.ts';
 
 interface SeedDependencies {
   /** Undefined: the sample account. */

@@ -3,7 +3,7 @@ import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../..
 import { sizesOf } from '../../api/records/sizes.ts';
 import { createProject, deleteProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { withUsage } from '../controlPlane/usage.ts';
+import { withUsage } from '../controlPlane/records/usage.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';

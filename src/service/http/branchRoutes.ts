@@ -1,6 +1,6 @@
 /** The public service's calls for branches. */
 import { BranchPatchBody, BranchCreationBody, BranchRestoreBody } from '../../api/records/requests.ts';
-import { computesOf, findBranch } from '../controlPlane/branches/branchRecord.ts';
+import { computesOf, findBranch } from '../controlPlane/records/branchRecord.ts';
 import {
   createBranch,
   deleteBranch,
@@ -10,7 +10,7 @@ import {
   type BranchResult,
 } from '../controlPlane/branches/branches.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { usageOfBranch } from '../controlPlane/usage.ts';
+import { usageOfBranch } from '../controlPlane/records/usage.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
 import { choiceParameter, paginate, search } from './query.ts';

@@ -6,7 +6,7 @@ import {
   findBranch,
   primaryOf,
   rejectHistoryPosition,
-} from '../controlPlane/branches/branchRecord.ts';
+} from '../controlPlane/records/branchRecord.ts';
 import { readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import {
@@ -25,7 +25,7 @@ import {
   resetPassword,
   revealPassword,
 } from '../controlPlane/catalog/roles.ts';
-import { pooledHost } from '../controlPlane/computeRecord.ts';
+import { pooledHost } from '../controlPlane/records/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';

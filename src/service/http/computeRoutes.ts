@@ -8,7 +8,7 @@ import {
   startCompute,
   suspendCompute,
   updateCompute,
-} from '../controlPlane/computes.ts';
+} from '../controlPlane/computes/computes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';

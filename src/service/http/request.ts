@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
-import type { Plane } from '../controlPlane/operations.ts';
+import type { Plane } from '../controlPlane/operations/operations.ts';
 import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
 import { parseJson } from '../core/parseJson.ts';
 import type { ProjectState } from '../state/store.ts';

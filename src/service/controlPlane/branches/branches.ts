@@ -6,13 +6,13 @@ import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, Mutation, OperationRecord } from '../../state/storedRecords.ts';
 import { readWithPassword } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
-import { requirePostgres, requireValid, type Allocation } from '../computeRecord.ts';
-import { allocate, openAddresses, pendingCompute, withPending } from '../computes.ts';
-import { generateId } from '../generateId.ts';
-import { branchTask, computeTask, startTask } from '../operationRecord.ts';
-import type { Plane } from '../operations.ts';
-import { removeBranch } from '../operationSteps.ts';
-import { setCompute } from '../usage.ts';
+import { requirePostgres, requireValid, type Allocation } from '../records/computeRecord.ts';
+import { allocate, openAddresses, pendingCompute, withPending } from '../computes/computes.ts';
+import { generateId } from '../records/generateId.ts';
+import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
+import type { Plane } from '../operations/operations.ts';
+import { removeBranch } from '../operations/operationSteps.ts';
+import { setCompute } from '../records/usage.ts';
 import {
   computesOf,
   defaultBranch,
@@ -26,7 +26,7 @@ import {
   requireNewName,
   requireReady,
   withExpiry,
-} from './branchRecord.ts';
+} from '../records/branchRecord.ts';
 
 export interface BranchResult {
   readonly branch: BranchRecord;

@@ -8,12 +8,12 @@ import type { ProjectState } from '../../state/store.ts';
 import { CREATION_SOURCE, LOCAL_USER, type Leftover, type ProjectRecord } from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
-import { PROVISIONER, requirePostgres, requireValid } from '../computeRecord.ts';
-import { allocate, openAddresses, pendingCompute } from '../computes.ts';
-import { generateId } from '../generateId.ts';
-import { branchTask, locked, startTask, unfinishedOperations } from '../operationRecord.ts';
-import type { Plane } from '../operations.ts';
-import { newBranch } from './branchRecord.ts';
+import { PROVISIONER, requirePostgres, requireValid } from '../records/computeRecord.ts';
+import { allocate, openAddresses, pendingCompute } from '../computes/computes.ts';
+import { generateId } from '../records/generateId.ts';
+import { branchTask, locked, startTask, unfinishedOperations } from '../records/operationRecord.ts';
+import type { Plane } from '../operations/operations.ts';
+import { newBranch } from '../records/branchRecord.ts';
 import { newBranchId } from './branches.ts';
 
 const DEFAULT_BRANCH = 'main';

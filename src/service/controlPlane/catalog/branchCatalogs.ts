@@ -11,10 +11,10 @@ import {
 import { notFound, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
-import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../branches/branchRecord.ts';
-import { requirePostgres } from '../computeRecord.ts';
-import { computeTask, newOperation, removeOldOperations } from '../operationRecord.ts';
-import type { Plane } from '../operations.ts';
+import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
+import { requirePostgres } from '../records/computeRecord.ts';
+import { computeTask, newOperation, removeOldOperations } from '../records/operationRecord.ts';
+import type { Plane } from '../operations/operations.ts';
 
 /** A branch of a project, by its id. */
 export interface BranchTarget {

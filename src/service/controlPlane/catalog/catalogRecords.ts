@@ -1,7 +1,7 @@
 /** The databases, roles and connection URIs in the replies to the creation of a branch or a project. */
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
-import { pooledHost } from '../computeRecord.ts';
+import { pooledHost } from '../records/computeRecord.ts';
 import { databaseRecord } from './databases.ts';
 import { roleRecord, type Login } from './roles.ts';
 

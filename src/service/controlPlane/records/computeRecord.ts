@@ -1,6 +1,6 @@
 /** Creates and changes the record of a compute, and checks the rules of sections 1, 2.7, 4.3 and 8. Pure functions. */
-import { POSTGRES_MISSING } from '../../api/errors.ts';
-import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
+import { POSTGRES_MISSING } from '../../../api/errors.ts';
+import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
 import {
   COMPUTE_SIZES,
   DEFAULT_SIZE,
@@ -8,19 +8,19 @@ import {
   sizesOf,
   type Plan,
   type SizeRange,
-} from '../../api/records/sizes.ts';
-import { toTimestamp } from '../core/clock.ts';
-import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../core/computeEngine.ts';
-import { conflict, HttpError, unprocessable } from '../core/errors.ts';
+} from '../../../api/records/sizes.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../../core/computeEngine.ts';
+import { conflict, HttpError, unprocessable } from '../../core/errors.ts';
 import { locked, unfinishedOperations } from './operationRecord.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../../state/store.ts';
 import {
   CREATION_SOURCE,
   type ComputeRecord,
   type ProjectRecord,
   type StoredCompute,
   type StoredOperation,
-} from '../state/storedRecords.ts';
+} from '../../state/storedRecords.ts';
 
 const hostAtPort = (port: number): string => `127.0.0.1:${port}`;
 

@@ -1,7 +1,7 @@
 /** What each step of an operation does with the engine, and how its success or failure changes the account. */
-import { toTimestamp } from '../core/clock.ts';
-import type { ComputeEngine } from '../core/computeEngine.ts';
-import type { AccountState, ProjectState } from '../state/store.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import type { ComputeEngine } from '../../core/computeEngine.ts';
+import type { AccountState, ProjectState } from '../../state/store.ts';
 import {
   isBranchStep,
   type BranchRecord,
@@ -10,10 +10,10 @@ import {
   type ComputeStep,
   type Mutation,
   type StoredOperation,
-} from '../state/storedRecords.ts';
-import { computesOf } from './branches/branchRecord.ts';
-import { specOf, withState } from './computeRecord.ts';
-import { setCompute } from './usage.ts';
+} from '../../state/storedRecords.ts';
+import { computesOf } from '../records/branchRecord.ts';
+import { specOf, withState } from '../records/computeRecord.ts';
+import { setCompute } from '../records/usage.ts';
 
 export async function perform(
   { step, record }: StoredOperation,

@@ -3,17 +3,17 @@
  * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
  * they have ended. The next start resumes unfinished ones.
  */
-import type { Plan } from '../../api/records/sizes.ts';
-import type { ServiceClock } from '../core/clock.ts';
-import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import type { ProjectState, Store } from '../state/store.ts';
+import type { Plan } from '../../../api/records/sizes.ts';
+import type { ServiceClock } from '../../core/clock.ts';
+import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
+import type { ProjectState, Store } from '../../state/store.ts';
 import {
   isBranchStep,
   isUnfinished,
   type Mutation,
   type OperationRecord,
   type StoredOperation,
-} from '../state/storedRecords.ts';
+} from '../../state/storedRecords.ts';
 import {
   locked,
   newOperation,
@@ -21,7 +21,7 @@ import {
   withStatus,
   type Task,
   unfinishedOperations,
-} from './operationRecord.ts';
+} from '../records/operationRecord.ts';
 import { afterFailure, afterSuccess, perform } from './operationSteps.ts';
 
 /** What the calls of the control plane share. */

@@ -2,12 +2,12 @@
  * Suspends inactive computes (section 3.1). A compute is in use while a client connection is open. The delay counts from
  * the end of the last connection, or from the start of the compute if there was none.
  */
-import { autosuspendSeconds } from '../../api/records/autosuspend.ts';
-import { toTimestamp } from '../core/clock.ts';
-import type { StoredCompute } from '../state/storedRecords.ts';
-import { isBeingCopied } from './branches/branchRecord.ts';
+import { autosuspendSeconds } from '../../../api/records/autosuspend.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import type { StoredCompute } from '../../state/storedRecords.ts';
+import { isBeingCopied } from '../records/branchRecord.ts';
 import { suspendCompute } from './computes.ts';
-import type { Plane } from './operations.ts';
+import type { Plane } from '../operations/operations.ts';
 
 /** Milliseconds between two checks. */
 export const AUTOSUSPEND_INTERVAL = 1_000;

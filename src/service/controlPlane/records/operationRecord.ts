@@ -1,8 +1,8 @@
 /** The records of operations (section 2.6). Pure functions. */
 import { randomUUID } from 'node:crypto';
-import { toTimestamp } from '../core/clock.ts';
-import { HttpError } from '../core/errors.ts';
-import type { ProjectState } from '../state/store.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import { HttpError } from '../../core/errors.ts';
+import type { ProjectState } from '../../state/store.ts';
 import {
   isUnfinished,
   type BranchRecord,
@@ -14,7 +14,7 @@ import {
   type OperationStep,
   type StoredCompute,
   type StoredOperation,
-} from '../state/storedRecords.ts';
+} from '../../state/storedRecords.ts';
 
 /** A step of a call, and the branch or compute that it changes. */
 export interface Task {

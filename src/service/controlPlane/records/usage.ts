@@ -3,14 +3,14 @@
  * size in CU (`cpu_used_sec`). The time since the last write is added when a project is shown. Fractions are stored but
  * not shown.
  */
-import type { AccountState, ProjectState } from '../state/store.ts';
+import type { AccountState, ProjectState } from '../../state/store.ts';
 import type {
   BranchRecord,
   Mutation,
   ComputeRecord,
   ProjectRecord,
   StoredCompute,
-} from '../state/storedRecords.ts';
+} from '../../state/storedRecords.ts';
 
 type Usage = Pick<ProjectRecord, 'cpu_used_sec' | 'active_time'>;
 

@@ -1,7 +1,7 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
 import { toTimestamp } from '../../core/clock.ts';
 import { conflict, notFound, unprocessable } from '../../core/errors.ts';
-import { locked, unfinishedOperations } from '../operationRecord.ts';
+import { locked, unfinishedOperations } from './operationRecord.ts';
 import type { ProjectState } from '../../state/store.ts';
 import {
   CREATION_SOURCE,

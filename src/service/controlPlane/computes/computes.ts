@@ -1,17 +1,17 @@
 /** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
 import { isDeepStrictEqual } from 'node:util';
-import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
-import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { conflict, notFound, unprocessable } from '../core/errors.ts';
-import type { AccountState, ProjectState } from '../state/store.ts';
+import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
+import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
+import { conflict, notFound, unprocessable } from '../../core/errors.ts';
+import type { AccountState, ProjectState } from '../../state/store.ts';
 import type {
   ComputeRecord,
   OperationRecord,
   ComputeStep,
   ProjectRecord,
   StoredCompute,
-} from '../state/storedRecords.ts';
-import { findBranch } from './branches/branchRecord.ts';
+} from '../../state/storedRecords.ts';
+import { findBranch } from '../records/branchRecord.ts';
 import {
   applyPatch,
   newCompute,
@@ -23,11 +23,11 @@ import {
   specOf,
   withState,
   type Allocation,
-} from './computeRecord.ts';
-import { generateId } from './generateId.ts';
-import { computeTask } from './operationRecord.ts';
-import type { Plane } from './operations.ts';
-import { countUsage } from './usage.ts';
+} from '../records/computeRecord.ts';
+import { generateId } from '../records/generateId.ts';
+import { computeTask } from '../records/operationRecord.ts';
+import type { Plane } from '../operations/operations.ts';
+import { countUsage } from '../records/usage.ts';
 
 interface ComputeResult {
   readonly endpoint: ComputeRecord;
