@@ -24,7 +24,7 @@ import { SettingsDocuments } from './ui/settings/settingsDocuments.ts';
 import { hideNotOffered } from './ui/state/contextKey.ts';
 import { lastAccount, rememberAccount } from './ui/state/lastAccount.ts';
 import { refreshWhenVisible } from './ui/state/refreshWhenVisible.ts';
-import { updateContextKeys } from './ui/state/updateContextKeys.ts';
+import { updateContextKeys } from './ui/updateContextKeys.ts';
 import { usesAgents } from './ui/state/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './ui/tree/apiKeysTree.ts';
 import { ComputesTree } from './ui/tree/computesTree.ts';

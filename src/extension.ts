@@ -12,7 +12,7 @@ import { registerDocuments } from './ui/documents.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerAgents } from './ui/agents/register.ts';
 import { rotationRecords, unprotectedRecords } from './ui/state/recoveryRecords.ts';
-import { removeAbandonedPassFiles } from './ui/state/passFiles.ts';
+import { removeAbandonedPassFiles } from './ui/passFiles.ts';
 import { registerSettingsFiles } from './ui/settings/settingsFileSystem.ts';
 import { setViewState } from './ui/state/contextKey.ts';
 import { usesAgents } from './ui/state/usesAgents.ts';

@@ -3,7 +3,12 @@
  * all or to this key, responds with 403, 404 or 405.
  */
 import { branchesPath, branchPath } from './paths.ts';
-import { parseListReply, parseOperations, parseOptionalList, parseRecord } from './records/parseResponse.ts';
+import {
+  parseListReply,
+  parseOperations,
+  parseOptionalList,
+  parseRecord,
+} from './transport/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import type { CallOptions, Http, Method } from './transport/http.ts';

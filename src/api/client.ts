@@ -5,7 +5,7 @@
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { isSameHost, readConnectionUri, type Credentials } from './records/connectionUri.ts';
 import { BranchCalls } from './branchCalls.ts';
-import { ApiError } from './errors.ts';
+import { ApiError } from './transport/errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method } from './transport/http.ts';
 import {
   branchPath,
@@ -24,7 +24,7 @@ import {
   parseOperations,
   parseRecord,
   type ParsedList,
-} from './records/parseResponse.ts';
+} from './transport/parseResponse.ts';
 import * as records from './records/records.ts';
 import type { ComputePatch, ComputeCreation, ProjectCreation } from './records/requests.ts';
 

@@ -1,5 +1,5 @@
 /** Paths of the service's resources. Only checked ids are put into a path. */
-import { ApiError } from './errors.ts';
+import { ApiError } from './transport/errors.ts';
 import { isBranchId, isComputeId, isId } from './records/ids.ts';
 
 /** How many projects one request lists: the public service's maximum. */

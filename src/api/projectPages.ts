@@ -1,8 +1,8 @@
 /** The list of projects, page by page (section 4.2 and the public service). */
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { ApiError } from './errors.ts';
+import { ApiError } from './transport/errors.ts';
 import { isId } from './records/ids.ts';
-import { MAX_RECORDS, parseList, type ParsedList } from './records/parseResponse.ts';
+import { MAX_RECORDS, parseList, type ParsedList } from './transport/parseResponse.ts';
 import { PROJECTS_PER_PAGE } from './paths.ts';
 import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';

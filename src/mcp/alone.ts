@@ -3,7 +3,7 @@
  * what it has created.
  */
 import { Client } from '../api/client.ts';
-import { isOutcomeUnknown } from '../api/errors.ts';
+import { isOutcomeUnknown } from '../api/transport/errors.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
 import type { Fetch } from '../api/transport/request.ts';
 import { Emitter } from '../base/event.ts';
@@ -11,7 +11,7 @@ import { redact } from '../base/redact.ts';
 import { gitRunner } from '../base/runGit.ts';
 import { sanitize } from '../base/sanitize.ts';
 import type { Account } from '../model/account/accounts.ts';
-import { Guards } from '../model/account/guards.ts';
+import { Guards } from '../model/operations/guards.ts';
 import { Session } from '../model/account/session.ts';
 import { AgentBranches } from '../model/agents/agentBranches.ts';
 import type { BridgeCall } from '../model/agents/bridgeMessages.ts';

@@ -3,8 +3,8 @@
  * listeners learn what changed and equal items stay the same objects.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isSameFailure } from '../api/errors.ts';
-import type { UnreadableRecord } from '../api/records/parseResponse.ts';
+import { isSameFailure } from '../api/transport/errors.ts';
+import type { UnreadableRecord } from '../api/transport/parseResponse.ts';
 
 type Items<Id, Item> = ReadonlyMap<Id, Item>;
 

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
+import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { connectModel as connectStores, type ConnectedModel } from '../helpers/connectedModel.ts';
 import type { AccountSize, ComputeState } from './sampleAccount.ts';
 

@@ -5,7 +5,7 @@
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts, type Account } from '../../src/model/account/accounts.ts';
-import { Guards, type Mark } from '../../src/model/account/guards.ts';
+import { Guards, type Mark } from '../../src/model/operations/guards.ts';
 import { AgentBranches } from '../../src/model/agents/agentBranches.ts';
 import { BranchActions } from '../../src/model/operations/branchActions.ts';
 import { ChangeSender, type SendOptions } from '../../src/model/operations/changeSender.ts';

@@ -15,7 +15,7 @@ import http, {
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { FAULTS, type Exchange, type FaultName, type UpstreamReply } from './faultProxyFaults.ts';
 
 export type { FaultName } from './faultProxyFaults.ts';

@@ -1,7 +1,7 @@
 /** Addresses of services that fail before a request can be sent, by the name of the fault. */
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
-import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { FaultProxy, type StubReply } from './faultProxy.ts';
 import { makeCertificate, type CertificateOptions } from './faultProxyCertificate.ts';
 

@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { recordingFile } from '../contract/recordings.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';

@@ -1,4 +1,4 @@
-import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 
 /** The base address of the public service. No test sends anything there. */
 export const PUBLIC_BASE_URL = 'https://console.neon.tech/api/v2' as BaseUrl;

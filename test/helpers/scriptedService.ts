@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/baseUrl.ts';
+import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
 

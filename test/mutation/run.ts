@@ -2,7 +2,7 @@
 // which of them the unit suites catch. A seed picks the same faults again in all lines that haven't changed since.
 //   npm run mutate -- --count 60 --seed 1             random faults
 //   npm run mutate -- --in src/api,src/base           random faults in some of the folders or files
-//   npm run mutate -- --at src/api/errors.ts:42       every fault of one line
+//   npm run mutate -- --at src/api/transport/errors.ts:42       every fault of one line
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { isRejected } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/transport/errors.ts';
 import { RevokedApiKey } from '../../src/api/records/records.ts';
 import { call } from '../helpers/call.ts';
 import { accountFile, startLocalService, temporaryFolder } from '../helpers/localService.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isRejected } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/transport/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import type { ComputeCreation } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { faultOf, isRejected } from '../../src/api/errors.ts';
+import { faultOf, isRejected } from '../../src/api/transport/errors.ts';
 import { call } from '../helpers/call.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';

@@ -1,7 +1,7 @@
 /** The service in the process of the test, with a clock and engine faults that the test controls. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { Compute, Operation } from '../../src/api/records/records.ts';
 import type { ServiceClock } from '../../src/service/core/clock.ts';

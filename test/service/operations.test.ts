@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { isRejected } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/transport/errors.ts';
 import type { Compute, Operation } from '../../src/api/records/records.ts';
 import type { ComputePatch } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';

@@ -1,7 +1,7 @@
 /** The first project of the sample account, for tests that create and change computes. */
 import assert from 'node:assert/strict';
 import type { ComputeOutcome } from '../../src/api/client.ts';
-import { isRejected } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/transport/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../src/api/records/requests.ts';
 import { call } from '../helpers/call.ts';

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import tls from 'node:tls';
-import type { BaseUrl } from '../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError } from '../../src/api/transport/errors.ts';
 import type { HttpOptions, Retry } from '../../src/api/transport/http.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTY_ADDRESSES, testAuthority } from '../helpers/faultProxyAddresses.ts';

@@ -1,5 +1,5 @@
 /** The faults of `network.test.ts` and the expected outcomes. */
-import type { Fault } from '../../src/api/errors.ts';
+import type { Fault } from '../../src/api/transport/errors.ts';
 import type { HttpOptions } from '../../src/api/transport/http.ts';
 import type { FaultyAddressName } from '../helpers/faultProxyAddresses.ts';
 import type { FaultName } from '../helpers/faultProxyFaults.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError } from '../../src/api/transport/errors.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import * as generated from './replies.ts';
 import type { GeneratedReply } from './replies.ts';

@@ -3,7 +3,7 @@
  * a separate clock, and all share the secret store. The service is the real one; a proxy counts what reaches it.
  */
 import assert from 'node:assert/strict';
-import { isRejected } from '../../src/api/errors.ts';
+import { isRejected } from '../../src/api/transport/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
 import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';

@@ -1,6 +1,6 @@
 /** Maps every failure of a call to an {@link ApiError} that names the call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from '../errors.ts';
+import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from './errors.ts';
 import { BodyTooLarge, type RawResponse } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
 

@@ -1,7 +1,7 @@
 /** HTTP with JSON, the API key in a header and retries. Every failure is an {@link ApiError}. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BaseUrl } from '../baseUrl.ts';
-import { ApiError, isNotOffered, statusOf } from '../errors.ts';
+import type { BaseUrl } from './baseUrl.ts';
+import { ApiError, isNotOffered, statusOf } from './errors.ts';
 import { isSendableKey } from '../records/ids.ts';
 import {
   cancelled,

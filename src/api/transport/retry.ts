@@ -1,5 +1,5 @@
 /** Which failed calls are retried, and after what delay. Only calls that are safe to repeat are retried, a few times. */
-import { faultOf, isCertificateCode, type ApiError } from '../errors.ts';
+import { faultOf, isCertificateCode, type ApiError } from './errors.ts';
 
 export interface RetryLimits {
   /** Attempts after the first. A 423 gets more: see `LOCKED`. */

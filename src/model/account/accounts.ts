@@ -2,7 +2,7 @@
  * The stored accounts, each with a base address, a name and an API key. The list, the current account and the keys are only
  * in the secret store, which notifies every window of changes.
  */
-import { baseUrlOrUndefined, type BaseUrl } from '../../api/baseUrl.ts';
+import { baseUrlOrUndefined, type BaseUrl } from '../../api/transport/baseUrl.ts';
 import { isApiKeyId, isId } from '../../api/records/ids.ts';
 import type { CreatedApiKey } from '../../api/records/records.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';

@@ -1,6 +1,6 @@
 /** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
 import type { CallOptions, KeyKind } from '../../api/client.ts';
-import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
+import { isOutcomeUnknown, isRejected } from '../../api/transport/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';

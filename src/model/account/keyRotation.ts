@@ -3,7 +3,7 @@
  * of them is gone, a recovery record names both, so that the next window can report an interrupted rotation.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
-import { isOutcomeUnknown, isRejected } from '../../api/errors.ts';
+import { isOutcomeUnknown, isRejected } from '../../api/transport/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import type { Accounts } from './accounts.ts';
 import type { AccountConnection, OpenClient } from './accountConnection.ts';

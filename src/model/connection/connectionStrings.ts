@@ -1,5 +1,5 @@
 /** Connection strings and hosts as users paste them into their programs. */
-import { isLoopback } from '../../api/baseUrl.ts';
+import { isLoopback } from '../../api/transport/baseUrl.ts';
 import type { Credentials } from '../../api/records/connectionUri.ts';
 import type { Compute } from '../../api/records/records.ts';
 

@@ -1,5 +1,5 @@
 /** The URL of a database, in a form that users have in their files. */
-import { isLoopback } from '../../api/baseUrl.ts';
+import { isLoopback } from '../../api/transport/baseUrl.ts';
 import { splitHost } from './connectionStrings.ts';
 
 export interface DatabaseUrl {

@@ -2,7 +2,7 @@
  * The branches of each project that was shown. The specification doesn't promise them, so no method rejects, and if the
  * service doesn't offer them (to this key), a connection doesn't request them again.
  */
-import { isNotOffered, isRejected } from '../../api/errors.ts';
+import { isNotOffered, isRejected } from '../../api/transport/errors.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { Session } from '../account/session.ts';
 import type { ListDiff } from '../remoteList.ts';

@@ -3,7 +3,7 @@
  * After a switch to another account it is empty; after a change of the key it keeps the loaded data.
  */
 import type { ProjectPage } from '../../api/client.ts';
-import { isRejected } from '../../api/errors.ts';
+import { isRejected } from '../../api/transport/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';

@@ -1,7 +1,7 @@
 /** The projects of the account. The first load shows each page at once; a refresh shows all pages together. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ProjectPage } from '../../api/client.ts';
-import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
+import type { UnreadableRecord } from '../../api/transport/parseResponse.ts';
 import type { Project } from '../../api/records/records.ts';
 import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
 import type { InventoryEvent } from './nodes.ts';

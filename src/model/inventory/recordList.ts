@@ -1,5 +1,5 @@
 /** The computes or branches of a project. A reply with an unchanged body isn't parsed again. */
-import type { ListReply } from '../../api/records/parseResponse.ts';
+import type { ListReply } from '../../api/transport/parseResponse.ts';
 import { RemoteList, type FetchedList, type ListDiff } from '../remoteList.ts';
 import type { InventoryEvent } from './nodes.ts';
 

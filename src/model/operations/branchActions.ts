@@ -1,6 +1,6 @@
 /** The calls that change branches and projects: see `ChangeSender`. */
 import type { ResetPassword } from '../../api/client.ts';
-import { isNotOffered, isPermanentRejection, isRejected } from '../../api/errors.ts';
+import { isNotOffered, isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import type { Branch, Project } from '../../api/records/records.ts';
 import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import { NotOfferedError, ProtectionLostError } from '../changeErrors.ts';

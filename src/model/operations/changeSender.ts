@@ -3,7 +3,7 @@
  * once and follows its operations. If the reply is lost, reloads the lists, which show whether the change was made.
  */
 import type { CallOptions, Client } from '../../api/client.ts';
-import { isCancelled, isNotOffered, isOutcomeUnknown, isRejected } from '../../api/errors.ts';
+import { isCancelled, isNotOffered, isOutcomeUnknown, isRejected } from '../../api/transport/errors.ts';
 import type { Branch, Compute, Operation, Project } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';

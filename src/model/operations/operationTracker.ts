@@ -3,7 +3,7 @@
  * project, and the branches if one is changing. Once the compute or branch has settled, its operations are requested too, if
  * the service offers that. Pending changes survive a reload of the window. Without any, nothing is requested.
  */
-import { faultOf, isRejected, retryAfterOf } from '../../api/errors.ts';
+import { faultOf, isRejected, retryAfterOf } from '../../api/transport/errors.ts';
 import { isOperationId } from '../../api/records/ids.ts';
 import {
   hasFailed,

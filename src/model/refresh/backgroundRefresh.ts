@@ -4,7 +4,7 @@
  * slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
  * two minutes. So is every expanded project of a local service, without a time limit.
  */
-import { isPermanentRejection, isRejected, retryAfterOf } from '../../api/errors.ts';
+import { isPermanentRejection, isRejected, retryAfterOf } from '../../api/transport/errors.ts';
 import { PROJECTS_PER_PAGE } from '../../api/paths.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';

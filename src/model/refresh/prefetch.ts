@@ -2,7 +2,7 @@
  * Loads computes for the editor, which may be used before the sidebar is opened. Each project's computes are requested once; in a
  * large account, only those of the first projects. Picking another project loads its computes.
  */
-import { isCancelled, isRejected } from '../../api/errors.ts';
+import { isCancelled, isRejected } from '../../api/transport/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 

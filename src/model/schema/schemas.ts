@@ -1,7 +1,7 @@
 /** The schemas of databases as text. Each is cached while a document shows it. */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { CallOptions } from '../../api/client.ts';
-import { isNotOffered } from '../../api/errors.ts';
+import { isNotOffered } from '../../api/transport/errors.ts';
 import { Emitter } from '../../base/event.ts';
 import { accountId, type Account } from '../account/accounts.ts';
 import type { Session } from '../account/session.ts';

@@ -1,5 +1,5 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
-import { isPermanentRejection, isRejected } from '../../api/errors.ts';
+import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { accountId } from '../account/accounts.ts';
 import { connectionString, pooledHost } from '../connection/connectionStrings.ts';

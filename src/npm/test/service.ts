@@ -1,7 +1,7 @@
 /** The local service of a folder, in its `.hosted-postgres`. It is started if needed, and ends soon after its last lease. */
 import path from 'node:path';
 import { createFileSync } from '../../base/replaceFile.ts';
-import { baseUrlOrUndefined, isLoopback } from '../../api/baseUrl.ts';
+import { baseUrlOrUndefined, isLoopback } from '../../api/transport/baseUrl.ts';
 import { joinOrStart } from '../../ui/localService/localServiceProcess.ts';
 import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';

@@ -5,7 +5,7 @@
 import { l10n } from 'vscode';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { Guards } from '../../model/account/guards.ts';
+import type { Guards } from '../../model/operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../../model/agents/tools/toolCall.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../notifications/approval.ts';

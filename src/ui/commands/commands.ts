@@ -1,6 +1,6 @@
 /** The handler of each command in package.json, and the only place that catches their errors. */
 import { l10n } from 'vscode';
-import { isCancelled } from '../../api/errors.ts';
+import { isCancelled } from '../../api/transport/errors.ts';
 import { asApiKeyNode, asComputeNode } from '../../model/inventory/nodes.ts';
 import { showFailure } from '../notifications/notify.ts';
 import * as account from './account/account.ts';

@@ -1,7 +1,7 @@
 /** The local service: one process for all windows, joined or started on demand. */
 import { randomBytes } from 'node:crypto';
 import type { Fetch } from '../../api/transport/request.ts';
-import type { BaseUrl } from '../../api/baseUrl.ts';
+import type { BaseUrl } from '../../api/transport/baseUrl.ts';
 import { systemClock } from '../../base/clock.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';

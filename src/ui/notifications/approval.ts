@@ -4,7 +4,7 @@
  */
 import { l10n } from 'vscode';
 import type { AccountConnection } from '../../model/account/accountConnection.ts';
-import type { GuardTarget, Guards } from '../../model/account/guards.ts';
+import type { GuardTarget, Guards } from '../../model/operations/guards.ts';
 import { ReadOnlyError } from '../text/errorMessage.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import { window } from '../window.ts';

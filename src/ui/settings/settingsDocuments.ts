@@ -18,7 +18,7 @@ import {
   type TextDocument,
   type Uri,
 } from 'vscode';
-import { isRejected } from '../../api/errors.ts';
+import { isRejected } from '../../api/transport/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { systemClock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
-import { baseUrlOrUndefined } from '../../api/baseUrl.ts';
+import { baseUrlOrUndefined } from '../../api/transport/baseUrl.ts';
 import type { Account } from '../../model/account/accounts.ts';
-import type { Mark } from '../../model/account/guards.ts';
+import type { Mark } from '../../model/operations/guards.ts';
 import { sanitize } from '../../base/sanitize.ts';
 
 /** `name (host/path)`, or the address alone for an account without a name. */

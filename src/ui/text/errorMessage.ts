@@ -6,7 +6,7 @@ import {
   isOutcomeUnknown,
   POSTGRES_MISSING,
   type Fault,
-} from '../../api/errors.ts';
+} from '../../api/transport/errors.ts';
 import {
   AccountSwitchedError,
   ConnectionClosedError,

@@ -1,6 +1,6 @@
 /** The status bar's texts about the branch of an env file. */
 import { l10n } from 'vscode';
-import type { Mark } from '../../model/account/guards.ts';
+import type { Mark } from '../../model/operations/guards.ts';
 import type { AskReason, Decision, KeepReason, StopReason } from '../../model/workBranch/decide.ts';
 import type { Pause } from '../../model/workBranch/gitState.ts';
 import type { KnownBranch } from '../../model/workBranch/knownHosts.ts';

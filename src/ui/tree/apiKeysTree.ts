@@ -6,7 +6,7 @@ import type { ApiKeyList } from '../../model/account/apiKeyList.ts';
 import { explainError } from '../text/errorMessage.ts';
 import type { Tree } from './lazyTreeView.ts';
 import { setViewMessage } from '../window.ts';
-import { isRejected } from '../../api/errors.ts';
+import { isRejected } from '../../api/transport/errors.ts';
 import type { ApiKeyNode } from '../../model/inventory/nodes.ts';
 import { formatDate, ago } from '../text/timeText.ts';
 import { markdownTable } from '../text/markdown.ts';

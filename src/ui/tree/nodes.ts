@@ -1,6 +1,6 @@
 /** The nodes of the Computes view: ids, parents and children. */
-import { isRejected } from '../../api/errors.ts';
-import type { UnreadableRecord } from '../../api/records/parseResponse.ts';
+import { isRejected } from '../../api/transport/errors.ts';
+import type { UnreadableRecord } from '../../api/transport/parseResponse.ts';
 import { branchIdsOf } from '../../model/inventory/branchStatus.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import {

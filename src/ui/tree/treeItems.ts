@@ -24,7 +24,7 @@ import { explainError } from '../text/errorMessage.ts';
 import { markdownTable } from '../text/markdown.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
-import { MARKS, type Mark } from '../../model/account/guards.ts';
+import { MARKS, type Mark } from '../../model/operations/guards.ts';
 import { markText } from '../text/accountLabel.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {

@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { accountId } from '../../model/account/accounts.ts';
-import type { Guards } from '../../model/account/guards.ts';
+import type { Guards } from '../../model/operations/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { BranchActions } from '../../model/operations/branchActions.ts';
 import { isSameBranch } from '../../model/workBranch/branchMap.ts';

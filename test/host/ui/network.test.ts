@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { BaseUrl } from '../../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../../src/api/transport/baseUrl.ts';
 import { FaultProxy, type StubReply } from '../../helpers/faultProxy.ts';
 import { testAuthority } from '../../helpers/faultProxyAddresses.ts';
 import { makeCertificate } from '../../helpers/faultProxyCertificate.ts';

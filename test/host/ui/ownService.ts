@@ -1,7 +1,7 @@
 /** The local service that the extension has started, found by the file it writes, like a second window does. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { BaseUrl } from '../../../src/api/baseUrl.ts';
+import type { BaseUrl } from '../../../src/api/transport/baseUrl.ts';
 import { isAlive } from '../../../src/base/processIdentity.ts';
 import { until } from '../../workbench/until.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { baseUrlOrUndefined, isLoopback, parseBaseUrl } from '../../../src/api/baseUrl.ts';
+import { baseUrlOrUndefined, isLoopback, parseBaseUrl } from '../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../helpers/publicBaseUrl.ts';
 import { assertLinear } from '../../helpers/assertLinear.ts';
 

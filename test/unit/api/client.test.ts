@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../../src/api/client.ts';
-import { ApiError, faultOf, isRejected } from '../../../src/api/errors.ts';
+import { ApiError, faultOf, isRejected } from '../../../src/api/transport/errors.ts';
 import { KEY, withService } from './stubService.ts';
 
 const UUID = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
-import { baseUrlOrUndefined } from '../../../src/api/baseUrl.ts';
+import { baseUrlOrUndefined } from '../../../src/api/transport/baseUrl.ts';
 import {
   isLeaseProof,
   LEASE_PROOF_HEADER,

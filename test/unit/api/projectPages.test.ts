@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PUBLIC_BASE_URL } from '../../helpers/publicBaseUrl.ts';
 import { Client, type ProjectPage } from '../../../src/api/client.ts';
-import { isCancelled, isRejected } from '../../../src/api/errors.ts';
+import { isCancelled, isRejected } from '../../../src/api/transport/errors.ts';
 import { PROJECTS_PER_PAGE } from '../../../src/api/paths.ts';
 import type { StubReply, StubRequest } from '../../helpers/faultProxy.ts';
 import { KEY, withService } from './stubService.ts';

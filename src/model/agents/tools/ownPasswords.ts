@@ -2,7 +2,7 @@
  * A new branch has the passwords of its parent, and so has one that was reset. Whoever gets one could log in to the parent. So
  * roles of an agent's branch get new passwords before the agent gets one.
  */
-import { isRejected } from '../../../api/errors.ts';
+import { isRejected } from '../../../api/transport/errors.ts';
 import { canLogIn } from '../../connection/connectionDefaults.ts';
 import type { BranchRef } from '../../workBranch/branchMap.ts';
 import { changeBranch } from './branchChange.ts';

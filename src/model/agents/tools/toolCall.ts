@@ -1,7 +1,7 @@
 /** What each tool receives. */
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { RunGit } from '../../../base/runGit.ts';
-import type { Guards, GuardTarget } from '../../account/guards.ts';
+import type { Guards, GuardTarget } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { AgentBranches } from '../agentBranches.ts';
 import type { SizeFields } from '../../inventory/computeStatus.ts';

@@ -1,5 +1,5 @@
 /** Creates and changes the record of a compute, and checks the rules of sections 1, 2.7, 4.3 and 8. Pure functions. */
-import { POSTGRES_MISSING } from '../../../api/errors.ts';
+import { POSTGRES_MISSING } from '../../../api/transport/errors.ts';
 import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
 import {
   COMPUTE_SIZES,

@@ -1,7 +1,7 @@
 /** The questions of Connect…: the service, the account and its key. Checks the key with the service. */
 import { env, l10n, ThemeIcon, Uri } from 'vscode';
-import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/baseUrl.ts';
-import { isCancelled } from '../../../api/errors.ts';
+import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/transport/baseUrl.ts';
+import { isCancelled } from '../../../api/transport/errors.ts';
 import { isId, isSendableKey } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
 import { sanitize } from '../../../base/sanitize.ts';

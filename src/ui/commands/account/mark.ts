@@ -1,7 +1,7 @@
 /** Marks the account or a project as production or read-only, in the user's settings. */
 import { l10n } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
-import type { Mark } from '../../../model/account/guards.ts';
+import type { Mark } from '../../../model/operations/guards.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
 import { accountLabel } from '../../text/accountLabel.ts';

@@ -1,6 +1,6 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
 import { l10n } from 'vscode';
-import { isRejected } from '../../../api/errors.ts';
+import { isRejected } from '../../../api/transport/errors.ts';
 import type { ApiKeyList } from '../../../model/account/apiKeyList.ts';
 import type { Account } from '../../../model/account/accounts.ts';
 import { asApiKeyNode } from '../../../model/inventory/nodes.ts';

@@ -1,6 +1,6 @@
 /** Loads what a question needs, and shows or copies a result. */
 import { env, ProgressLocation } from 'vscode';
-import { isPermanentRejection } from '../../../api/errors.ts';
+import { isPermanentRejection } from '../../../api/transport/errors.ts';
 import { announce } from '../../notifications/announce.ts';
 import { window } from '../../window.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as z from 'zod/mini';
-import { ApiError } from '../../../../src/api/errors.ts';
+import { ApiError } from '../../../../src/api/transport/errors.ts';
 import type { Reply } from '../../../../src/api/transport/http.ts';
-import { parseList, parseRecord } from '../../../../src/api/records/parseResponse.ts';
+import { parseList, parseRecord } from '../../../../src/api/transport/parseResponse.ts';
 
 const Thing = z.object({ id: z.string(), size: z.optional(z.number()) });
 const reply = (json: unknown, method = 'GET'): Reply => ({

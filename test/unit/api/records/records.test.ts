@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type * as z from 'zod/mini';
-import { parseRecord } from '../../../../src/api/records/parseResponse.ts';
+import { parseRecord } from '../../../../src/api/transport/parseResponse.ts';
 import {
   ApiKey,
   Compute,

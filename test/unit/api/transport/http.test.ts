@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { inspect } from 'node:util';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
-import { faultOf } from '../../../../src/api/errors.ts';
+import { faultOf } from '../../../../src/api/transport/errors.ts';
 import { Http, type Retry } from '../../../../src/api/transport/http.ts';
 import type { Fetch } from '../../../../src/api/transport/request.ts';
 import { errorOf, httpWith, KEY, stubFetch, timers } from './stubFetch.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ApiError, type Fault } from '../../../../src/api/errors.ts';
+import { ApiError, type Fault } from '../../../../src/api/transport/errors.ts';
 import { parseRetryAfter, retryDelay } from '../../../../src/api/transport/retry.ts';
 
 const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';

@@ -1,7 +1,7 @@
 /** The client's HTTP with a fetch that returns prepared responses. */
 import assert from 'node:assert/strict';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
-import { ApiError } from '../../../../src/api/errors.ts';
+import { ApiError } from '../../../../src/api/transport/errors.ts';
 import { Http, type HttpOptions } from '../../../../src/api/transport/http.ts';
 import type { Fetch } from '../../../../src/api/transport/request.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
+import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
-import { Guards, type Marks } from '../../../../src/model/account/guards.ts';
+import { Guards, type Marks } from '../../../../src/model/operations/guards.ts';
 import type { Inventory } from '../../../../src/model/inventory/inventory.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { baseUrlOrUndefined } from '../../../../src/api/baseUrl.ts';
+import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { LastCompute } from '../../../../src/model/inventory/lastCompute.ts';
 import { isWithin, type ComputeNode } from '../../../../src/model/inventory/nodes.ts';

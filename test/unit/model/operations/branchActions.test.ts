@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isCancelled } from '../../../../src/api/errors.ts';
+import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { BranchNode } from '../../../../src/model/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/model/operations/branchActions.ts';
 import type { EndReport } from '../../../../src/model/operations/pendingChange.ts';

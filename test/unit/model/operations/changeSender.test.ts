@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isCancelled } from '../../../../src/api/errors.ts';
+import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statusOf } from '../../../../src/api/errors.ts';
+import { statusOf } from '../../../../src/api/transport/errors.ts';
 import { BackgroundRefresh } from '../../../../src/model/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../src/model/refresh/requestBudget.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';

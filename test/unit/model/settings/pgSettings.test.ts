@@ -8,7 +8,7 @@ import {
   settingsUri,
   settingsOwner,
 } from '../../../../src/model/settings/pgSettings.ts';
-import { parseBaseUrl } from '../../../../src/api/baseUrl.ts';
+import { parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 
 describe('parseSettings', () => {

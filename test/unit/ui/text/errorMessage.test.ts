@@ -1,10 +1,10 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { ApiError, type Fault } from '../../../../src/api/errors.ts';
+import { ApiError, type Fault } from '../../../../src/api/transport/errors.ts';
 import { ConnectionClosedError, ProtectionLostError } from '../../../../src/model/changeErrors.ts';
 
 const { explainError } = await import('../../../../src/ui/text/errorMessage.ts');
-const { failedState } = await import('../../../../src/ui/state/updateContextKeys.ts');
+const { failedState } = await import('../../../../src/ui/updateContextKeys.ts');
 
 const rejected = (status: number): Fault => ({
   kind: 'rejected',

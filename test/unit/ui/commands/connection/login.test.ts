@@ -1,6 +1,6 @@
 import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
+import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
 import type { AccountConnection } from '../../../../../src/model/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import type { Config } from '../../../../../src/ui/state/config.ts';

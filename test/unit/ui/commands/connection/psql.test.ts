@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { POSTGRES_MISSING } from '../../../../../src/api/errors.ts';
+import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
 import { findProgram } from '../../../../../src/base/findProgram.ts';
 import { ConnectionDefaults } from '../../../../../src/model/connection/connectionDefaults.ts';
 import { LastCompute } from '../../../../../src/model/inventory/lastCompute.ts';

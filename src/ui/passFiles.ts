@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { window as vscodeWindow, type Terminal, type TerminalOptions, type Uri } from 'vscode';
-import type { Disposable } from '../../base/disposable.ts';
-import { isAlive } from '../../base/processIdentity.ts';
-import { window } from '../window.ts';
+import type { Disposable } from '../base/disposable.ts';
+import { isAlive } from '../base/processIdentity.ts';
+import { window } from './window.ts';
 
 /** The name contains the id of the process that created the folder. */
 const FOLDER = /^psql-(\d+)-/;

@@ -1,8 +1,8 @@
 /** The marks that the user gave to accounts and projects, and how they restrict changes. */
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { AccountConnection } from './accountConnection.ts';
-import type { Session } from './session.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { Session } from '../account/session.ts';
 
 /** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
 export const MARKS = ['production', 'readOnly'] as const;

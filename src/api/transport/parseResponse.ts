@@ -4,9 +4,9 @@
  */
 import type * as z from 'zod/mini';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { ApiError } from '../errors.ts';
-import type { Reply } from '../transport/http.ts';
-import { Operation } from './records.ts';
+import { ApiError } from './errors.ts';
+import type { Reply } from './http.ts';
+import { Operation } from '../records/records.ts';
 
 /** A record that isn't as specified: its id, if it has one, and its first invalid field. */
 export interface UnreadableRecord {

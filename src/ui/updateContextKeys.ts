@@ -1,11 +1,11 @@
-import { faultOf, isCertificateCode } from '../../api/errors.ts';
-import { DisposableStore, type Disposable } from '../../base/disposable.ts';
-import type { Session } from '../../model/account/session.ts';
-import type { BranchLists } from '../../model/inventory/branchLists.ts';
-import type { Inventory } from '../../model/inventory/inventory.ts';
-import { LocalServiceError } from '../../api/localServiceLease.ts';
-import { explainError, isUnknownAddress } from '../text/errorMessage.ts';
-import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './contextKey.ts';
+import { faultOf, isCertificateCode } from '../api/transport/errors.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import type { Session } from '../model/account/session.ts';
+import type { BranchLists } from '../model/inventory/branchLists.ts';
+import type { Inventory } from '../model/inventory/inventory.ts';
+import { LocalServiceError } from '../api/localServiceLease.ts';
+import { explainError, isUnknownAddress } from './text/errorMessage.ts';
+import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './state/contextKey.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
 export function updateContextKeys(
