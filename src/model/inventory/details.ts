@@ -2,7 +2,6 @@
 import type { ApiKeyList } from '../account/apiKeyList.ts';
 import type { Session } from '../account/session.ts';
 import { AccountSwitchedError } from '../changeErrors.ts';
-import type { OperationTracker } from '../operations/operationTracker.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { DETAILS_SCHEME } from './detailsScheme.ts';
 import type { Inventory } from './inventory.ts';
@@ -23,7 +22,10 @@ export interface DetailsDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly apiKeys: ApiKeyList;
-  readonly tracker: OperationTracker;
+  /** Changes of any kind, with the ids of what they change. */
+  readonly tracker: {
+    readonly pending: readonly { readonly operations: readonly { readonly id: string }[] }[];
+  };
 }
 
 export const asDetailsNode = (value: unknown): DetailsNode | undefined =>

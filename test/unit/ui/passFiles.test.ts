@@ -1,10 +1,10 @@
-import { fakeTerminals } from '../../../helpers/vscodeValues.ts';
+import { fakeTerminals } from '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { temporaryFolder } from '../../../helpers/localService.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
 
-const { PassFiles, removeAbandonedPassFiles } = await import('../../../../src/ui/passFiles.ts');
+const { PassFiles, removeAbandonedPassFiles } = await import('../../../src/ui/passFiles.ts');
 
 /** No process can have it: the highest one on Linux is 4194304. */
 const NO_PID = 4_194_305;

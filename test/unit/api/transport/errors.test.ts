@@ -11,7 +11,7 @@ import {
   POSTGRES_MISSING,
   retryAfterOf,
   type Fault,
-} from '../../../src/api/transport/errors.ts';
+} from '../../../../src/api/transport/errors.ts';
 
 const rejected = (status: number, retryAfter?: number): Fault => ({
   kind: 'rejected',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { baseUrlOrUndefined, isLoopback, parseBaseUrl } from '../../../src/api/transport/baseUrl.ts';
-import { PUBLIC_BASE_URL } from '../../helpers/publicBaseUrl.ts';
-import { assertLinear } from '../../helpers/assertLinear.ts';
+import { baseUrlOrUndefined, isLoopback, parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
+import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 describe('parseBaseUrl', () => {
   const good = [
