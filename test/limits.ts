@@ -16,6 +16,8 @@ const slowness = Number((process.env['TEST_SLOWNESS'] ??= String(measureSlowness
 export const WAIT_LIMIT = Math.ceil(2 * MINUTE * slowness);
 /** For one test or hook, and for a program that a test starts. */
 export const TEST_LIMIT = Math.ceil(10 * MINUTE * slowness);
+/** Short for a limit of the product that a test sees exceeded, and long for what must not exceed it. */
+export const SHORT_LIMIT = 200 * slowness;
 /** For one step of `npm test`. */
 export const STEP_LIMIT = Math.ceil(60 * MINUTE * slowness);
 

@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import { listen } from '../../src/service/http/server.ts';
 import { call, type Call } from '../helpers/call.ts';
 import { useQuietService } from './useQuietService.ts';
+import { SHORT_LIMIT } from '../limits.ts';
 
 const COMPUTES = '/projects/shiny-wind-028834/endpoints';
 const COMPUTE = `${COMPUTES}/ep-little-smoke-851426`;
@@ -151,7 +152,11 @@ describe('Requests', () => {
 });
 
 describe('The HTTP server', () => {
-  const limits = { headersTimeout: 50, requestTimeout: 100, keepAliveTimeout: 50 };
+  const limits = {
+    headersTimeout: SHORT_LIMIT,
+    requestTimeout: 2 * SHORT_LIMIT,
+    keepAliveTimeout: SHORT_LIMIT,
+  };
 
   it('disconnects clients that are slow or idle, but none that waits for its reply', async () => {
     const { promise: othersEnded, resolve: endOthers } = Promise.withResolvers<void>();
