@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { hasPending } from './model/operations/pendingChange.ts';
 import { hasKnownHosts } from './model/workBranch/hasKnownHosts.ts';
-import { registerCommands } from './ui/commands/register.ts';
+import { registerCommands } from './ui/commandTable/register.ts';
 import { registerDocuments } from './ui/documents.ts';
 import { registerProviders } from './ui/editor/providers.ts';
 import { registerAgents } from './ui/agents/register.ts';

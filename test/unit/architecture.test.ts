@@ -229,8 +229,8 @@ describe('The extension', () => {
       return loaded;
     };
     const first = loadedBy('src/extension.ts');
-    assert.ok(first.has('src/ui/commands/register.ts'));
-    assert.ok(!first.has('src/model/account/session.ts') && !first.has('src/ui/commands/commands.ts'));
+    assert.ok(first.has('src/ui/commandTable/register.ts'));
+    assert.ok(!first.has('src/model/account/session.ts') && !first.has('src/ui/commandTable/commands.ts'));
     const later = loadedBy('src/app.ts');
     assert.ok(later.has('src/model/inventory/inventory.ts'));
     assert.ok(!later.has('src/api/transport/http.ts'));

@@ -11,7 +11,7 @@ import lock from '../../package-lock.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 import texts from '../../package.nls.json' with { type: 'json' };
 
-const { COMMANDS } = await import('../../src/ui/commands/commands.ts');
+const { COMMANDS } = await import('../../src/ui/commandTable/commands.ts');
 
 const { commands, views, viewsWelcome, configuration, keybindings, languageModelTools } =
   manifest.contributes;

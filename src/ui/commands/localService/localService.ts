@@ -6,7 +6,7 @@ import { window } from '../../window.ts';
 import type { Command } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
-import { refreshAll } from '../view.ts';
+import { refreshAll } from '../view/view.ts';
 
 /** Starts the local service and connects to it. */
 export const start: Command = async (context, _argument, run) => {

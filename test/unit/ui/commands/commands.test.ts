@@ -5,7 +5,7 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 import type { CommandContext } from '../../../../src/ui/commands/context.ts';
 
-const { runCommand } = await import('../../../../src/ui/commands/commands.ts');
+const { runCommand } = await import('../../../../src/ui/commandTable/commands.ts');
 
 describe('A keybinding', () => {
   let model: ScriptedModel;

@@ -1,14 +1,14 @@
 /** Refresh, find and reveal rows of the Computes view, their order, and the list of pending operations. */
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
-import { asDetailsNode, detailsUri } from '../../model/inventory/details.ts';
-import { asBranchNode, asProjectNode } from '../../model/inventory/nodes.ts';
-import { operationsText, pendingText } from '../text/changeText.ts';
-import { window } from '../window.ts';
-import type { Command, CommandContext } from './context.ts';
-import { copyText } from './input/dialogs.ts';
-import { askInSteps, singleStep } from './input/multiStepInput.ts';
-import { askForCompute, pickCompute } from './input/pickers.ts';
-import { pickOne } from './input/quickInput.ts';
+import { asDetailsNode, detailsUri } from '../../../model/inventory/details.ts';
+import { asBranchNode, asProjectNode } from '../../../model/inventory/nodes.ts';
+import { operationsText, pendingText } from '../../text/changeText.ts';
+import { window } from '../../window.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { copyText } from '../input/dialogs.ts';
+import { askInSteps, singleStep } from '../input/multiStepInput.ts';
+import { askForCompute, pickCompute } from '../input/pickers.ts';
+import { pickOne } from '../input/quickInput.ts';
 
 /** Refreshes everything visible, or one project. */
 export const refresh: Command = async (context, argument, run) => {

@@ -3,36 +3,44 @@ import { l10n } from 'vscode';
 import { isCancelled } from '../../api/transport/errors.ts';
 import { asApiKeyNode, asComputeNode } from '../../model/inventory/nodes.ts';
 import { showFailure } from '../notifications/notify.ts';
-import * as account from './account/account.ts';
-import * as localService from './localService/localService.ts';
-import { deleteAgentBranches } from './agents/agents.ts';
-import { copyConfiguration } from './agents/copyConfiguration.ts';
-import { copyInstructions } from './agents/copyInstructions.ts';
-import { markAccount, markProject } from './account/mark.ts';
-import * as apiKey from './apiKey/apiKey.ts';
-import { rotate } from './apiKey/rotateKey.ts';
-import * as branch from './branch/branch.ts';
-import { create as createBranch } from './branch/createBranch.ts';
-import { changeExpiry } from './branch/expiry.ts';
-import * as schema from './branch/schema.ts';
-import * as compute from './compute/compute.ts';
-import { create as createCompute } from './compute/createCompute.ts';
-import { edit } from './compute/editCompute.ts';
-import { copyId, find, refresh, showDetails, showIdsFirst, showNamesFirst, showOperations } from './view.ts';
-import { addService } from './connection/addService.ts';
-import { copyAs, copyConnectionString } from './connection/connectionString.ts';
-import { copyHost, insertHost } from './connection/host.ts';
-import * as inputs from './connection/inputs.ts';
-import { openIn } from './connection/openIn.ts';
-import { openPsql } from './connection/psql.ts';
-import { writeEnv } from './connection/writeEnv.ts';
-import type { Command, CommandContext, Run } from './context.ts';
-import * as project from './project/project.ts';
-import { resetPassword } from './branch/resetPassword.ts';
-import { createForGitBranch } from './workBranch/createForGitBranch.ts';
-import { chooseBranch, follow, stopFollowing } from './workBranch/follow.ts';
-import { showWorkBranch } from './workBranch/showWorkBranch.ts';
-import { tidyUp } from './workBranch/tidyUp.ts';
+import * as account from '../commands/account/account.ts';
+import * as localService from '../commands/localService/localService.ts';
+import { deleteAgentBranches } from '../commands/agents/agents.ts';
+import { copyConfiguration } from '../commands/agents/copyConfiguration.ts';
+import { copyInstructions } from '../commands/agents/copyInstructions.ts';
+import { markAccount, markProject } from '../commands/account/mark.ts';
+import * as apiKey from '../commands/apiKey/apiKey.ts';
+import { rotate } from '../commands/apiKey/rotateKey.ts';
+import * as branch from '../commands/branch/branch.ts';
+import { create as createBranch } from '../commands/branch/createBranch.ts';
+import { changeExpiry } from '../commands/branch/expiry.ts';
+import * as schema from '../commands/branch/schema.ts';
+import * as compute from '../commands/compute/compute.ts';
+import { create as createCompute } from '../commands/compute/createCompute.ts';
+import { edit } from '../commands/compute/editCompute.ts';
+import {
+  copyId,
+  find,
+  refresh,
+  showDetails,
+  showIdsFirst,
+  showNamesFirst,
+  showOperations,
+} from '../commands/view/view.ts';
+import { addService } from '../commands/connection/addService.ts';
+import { copyAs, copyConnectionString } from '../commands/connection/connectionString.ts';
+import { copyHost, insertHost } from '../commands/connection/host.ts';
+import * as inputs from '../commands/connection/inputs.ts';
+import { openIn } from '../commands/connection/openIn.ts';
+import { openPsql } from '../commands/connection/psql.ts';
+import { writeEnv } from '../commands/connection/writeEnv.ts';
+import type { Command, CommandContext, Run } from '../commands/context.ts';
+import * as project from '../commands/project/project.ts';
+import { resetPassword } from '../commands/branch/resetPassword.ts';
+import { createForGitBranch } from '../commands/workBranch/createForGitBranch.ts';
+import { chooseBranch, follow, stopFollowing } from '../commands/workBranch/follow.ts';
+import { showWorkBranch } from '../commands/workBranch/showWorkBranch.ts';
+import { tidyUp } from '../commands/workBranch/tidyUp.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'hostedPostgres.account.connect': account.connect,
