@@ -50,23 +50,26 @@ export function isRunningSync({ pid, startedAt, uniqueId }: ProcessIdentity): bo
   return isAlive(pid) && matches(pid, startTime(pid), startedAt);
 }
 
-/** Like `isRunningSync`, but doesn't block while another program reads the start time, which takes a second on Windows. */
-export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
+/**
+ * Like `isRunningSync`, but doesn't block while another program reads the start time, which takes a second on Windows.
+ * @param maxTime milliseconds until that program is ended
+ */
+export async function isRunning(identity: ProcessIdentity, maxTime?: number): Promise<boolean> {
   const { pid, startedAt, uniqueId } = identity;
   if (uniqueId !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
   const [command, args] = startTimeCommand(pid);
-  const read = promisify(execFile)(command, args, startTimeOptions());
+  const read = promisify(execFile)(command, args, startTimeOptions(maxTime));
   const actual = await read.then(({ stdout }) => parseEpochSeconds(stdout)).catch(() => undefined);
   return matches(pid, actual, startedAt);
 }
 
 /**
- * On Windows, PowerShell may be forbidden or too slow to read a start time. If so, a process of this user counts as the
- * same one: two services on the same data would be worse than none.
+ * Another program, which reads a start time except on Linux, may be forbidden or too slow. If so, a process of this user
+ * counts as the same one: two services on the same data would be worse than none.
  */
 function matches(pid: number, actual: number | undefined, startedAt: number): boolean {
-  if (actual === undefined) return process.platform === 'win32' && canSignal(pid);
+  if (actual === undefined) return process.platform !== 'linux' && canSignal(pid);
   return Math.abs(actual - startedAt) <= TOLERANCE_SECONDS;
 }
 
@@ -141,8 +144,8 @@ function hasArgument(pid: number, argument: string): boolean {
 }
 
 /** A function, because the service removes its API key from the environment only after its modules are loaded. */
-const startTimeOptions = () =>
-  ({ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, timeout: 15_000, windowsHide: true }) as const;
+const startTimeOptions = (timeout = 15_000) =>
+  ({ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, timeout, windowsHide: true }) as const;
 
 function startTimeCommand(pid: number): [command: string, args: string[]] {
   if (process.platform !== 'win32') return ['ps', ['-o', 'lstart=', '-p', String(pid)]];

@@ -16,23 +16,23 @@ const MAX_TIME = 10_000;
 /** Bytes: the names of a hundred thousand branches. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** @param program the path of git, or its name to find it in PATH */
+/** @param program the path of git, or its name to find it in PATH @param maxTime milliseconds until it is ended */
 export const gitRunner =
-  (program: () => string): RunGit =>
+  (program: () => string, maxTime = MAX_TIME): RunGit =>
   (folder, ...args) =>
     new Promise((resolve) => {
-      const options = { env: gitEnvironment(), timeout: MAX_TIME, maxBuffer: MAX_OUTPUT, windowsHide: true };
+      const options = { env: gitEnvironment(), timeout: maxTime, maxBuffer: MAX_OUTPUT, windowsHide: true };
       execFile(program(), ['-C', folder, ...SAFE_OPTIONS, ...args], options, (error, stdout, stderr) => {
         const { code = 0, message = '' } = error ?? {};
         if (typeof code === 'number') resolve({ code, stdout, stderr });
-        else resolve({ code: undefined, stdout, stderr: code === null ? TOO_SLOW : message });
+        else resolve({ code: undefined, stdout, stderr: code === null ? tooSlow(maxTime) : message });
       });
     });
 
 /** The message of a failed git. */
 export const gitMessage = ({ stderr }: Pick<GitResult, 'stderr'>): string => stderr.trim() || 'git failed';
 
-const TOO_SLOW = `git didn't end in ${MAX_TIME / 1000} seconds`;
+const tooSlow = (maxTime: number): string => `git didn't end in ${maxTime / 1000} seconds`;
 
 /** Also overrides the configuration in variables. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
+import { mock } from 'node:test';
 import * as z from 'zod/mini';
 import { listen } from '../../src/service/http/server.ts';
 import { call, type Call } from '../helpers/call.ts';
+import { withMockedTimeouts } from '../helpers/mockTimeouts.ts';
 import { useQuietService } from './useQuietService.ts';
 import { SHORT_LIMIT } from '../limits.ts';
 
@@ -186,4 +188,20 @@ describe('The HTTP server', () => {
     assert.match(await waiting, /begin[^]*end/);
     await server.close();
   });
+
+  it('cuts running requests two seconds after it is closed', () =>
+    withMockedTimeouts(async () => {
+      const { promise: received, resolve: receive } = Promise.withResolvers<unknown>();
+      const server = await listen(receive, 0);
+      const client = net.connect(Number(new URL(server.baseUrl).port), '127.0.0.1');
+      client.on('error', () => undefined).write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+      await received;
+      const destroyed = mock.method(net.Socket.prototype, 'destroy').mock;
+      const closed = server.close();
+      mock.timers.tick(1999);
+      assert.equal(destroyed.callCount(), 0);
+      mock.timers.tick(1);
+      await Promise.all([closed, once(client, 'close')]);
+      destroyed.restore();
+    }));
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { mock } from 'node:test';
 import {
   canSignal,
@@ -14,6 +15,7 @@ import {
   startTime,
   statFields,
 } from '../../../src/base/processIdentity.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';
 import { until } from '../../workbench/until.ts';
 
@@ -137,6 +139,22 @@ describe('a process identity', () => {
       assert.equal(await isRunning({ pid, startedAt: read - 4 }), false);
       assert.equal(await isRunning({ pid: endedPid, startedAt }), false);
     });
+  });
+
+  it('matches any process of this user with the pid on macOS if ps is too slow, which is then ended', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const folder = temporaryFolder();
+    writeFileSync(path.join(folder, 'ps'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o700 });
+    const programs = process.env['PATH'];
+    process.env['PATH'] = `${folder}:${programs}`;
+    try {
+      await onPlatform('darwin', async () => {
+        assert.equal(await isRunning({ pid, startedAt: 0 }, 1), true);
+        assert.equal(await isRunning({ pid: endedPid, startedAt: 0 }, 1), false);
+      });
+    } finally {
+      process.env['PATH'] = programs;
+    }
   });
 
   it('matches any process of this user with the pid on Windows if PowerShell fails', async function () {

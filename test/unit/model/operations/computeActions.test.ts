@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 import type { ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { onlyChanged } from '../../../../src/model/operations/computeActions.ts';
@@ -205,6 +206,24 @@ describe('ComputeActions', () => {
     assert.equal(await store.computeActions.openConnections(node), undefined);
     one = 500;
     assert.equal(await store.computeActions.openConnections(node), undefined);
+  });
+
+  it('waits at most five seconds for the number of connections', async () => {
+    const reply = Promise.withResolvers<unknown>();
+    service.script = () => reply.promise;
+    const limits: number[] = [];
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const mocked = mock.method(AbortSignal, 'timeout', (limit: number) => {
+      limits.push(limit);
+      return limits.length === 1 ? AbortSignal.abort() : timeout(limit);
+    });
+    try {
+      assert.equal(await store.computeActions.openConnections(node), undefined);
+    } finally {
+      mocked.mock.restore();
+      reply.resolve(404);
+    }
+    assert.equal(limits[0], 5000);
   });
 
   it('throws if the list cannot be requested after a lost reply', async () => {

@@ -58,6 +58,14 @@ describe('The map of git branches to database branches', () => {
     await assert.rejects(readBranchMap(missing, repository.folder), /no-git ENOENT/);
   });
 
+  it('throws if git is too slow, which is then ended', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const slow = path.join(temporaryFolder(), 'git');
+    writeFileSync(slow, '#!/bin/sh\nexec sleep 600\n', { mode: 0o700 });
+    const run = gitRunner(() => slow, 1);
+    await assert.rejects(readBranchMap(run, repository.folder), /git didn't end in 0\.001 seconds/);
+  });
+
   it('finds the name of a branch in another case only where file names ignore case', async () => {
     await writer.setBranch('Feature', ref('br-one'));
     for (const [ignoresCase, expected] of [

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Api } from '../../../src/npm/api.ts';
+import { scriptService } from '../../helpers/scriptedService.ts';
+import { until } from '../../workbench/until.ts';
+
+describe('The calls of the test library', () => {
+  afterEach(() => mock.restoreAll());
+
+  it('are repeated for two minutes while a branch is locked', async () => {
+    const service = await scriptService(() => 423);
+    const now = mock.method(performance, 'now', () => 0).mock;
+    const failed = assert.rejects(
+      new Api(service.baseUrl, 'key').projects(),
+      /^Error: GET \/projects.*: 423 /,
+    );
+    const requests = (count: number) => until('requests', async () => service.requests.length >= count);
+    await requests(2);
+    now.mockImplementation(() => 120_000);
+    await requests(service.requests.length + 3);
+    now.mockImplementation(() => 120_001);
+    await failed;
+  });
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { ChildProcess } from 'node:child_process';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { joinOrStart } from '../../../src/ui/localService/localServiceProcess.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+import { withMockedTimeouts } from '../../helpers/mockTimeouts.ts';
+
+describe('The process of the local service', () => {
+  it('is ended if it does not start within a minute', () =>
+    withMockedTimeouts(async () => {
+      const dataDir = temporaryFolder();
+      const script = path.join(dataDir, 'service.mjs');
+      writeFileSync(script, 'console.error("starting"); setInterval(() => {}, 1000);');
+      const failed = assert.rejects(
+        joinOrStart({ script, dataDir, key: 'key', port: 0, postgresPath: undefined }),
+        { message: 'starting' },
+      );
+      const log = path.join(dataDir, 'service.log');
+      while (!existsSync(log) || statSync(log).size === 0) await setImmediate();
+      const kill = mock.method(ChildProcess.prototype, 'kill').mock;
+      mock.timers.tick(59_999);
+      assert.equal(kill.callCount(), 0);
+      mock.timers.tick(1);
+      await failed;
+      kill.restore();
+    }));
+});
