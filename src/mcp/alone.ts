@@ -27,7 +27,7 @@ import { OperationTracker } from '../model/operations/operationTracker.ts';
 import { RequestBudget } from '../model/refresh/requestBudget.ts';
 import { Schemas } from '../model/schema/schemas.ts';
 import { KnownHosts } from '../model/workBranch/knownHosts.ts';
-import { findService, type FoundService } from './findService.ts';
+import { findService, type FoundService } from '../localService/findRunning.ts';
 
 let connecting: ReturnType<typeof connectTo> | undefined;
 

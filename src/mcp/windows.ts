@@ -1,7 +1,7 @@
 /** Passes a call to a window of VS Code, over the socket that the window's record names, or else to the local service. */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { isLeaseProof } from '../api/leaseProof.ts';
+import { isLeaseProof } from '../localService/leaseProof.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import {
   BridgeProof,

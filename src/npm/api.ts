@@ -2,7 +2,7 @@
 import type { ProcessIdentity } from '../base/processIdentity.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { TEST_PROJECT } from './ownFolder.ts';
+import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
 interface Project {
   readonly id: string;

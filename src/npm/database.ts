@@ -1,7 +1,7 @@
 /** The database that the command of `--run` gets. */
 import { createPgClient } from '../base/pgClient.ts';
 import type { Api } from './api.ts';
-import { TEST_PROJECT } from './ownFolder.ts';
+import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
 export type Database = Awaited<ReturnType<typeof findDatabase>>;
 

@@ -8,10 +8,10 @@ import { findDatabase, waitForAnswer, type Database } from './database.ts';
 import { databaseVariables } from './databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
 import { HELP, readCommandLine } from './options.ts';
-import { keyIn, newKey, openFolder, OWN_FOLDER } from './ownFolder.ts';
+import { keyIn, newKey, openFolder, OWN_FOLDER } from '../localService/ownFolder.ts';
 import { preparePostgres } from './postgres.ts';
 import { runCommand } from './runCommand.ts';
-import { startService, type StartedService } from './startService.ts';
+import { startService, type StartedService } from '../localService/startAttached.ts';
 
 type CommandLine = ReturnType<typeof readCommandLine>;
 

@@ -2,7 +2,7 @@
 import { fstatSync, ftruncateSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
-import { postgresLine } from '../api/leaseProof.ts';
+import { postgresLine } from '../localService/leaseProof.ts';
 import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/clock.ts';
 import { notUsable, StartError, systemReason } from './core/errors.ts';

@@ -3,7 +3,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import type { Session } from '../model/account/session.ts';
 import type { BranchLists } from '../model/inventory/branchLists.ts';
 import type { Inventory } from '../model/inventory/inventory.ts';
-import { LocalServiceError } from '../api/localServiceLease.ts';
+import { LocalServiceError } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './text/errorMessage.ts';
 import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './state/contextKey.ts';
 

@@ -6,10 +6,15 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { request } from 'undici';
-import { isLeaseProof, LEASE_PROOF_HEADER, leaseProof, newLeaseSecret } from '../../src/api/leaseProof.ts';
+import {
+  isLeaseProof,
+  LEASE_PROOF_HEADER,
+  leaseProof,
+  newLeaseSecret,
+} from '../../src/localService/leaseProof.ts';
 import { Leases } from '../../src/service/http/lease.ts';
-import { takeLease } from '../../src/api/localServiceLease.ts';
-import { GRACE } from '../../src/ui/localService/localServiceProcess.ts';
+import { takeLease } from '../../src/localService/lease.ts';
+import { GRACE } from '../../src/localService/joinOrStart.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';

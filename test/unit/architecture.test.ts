@@ -23,23 +23,18 @@ function importsOf(file: string, text: string): string[] {
   );
 }
 
-const MODEL_AND_BELOW = ['src/model/', 'src/api/', 'src/base/'];
+/** What the local service and its clients say to each other before they trust each other. */
+const LEASE_PROOF = 'src/localService/leaseProof.ts';
+/** The local service from outside: windows, `npx`, the test library and the MCP server use it, but not the service. */
+const LOCAL_SERVICE = ['src/localService/', LEASE_PROOF, 'src/api/', 'src/base/'];
+const MODEL_AND_BELOW = ['src/model/', ...LOCAL_SERVICE];
 /** What every folder of the local service may use. */
-const SERVICE_SHARED = ['src/service/core/', 'src/api/', 'src/base/'];
+const SERVICE_SHARED = ['src/service/core/', LEASE_PROOF, 'src/api/', 'src/base/'];
 const STATE_AND_BELOW = ['src/service/state/', ...SERVICE_SHARED];
 const CONTROL_PLANE_AND_BELOW = ['src/service/controlPlane/', ...STATE_AND_BELOW];
 const HTTP_AND_BELOW = ['src/service/http/', ...CONTROL_PLANE_AND_BELOW];
-/** Without VS Code, so that tests of users can start the service too. */
-const LOCAL_SERVICE = 'src/ui/localService/localServiceProcess.ts';
 /** What every folder of `ui/` may use. */
-const UI_SHARED = [
-  'src/ui/',
-  LOCAL_SERVICE,
-  'src/ui/text/',
-  'src/ui/state/',
-  'src/ui/notifications/',
-  'src/ui/log/',
-];
+const UI_SHARED = ['src/ui/', 'src/ui/text/', 'src/ui/state/', 'src/ui/notifications/', 'src/ui/log/'];
 /** These must not import one another; what they share is in `UI_SHARED` or below. */
 const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'details', 'agents'].map(
   (name) => `src/ui/${name}/`,
@@ -49,6 +44,8 @@ const UI = [...UI_SHARED, ...UI_FEATURES, ...MODEL_AND_BELOW];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/base/': ['src/base/'],
   'src/api/': ['src/api/', 'src/base/'],
+  [LEASE_PROOF]: ['src/api/', 'src/base/'],
+  'src/localService/': LOCAL_SERVICE,
   'src/model/': MODEL_AND_BELOW,
   ...Object.fromEntries(
     [...UI_SHARED, ...UI_FEATURES].map((part) => [part, [part, ...UI_SHARED, ...MODEL_AND_BELOW]]),
@@ -61,10 +58,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/service/state/': STATE_AND_BELOW,
   'src/service/postgres/': ['src/service/postgres/', ...SERVICE_SHARED],
   'src/service/privileges/': ['src/service/privileges/', 'src/service/postgres/', ...STATE_AND_BELOW],
-  // Finds or starts the service as windows do.
-  'src/npm/test/': ['src/npm/test/', 'src/npm/', LOCAL_SERVICE, 'src/api/', 'src/base/'],
+  'src/npm/test/': ['src/npm/test/', 'src/npm/', ...LOCAL_SERVICE],
   'src/mcp/': ['src/mcp/', ...MODEL_AND_BELOW],
-  'src/npm/': ['src/npm/', 'src/service/', ...SERVICE_SHARED],
+  'src/npm/': ['src/npm/', 'src/service/', 'src/service/core/', ...LOCAL_SERVICE],
   'src/app.ts': UI,
   'src/extension.ts': ['src/app.ts', ...UI],
 };

@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { leaseProof } from '../../api/leaseProof.ts';
+import { leaseProof } from '../../localService/leaseProof.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { BridgeChallenge, BridgeRequest, lineOf, readLines, type BridgeCall } from './bridgeMessages.ts';

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { createFileSync } from '../../base/replaceFile.ts';
 import { baseUrlOrUndefined, isLoopback } from '../../api/transport/baseUrl.ts';
-import { joinOrStart } from '../../ui/localService/localServiceProcess.ts';
-import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../ownFolder.ts';
+import { joinOrStart } from '../../localService/joinOrStart.ts';
+import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../../localService/ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
 import { Api } from '../api.ts';
 

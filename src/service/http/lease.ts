@@ -11,7 +11,7 @@ import {
   leaseProof,
   newLeaseSecret,
   postgresLine,
-} from '../../api/leaseProof.ts';
+} from '../../localService/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { hashOfKey } from '../controlPlane/apiKeys.ts';
 import type { ServiceClock } from '../core/clock.ts';

@@ -9,8 +9,13 @@ import type { Account, Accounts, SecretStore } from '../../model/account/account
 import type { Session } from '../../model/account/session.ts';
 import { setLocalServiceRuns } from '../state/contextKey.ts';
 import type { Config } from '../state/config.ts';
-import { LocalServiceError, type Lease } from '../../api/localServiceLease.ts';
-import { checkPostgres, endService, joinOrStart, type LocalServiceOptions } from './localServiceProcess.ts';
+import { LocalServiceError, type Lease } from '../../localService/lease.ts';
+import {
+  checkPostgres,
+  endService,
+  joinOrStart,
+  type LocalServiceOptions,
+} from '../../localService/joinOrStart.ts';
 import type { Log } from '../log/log.ts';
 
 export interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {

@@ -15,7 +15,7 @@ import {
   ProtectionLostError,
   type OptionalFeature,
 } from '../../model/changeErrors.ts';
-import { LocalServiceError, type LocalServiceFailure } from '../../api/localServiceLease.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../../localService/lease.ts';
 import { sanitize } from '../../base/sanitize.ts';
 
 /** The action offered with the message. */

@@ -6,7 +6,7 @@ import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { UNNAMED_AGENT } from '../../../src/model/agents/agentBranches.ts';
-import { leaseProof } from '../../../src/api/leaseProof.ts';
+import { leaseProof } from '../../../src/localService/leaseProof.ts';
 import { lineOf, readLines } from '../../../src/model/agents/bridgeMessages.ts';
 import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
 import { recordFile } from '../../../src/model/agents/windowRecords.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { findAddress, findOwner } from '../../../src/api/localServiceFiles.ts';
-import { takeLease } from '../../../src/api/localServiceLease.ts';
+import { findAddress, findOwner } from '../../../src/localService/discover.ts';
+import { takeLease } from '../../../src/localService/lease.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
 import { AgentBranches } from '../../../src/model/agents/agentBranches.ts';
 import { sharedMemory } from '../../../src/model/agents/sharedMemory.ts';

@@ -1,6 +1,6 @@
 /** Starts and stops the local service, and helps to get Postgres for its computes. */
 import { env, l10n, ProgressLocation, Uri, window as vscodeWindow } from 'vscode';
-import { LocalServiceError } from '../../../api/localServiceLease.ts';
+import { LocalServiceError } from '../../../localService/lease.ts';
 import { announce } from '../../notifications/announce.ts';
 import { window } from '../../window.ts';
 import type { Command } from '../context.ts';

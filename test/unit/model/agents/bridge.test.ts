@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
-import { isLeaseProof } from '../../../../src/api/leaseProof.ts';
+import { isLeaseProof } from '../../../../src/localService/leaseProof.ts';
 import { startBridge } from '../../../../src/model/agents/bridgeServer.ts';
 import { lineOf, readLines, type BridgeCall } from '../../../../src/model/agents/bridgeMessages.ts';
 import { recordFile, removeStaleRecords, windowsFor } from '../../../../src/model/agents/windowRecords.ts';

@@ -10,8 +10,8 @@ import {
   leaseKey,
   leaseProof,
   postgresLine,
-} from '../../../src/api/leaseProof.ts';
-import { statusWithKey, takeLease } from '../../../src/api/localServiceLease.ts';
+} from '../../../src/localService/leaseProof.ts';
+import { statusWithKey, takeLease } from '../../../src/localService/lease.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { until } from '../../workbench/until.ts';
 

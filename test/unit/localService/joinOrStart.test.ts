@@ -4,7 +4,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { joinOrStart } from '../../../src/ui/localService/localServiceProcess.ts';
+import { joinOrStart } from '../../../src/localService/joinOrStart.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { withMockedTimeouts } from '../../helpers/mockTimeouts.ts';
 

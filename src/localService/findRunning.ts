@@ -1,7 +1,7 @@
 /** Finds a local service that runs, and takes a lease, which keeps it running for the agent. */
 import path from 'node:path';
-import { findAddress, findOwner } from '../api/localServiceFiles.ts';
-import { takeLease, type Lease } from '../api/localServiceLease.ts';
+import { findAddress, findOwner } from './discover.ts';
+import { takeLease, type Lease } from './lease.ts';
 
 const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosen = '' } = process.env;
 

@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import type { BaseUrl } from './transport/baseUrl.ts';
+import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
-import type { ServiceAddress } from './localServiceFiles.ts';
+import type { ServiceAddress } from './discover.ts';
 
 export interface Lease {
   readonly baseUrl: BaseUrl;

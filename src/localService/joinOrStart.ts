@@ -9,11 +9,11 @@ import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { parsePostgresLine } from '../../api/leaseProof.ts';
-import { pause, systemClock } from '../../base/clock.ts';
-import { isRunning } from '../../base/processIdentity.ts';
-import { LocalServiceError, statusWithKey, takeLease, type Lease } from '../../api/localServiceLease.ts';
-import { findAddress, findOwner } from '../../api/localServiceFiles.ts';
+import { parsePostgresLine } from './leaseProof.ts';
+import { pause, systemClock } from '../base/clock.ts';
+import { isRunning } from '../base/processIdentity.ts';
+import { LocalServiceError, statusWithKey, takeLease, type Lease } from './lease.ts';
+import { findAddress, findOwner } from './discover.ts';
 
 export interface LocalServiceOptions {
   /** The bundled service. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { baseUrlOrUndefined } from '../../../src/api/transport/baseUrl.ts';
-import { findAddress, findOwner, readOwnFile } from '../../../src/api/localServiceFiles.ts';
+import { findAddress, findOwner, readOwnFile } from '../../../src/localService/discover.ts';
 import { ownIdentity, startTime, uniqueProcessId } from '../../../src/base/processIdentity.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { onPlatform } from '../../helpers/onPlatform.ts';

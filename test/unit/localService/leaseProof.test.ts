@@ -7,7 +7,7 @@ import {
   newLeaseSecret,
   parsePostgresLine,
   postgresLine,
-} from '../../../src/api/leaseProof.ts';
+} from '../../../src/localService/leaseProof.ts';
 import { isSendableKey } from '../../../src/api/records/ids.ts';
 
 const challenge = { secret: 'secret', nonce: 'n1', baseUrl: 'http://127.0.0.1:1/api/v2' };

@@ -4,7 +4,7 @@
  */
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { baseUrlOrUndefined, isLoopback, type BaseUrl } from './transport/baseUrl.ts';
+import { baseUrlOrUndefined, isLoopback, type BaseUrl } from '../api/transport/baseUrl.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
