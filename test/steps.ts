@@ -60,6 +60,8 @@ const laterServiceSuites = [
   'postgres/data/writeAheadLog',
   'privileges/privileges',
   'migrations',
+  'postgres/access',
+  'postgres/network/splitMessages',
   'postgres/network/tls',
   'postgres/network/pooledSessions',
   'postgres/network/strangers',
@@ -71,8 +73,20 @@ const laterServiceSuites = [
   'postgres/data/folderNames',
   'postgres/process/stopping',
   'fromSource',
+  'postgres/withoutPostgres',
   'crash',
   'contract',
+];
+/** The same in `test/unit`: they run git, psql and other programs again and again. */
+const laterUnitSuites = [
+  'model/workBranch/workFolder',
+  'model/workBranch/workFolderEvents',
+  'model/connection/connectionFormats',
+  'model/agents/agentEnvFile',
+  'base/changeFile',
+  'model/workBranch/gitState',
+  'model/workBranch/branchMap',
+  'model/connection/envReaders',
 ];
 /** The same in `test/trust`. */
 const laterTrustSuites = ['localService', 'agents', 'checkouts', 'strangers'];
@@ -88,7 +102,12 @@ const checks: readonly Step[] = [
 const parallel = ['--parallel', '--jobs', '2'];
 const unit: Step = {
   name: 'unit',
-  command: [...mocha, ...parallel, 'test/unit/**/*.test.ts'],
+  command: [...mocha, ...parallel, ...suites('unit', [], laterUnitSuites)],
+  counts: 'results',
+};
+const moreUnit: Step = {
+  name: 'more unit',
+  command: [...mocha, ...laterUnitSuites.map((name) => suite('unit', name))],
   counts: 'results',
 };
 /**
@@ -164,7 +183,7 @@ const packages: Step = {
 };
 const moreService: Step = {
   name: 'more service',
-  command: [...mocha, ...parallel, ...laterServiceSuites.map(serviceSuite)],
+  command: [...mocha, ...parallel, ...laterServiceSuites.map((name) => suite('service', name))],
   counts: 'results',
   isFull: true,
 };
@@ -176,10 +195,7 @@ const soak: Step = {
 };
 const moreTrust: Step = {
   name: 'more trust',
-  command: [
-    ...mocha,
-    ...laterTrustSuites.map((name) => path.join(projectRoot, 'test', 'trust', `${name}.test.ts`)),
-  ],
+  command: [...mocha, ...laterTrustSuites.map((name) => suite('trust', name))],
   counts: 'results',
   isFull: true,
 };
@@ -219,7 +235,7 @@ const plans = {
     [install, build, shared],
     [unit, ui, trust, service, ...checks],
   ],
-  beyond: [[otherWindows, inside, packages], [moreService, moreTrust], [soak]],
+  beyond: [[otherWindows, inside, packages], [moreService, moreTrust, moreUnit], [soak]],
   quick: [[unit, ...checks]],
   host: [
     [install, build],
@@ -240,7 +256,7 @@ export function planFor(...names: readonly string[]): readonly (readonly Step[])
 function onWindows(step: Step): Step {
   switch (step) {
     case service: {
-      const files = windowsServiceSuites.map(serviceSuite);
+      const files = windowsServiceSuites.map((name) => suite('service', name));
       const count = serviceSuites.length - files.length;
       const leftOut = `${count} suites need signals, or Postgres, which refuses to run as administrator`;
       return { ...step, command: [...mocha, ...parallel, ...files], leftOut };
@@ -262,6 +278,6 @@ function onWindows(step: Step): Step {
   }
 }
 
-function serviceSuite(name: string): string {
-  return path.join(projectRoot, 'test', 'service', path.normalize(`${name}.test.ts`));
+function suite(folder: string, name: string): string {
+  return path.join(projectRoot, 'test', folder, path.normalize(`${name}.test.ts`));
 }

@@ -28,6 +28,7 @@ describe('The plan of npm run test:all', () => {
     'packages',
     'more service',
     'more trust',
+    'more unit',
     'soak',
   ];
 
