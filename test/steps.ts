@@ -95,6 +95,17 @@ const firstWindow = 'firstWindow';
 
 const checks: readonly Step[] = [
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint'], counts: 'one' },
+  {
+    name: 'imports',
+    command: [
+      node,
+      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      'src',
+      '--config',
+      '.dependency-cruiser.mjs',
+    ],
+    counts: 'one',
+  },
   { name: 'format', command: [node, 'node_modules/oxfmt/bin/oxfmt', '--check'], counts: 'one' },
   { name: 'types', command: [node, 'node_modules/typescript/bin/tsc', '--noEmit'], counts: 'one' },
 ];

@@ -1,4 +1,4 @@
-/** Rules that the compiler can't check: which folder may import which, and what may be done in one place only. */
+/** Rules that neither the compiler nor `.dependency-cruiser.mjs` checks: mostly, what may be done in one place only. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
@@ -7,85 +7,18 @@ interface Source {
   /** Relative to the root, such as `src/ui/log/log.ts`. */
   readonly file: string;
   readonly text: string;
-  readonly imports: readonly string[];
 }
 
-const sources: readonly Source[] = projectFiles('src', '.ts').map((file) => {
-  const text = readText(file);
-  return { file, text, imports: importsOf(file, text) };
-});
-
-/** Files relative to the root and package names, including type-only and dynamic imports. */
-function importsOf(file: string, text: string): string[] {
-  const specifiers = text.matchAll(/(?:^(?:import|export)\b[^'"]*?from |^import |\bimport\(\s*)'([^']+)'/gms);
-  return [...specifiers].map(([, specifier = '']) =>
-    specifier.startsWith('.') ? path.posix.join(path.posix.dirname(file), specifier) : specifier,
-  );
-}
-
-/** What the local service and its clients say to each other before they trust each other. */
-const LEASE_PROOF = 'src/localService/leaseProof.ts';
-/** The local service from outside: windows, `npx`, the test library and the MCP server use it, but not the service. */
-const LOCAL_SERVICE = ['src/localService/', LEASE_PROOF, 'src/api/', 'src/base/'];
-const MODEL_AND_BELOW = ['src/model/', ...LOCAL_SERVICE];
-/** What every folder of the local service may use. */
-const SERVICE_SHARED = ['src/service/core/', LEASE_PROOF, 'src/api/', 'src/base/'];
-const STATE_AND_BELOW = ['src/service/state/', ...SERVICE_SHARED];
-const CONTROL_PLANE_AND_BELOW = ['src/service/controlPlane/', ...STATE_AND_BELOW];
-const HTTP_AND_BELOW = ['src/service/http/', ...CONTROL_PLANE_AND_BELOW];
-/** What every folder of `ui/` may use. */
-const UI_SHARED = ['src/ui/', 'src/ui/text/', 'src/ui/state/', 'src/ui/notifications/', 'src/ui/log/'];
-/** These must not import one another; what they share is in `UI_SHARED` or below. */
-const UI_FEATURES = ['tree', 'commands', 'editor', 'settings', 'schema', 'details', 'agents'].map(
-  (name) => `src/ui/${name}/`,
-);
-const UI = [...UI_SHARED, ...UI_FEATURES, ...MODEL_AND_BELOW];
-/** What each part of `src` may import from `src`. A file belongs to the part with the longest matching prefix. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'src/base/': ['src/base/'],
-  'src/api/': ['src/api/', 'src/base/'],
-  [LEASE_PROOF]: ['src/api/', 'src/base/'],
-  'src/localService/': LOCAL_SERVICE,
-  'src/model/': MODEL_AND_BELOW,
-  ...Object.fromEntries(
-    [...UI_SHARED, ...UI_FEATURES].map((part) => [part, [part, ...UI_SHARED, ...MODEL_AND_BELOW]]),
-  ),
-  // The local service: http > controlPlane > state.
-  'src/service/': ['src/service/', 'src/service/postgres/', 'src/service/privileges/', ...HTTP_AND_BELOW],
-  'src/service/core/': SERVICE_SHARED,
-  'src/service/http/': HTTP_AND_BELOW,
-  'src/service/controlPlane/': CONTROL_PLANE_AND_BELOW,
-  'src/service/state/': STATE_AND_BELOW,
-  'src/service/postgres/': ['src/service/postgres/', ...SERVICE_SHARED],
-  'src/service/privileges/': ['src/service/privileges/', 'src/service/postgres/', ...STATE_AND_BELOW],
-  'src/npm/test/': ['src/npm/test/', 'src/npm/', ...LOCAL_SERVICE],
-  'src/mcp/': ['src/mcp/', ...MODEL_AND_BELOW],
-  'src/npm/': ['src/npm/', 'src/service/', 'src/service/core/', ...LOCAL_SERVICE],
-  'src/app.ts': UI,
-  'src/extension.ts': ['src/app.ts', ...UI],
-};
-const PARTS = Object.keys(MAY_IMPORT).toSorted((a, b) => b.length - a.length);
-const partOf = (file: string): string => PARTS.find((part) => file.startsWith(part)) ?? file;
+const sources: readonly Source[] = projectFiles('src', '.ts').map((file) => ({
+  file,
+  text: readText(file),
+}));
 
 const MAX_FILES = 16;
 
 describe('src', () => {
   it('is read completely', () => {
     assert.ok(sources.length > 60, `${sources.length} files`);
-    const model = sources.find(({ file }) => file === 'src/ui/windowModel.ts');
-    assert.ok(model?.imports.includes('src/model/account/session.ts'));
-    assert.ok(model?.imports.includes('src/api/client.ts'), 'dynamic imports are found');
-  });
-
-  it('has only allowed imports: downwards, and none between the features of ui', () => {
-    const wrong = sources.flatMap(({ file, imports }) => {
-      const allowed = MAY_IMPORT[partOf(file)] ?? [];
-      const internal = imports.filter((target) => target.startsWith('src/'));
-      return internal
-        .filter((target) => !allowed.includes(partOf(target)))
-        .map((target) => `${file} → ${target}`);
-    });
-    assert.deepEqual(wrong, []);
   });
 
   it('has no folder with more files than a reader can take in', () => {
@@ -98,38 +31,12 @@ describe('src', () => {
     assert.deepEqual(crowded, []);
   });
 
-  it('has no import circles, type-only ones included', () => {
-    assert.deepEqual(importCircles(), []);
-  });
-
-  it('imports the status bar only where everything is wired', () => {
-    const bar = 'src/ui/notifications/statusBar.ts';
-    const importing = sources.filter(({ imports }) => imports.includes(bar)).map(({ file }) => file);
-    assert.deepEqual(importing, ['src/app.ts']);
-  });
-
   it('creates clients of Postgres in one place, which keeps the environment from them', () => {
     const creating = sources.filter(({ text }) => /^import (?!type ).*'pg(?:\/lib\/client.js)?'/m.test(text));
     assert.deepEqual(
       creating.map(({ file }) => file),
       ['src/base/pgClient.ts'],
     );
-  });
-
-  it('imports vscode only in ui and the files that wire it', () => {
-    const importing = sources.filter(({ imports }) => imports.includes('vscode')).map(({ file }) => file);
-    const top = ['src/app.ts', 'src/extension.ts'];
-    const wrong = importing.filter((file) => !file.startsWith('src/ui/') && !top.includes(file));
-    assert.deepEqual(wrong, []);
-  });
-
-  it('imports nothing outside src', () => {
-    const wrong = sources.flatMap(({ file, imports }) =>
-      imports
-        .filter((target) => target.startsWith('test/') || target.startsWith('..'))
-        .map((t) => `${file} → ${t}`),
-    );
-    assert.deepEqual(wrong, []);
   });
 });
 
@@ -251,16 +158,6 @@ function membersOfWindow(text: string): string[] {
   const [found, name = 'window'] = /\bwindow\b(?: as (\w+))?/.exec(imported) ?? [];
   if (found === undefined) return [];
   return [...text.matchAll(new RegExp(`(?<![/\\w])${name}\\.(\\w+)`, 'g'))].map(([, member = '']) => member);
-}
-
-/** The files left after all that import none of the others, or that none of the others imports, were taken out repeatedly. */
-function importCircles(left = sources): string[] {
-  const files = new Set(left.map(({ file }) => file));
-  const imported = new Set(left.flatMap(({ imports }) => imports));
-  const rest = left.filter(
-    ({ file, imports }) => imported.has(file) && imports.some((target) => files.has(target)),
-  );
-  return rest.length === left.length ? rest.map(({ file }) => file) : importCircles(rest);
 }
 
 /** Imports that remain at run time, without dynamic ones. */

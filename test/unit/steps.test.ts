@@ -21,6 +21,7 @@ describe('The plan of npm run test:all', () => {
     'trust',
     'service',
     'lint',
+    'imports',
     'format',
     'types',
     'other windows',

@@ -1,0 +1,58 @@
+// What may import what, types included. The order of the folders is the table in ARCHITECTURE.md.
+import { readFileSync } from 'node:fs';
+
+const architecture = readFileSync(new URL('.github/ARCHITECTURE.md', import.meta.url), 'utf8');
+/** The folders of each row of the table. `src/ui/{log,text}` are two. */
+const rows = [...architecture.matchAll(/^\| `(src[^`]*)`/gm)].map(([, row]) => {
+  const [, parent, names] = /^(.*)\{(.*)\}$/.exec(row) ?? [];
+  return names === undefined ? [row] : names.split(',').map((name) => parent + name);
+});
+const filesIn = (folders) => `^(${folders.flat().join('|')})/[^/]+$`;
+
+/** A folder imports only from rows above it, so none from one of its own row. */
+const upwards = rows.map((row, index) => ({
+  name: `upwards from ${row.join(', ')}`,
+  severity: 'error',
+  from: { path: filesIn(row) },
+  to: { path: filesIn(rows.slice(index)), pathNot: '^$1/[^/]+$' },
+}));
+
+/** What the order alone would allow. */
+const apart = [
+  ['the service knows nothing of windows', '^src/service/', '^src/(model|ui|mcp)/'],
+  ['the service only proves what it is', '^src/service/', '^src/localService/(?!leaseProof)'],
+  ['windows know nothing of the service', '^src/(model|ui|mcp|app|extension)', '^src/service/'],
+  [
+    'Postgres is behind the interface in core',
+    '^src/service/postgres/',
+    '^src/service/(state|controlPlane|http)/',
+  ],
+  [
+    'requests and rules know no Postgres',
+    '^src/service/(state|controlPlane|http)/',
+    '^src/service/postgres/',
+  ],
+  ['features of the window', '^src/ui/command', '^src/ui/(agents|details|editor|schema|settings|tree)/'],
+  ['the npm package needs no VS Code', '^src/npm/', '^src/(model|mcp|ui)/'],
+  ['vscode', '^src/(?!ui/|app.ts|extension.ts)', '(^|/)vscode(/|$)'],
+  ['the status bar', '^src/(?!app.ts)', '^src/ui/notifications/statusBar.ts$'],
+  ['tests', '^src/', '^test/'],
+].map(([name, from, to]) => ({ name, severity: 'error', from: { path: from }, to: { path: to } }));
+
+export default {
+  forbidden: [
+    ...upwards,
+    ...apart,
+    { name: 'circle', severity: 'error', from: {}, to: { circular: true } },
+    ...[
+      { from: { path: '^src/', pathNot: filesIn(rows) }, to: {} },
+      { from: {}, to: { path: '^src/', pathNot: filesIn(rows) } },
+    ].map((rule) => ({ name: 'a folder that is not in the table', severity: 'error', ...rule })),
+  ],
+  options: {
+    // TypeScript 7 has no parser for other programs.
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+  },
+};
