@@ -1,6 +1,6 @@
 /**
  * The service's own connections to a running server. They are a superuser's, so a statement must not run anything that a
- * user created: it qualifies each name and operator, and `search_path` contains only `pg_catalog`.
+ * user created: `search_path` contains only `pg_catalog`, and all but those of `removeRows.ts` also qualify names and operators.
  */
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/pgClient.ts';

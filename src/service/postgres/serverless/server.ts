@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { oneAtATime } from '../../core/oneAtATime.ts';
+import { EarlyBytes } from './earlyBytes.ts';
 import { IncompleteRequests } from './incompleteRequests.ts';
 import { readClientLogin, relayLogin } from './relayLogin.ts';
 import { asSqlError, runSql } from './runSql.ts';
@@ -139,6 +140,7 @@ function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: Inc
     maxPayload: MAX_MESSAGE_BYTES,
   });
   const withLogin = limitConcurrency(MAX_LOGINS);
+  const early = new EarlyBytes();
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (isForeign(request.headers.origin, allowedOrigins))
       return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
@@ -146,10 +148,12 @@ function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: Inc
       webSocket.on('message', (_data, isBinary) => isBinary || webSocket.terminate());
       const client = createWebSocketStream(webSocket);
       client.on('error', () => webSocket.terminate());
+      const endCount = early.count(socket);
       readClientLogin(client)
         .then(async (login) => {
           incomplete.end(socket);
           await withLogin(async () => relayLogin(client, login, port));
+          endCount();
         })
         .catch(() => webSocket.terminate());
     });

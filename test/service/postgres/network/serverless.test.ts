@@ -225,6 +225,14 @@ describe('the serverless driver', () => {
     await client.end();
   });
 
+  it('takes a query of 5 MB together with the login', async () => {
+    const client = new Client(await service.uri(compute));
+    await client.connect();
+    const { rows } = await client.query('select length($1) as length', ['x'.repeat(5_000_000)]);
+    assert.deepEqual(rows, [{ length: 5_000_000 }]);
+    await client.end();
+  });
+
   it('limits requests and replies', async () => {
     assert.equal((await post({}, JSON.stringify({ query: 'x'.repeat(11 * 1024 * 1024) }))).status, 413);
     assert.equal((await post({}, JSON.stringify({ query: "select repeat('x', 11000000)" }))).status, 507);

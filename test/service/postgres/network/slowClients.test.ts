@@ -125,6 +125,19 @@ describe('slow clients', () => {
     );
   });
 
+  it('have 64 MB together for what they send on WebSockets before the login', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const sent = Buffer.alloc(30 * 1024 * 1024);
+    const large = await Promise.all(Array.from({ length: 5 }, async () => connect(UPGRADE)));
+    for (const client of large) {
+      await once(client, 'data');
+      // A message that is not complete.
+      client.write(Buffer.concat([Buffer.from([0x82, 0xff]), int32(0), int32(sent.length + 1), sent]));
+    }
+    await eventually(() => large.filter(({ closed }) => closed).length === 3);
+    await logIn();
+  });
+
   it('do not keep WebSockets from logging in, sixty at once', async () => {
     const slow = await Promise.all(Array.from({ length: 60 }, openSocket));
     await Promise.all(Array.from({ length: 60 }, logIn));
