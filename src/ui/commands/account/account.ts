@@ -89,8 +89,8 @@ export const disconnect: Command = async (context, _argument, run) => {
 export const remove: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the account");
   const items = await accountItems(context);
-  const placeholder = items.length === 0 ? l10n.t('No accounts') : l10n.t('Select an account to remove');
-  const account = await singleStep(l10n.t('Remove Account'), pickOne({ placeholder, items }));
+  const [placeholder, none] = [l10n.t('Select an account to remove'), l10n.t('No accounts')];
+  const account = await singleStep(l10n.t('Remove Account'), pickOne({ placeholder, none, items }));
   if (account === undefined) return;
   const name = accountLabel(account);
   const question = l10n.t('Remove {0}?', name);

@@ -16,7 +16,8 @@ const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
 const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';
 
 export const restart: Command = async (context, argument, run) => {
-  const node = await pickCompute(context, l10n.t('Restart Compute'), argument, isRunning);
+  const offered = { canPick: isRunning, none: l10n.t('No compute is running.') };
+  const node = await pickCompute(context, l10n.t('Restart Compute'), argument, offered);
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
@@ -34,7 +35,8 @@ export const restart: Command = async (context, argument, run) => {
 
 /** Asks for confirmation only in production and on protected branches, because starting interrupts nothing. */
 export const start: Command = async (context, argument, run) => {
-  const node = await pickCompute(context, l10n.t('Start Compute'), argument, isIdle);
+  const offered = { canPick: isIdle, none: l10n.t('No compute is idle.') };
+  const node = await pickCompute(context, l10n.t('Start Compute'), argument, offered);
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't start {0}", name);
@@ -48,7 +50,8 @@ export const start: Command = async (context, argument, run) => {
 };
 
 export const suspend: Command = async (context, argument, run) => {
-  const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, isActive);
+  const offered = { canPick: isActive, none: l10n.t('No compute is active.') };
+  const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, offered);
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't suspend {0}", name);

@@ -91,30 +91,35 @@ interface RowItem<T extends Row = Row> extends Choice<T> {
 
 type CanPick = (compute: Compute) => boolean;
 
+/** The computes that a command is for, and what it says if there are none. */
+interface Offered {
+  readonly canPick?: CanPick;
+  readonly none?: string;
+}
+
 interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | 'lastCompute'> {
   readonly computesView: Pick<ComputesView, 'view'>;
 }
 
-interface ComputeQuestion extends Following {
+interface ComputeQuestion extends Following, Offered {
   readonly placeholder: string;
-  readonly canPick?: CanPick | undefined;
 }
 
 /** Asks for a compute of any project. In a large account, the user may have to pick the project first. */
 export async function askForCompute(
   context: PickerContext,
   ask: Ask,
-  { placeholder, canPick = () => true, following = 0 }: ComputeQuestion,
+  { placeholder, canPick = () => true, none = l10n.t('No computes'), following = 0 }: ComputeQuestion,
 ): Promise<ComputeNode> {
   const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
-  const row = await ask<Row>(pickOne({ placeholder, items, idOf }), { following });
+  const row = await ask<Row>(pickOne({ placeholder, none, items, idOf }), { following });
   if (row.kind === 'compute') return row;
   const { projectId } = row;
   const itemsOfProject = async () => {
     await context.inventory.loadComputes(projectId);
     return computeItems(context, (each) => each.project_id === projectId && canPick(each));
   };
-  const question = { placeholder: l10n.t('Select a compute'), items: itemsOfProject };
+  const question = { placeholder: l10n.t('Select a compute'), none, items: itemsOfProject };
   return await ask(pickOne<ComputeNode>(question), { following });
 }
 
@@ -198,10 +203,10 @@ export async function pickCompute(
   context: PickerContext,
   title: string,
   argument: unknown,
-  canPick?: CanPick,
+  offered: Offered = {},
 ): Promise<PickedCompute | undefined> {
   context.session.requireConnection();
-  const question = { placeholder: l10n.t('Select a compute'), canPick };
+  const question = { placeholder: l10n.t('Select a compute'), ...offered };
   const picked =
     asComputeNode(argument) ?? (await askInSteps(title, (ask) => askForCompute(context, ask, question)));
   if (picked === undefined) return undefined;

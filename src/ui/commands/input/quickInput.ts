@@ -24,6 +24,8 @@ type LoadItems<T> = (show: (known: readonly Choice<T>[]) => void) => Promise<rea
 
 interface PickOptions<T> {
   readonly placeholder: string;
+  /** Shown instead if there are no items. */
+  readonly none?: string;
   /** Busy while they load; if that rejects, the question ends with the error. */
   readonly items: readonly Choice<T>[] | LoadItems<T>;
   /** Identifies values that are objects, so that the active item stays active when the items are replaced. */
@@ -58,13 +60,18 @@ export const pickOne =
         const active = activeId === undefined ? current() : items.find((item) => idOf(item) === activeId);
         if (active !== undefined) input.activeItems = [active];
       };
+      const setLoaded = (loaded: readonly Choice<T>[]) => {
+        if (loaded.length === 0 && pick.typed === undefined)
+          input.placeholder = safeText(pick.none ?? l10n.t('There is nothing to select.'));
+        setItems(loaded);
+      };
       if (typeof pick.items === 'function') {
         input.busy = true;
         pick.items(setItems).then((loaded) => {
           input.busy = false;
-          setItems(loaded);
+          setLoaded(loaded);
         }, fail);
-      } else setItems(pick.items);
+      } else setLoaded(pick.items);
       if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
       // Unlike the selection, `activeItems` is updated late and may belong to the previous text.
       let selected: Choice<T> | undefined;

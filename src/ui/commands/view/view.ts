@@ -86,8 +86,8 @@ export const showOperations: Command = async ({ tracker, computesView }, _argume
     description: operationsText(change),
     value: change,
   }));
-  const placeholder =
-    items.length === 0 ? l10n.t('No pending operations') : l10n.t('Select an operation to show its compute');
-  const picked = await singleStep(l10n.t('Operations'), pickOne({ placeholder, items }));
+  const placeholder = l10n.t('Select an operation to show its compute');
+  const none = l10n.t('No pending operations');
+  const picked = await singleStep(l10n.t('Operations'), pickOne({ placeholder, none, items }));
   if (picked !== undefined) await computesView.reveal(picked);
 };

@@ -65,9 +65,9 @@ describe('pickCompute', () => {
     await store.inventory.loadComputes('shop');
   });
 
-  const open = async () => {
+  const open = async (offered: Parameters<typeof pickCompute>[3] = {}) => {
     const computesView = { view: { selection: [] } };
-    const picked = pickCompute({ ...store, lastCompute, computesView }, 'Suspend', undefined);
+    const picked = pickCompute({ ...store, lastCompute, computesView }, 'Suspend', undefined, offered);
     const question = await until('the question', async () => quickPicks[0]);
     return { question, picked, labels: () => question.items.map(({ label }) => label) };
   };
@@ -124,6 +124,16 @@ describe('pickCompute', () => {
     await until('all computes', async () => !question.busy);
     assert.deepEqual(labels(), ['ep-one', 'ep-two', 'ep-blog']);
     question.cancel();
+  });
+
+  it('says why there are no computes, once all are loaded', async () => {
+    const { question, picked } = await open({ canPick: () => false, none: 'No compute is active.' });
+    assert.equal(question.placeholder, 'Select a compute');
+    blogReply.resolve(blog);
+    await until('all computes', async () => !question.busy);
+    assert.deepEqual([question.items, question.placeholder], [[], 'No compute is active.']);
+    question.cancel();
+    assert.equal(await picked, undefined);
   });
 
   it('does not load branches', async () => {
