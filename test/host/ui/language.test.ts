@@ -143,8 +143,8 @@ describe('In a pseudo-language, every text is translated', () => {
   it('of editing, with its confirmation', async () => {
     await disable();
     await ui().dialog.press('Cancel');
-    await tree().inlineAction(/ep-little-smoke/, title('command.compute.start'));
-    translated('end', [(await ui().statusBar.waitFor(/Stártéd/)).label]);
+    await tree().inlineAction(/ep-little-smoke/, title('command.compute.suspend'));
+    translated('end', [(await ui().statusBar.waitFor(/Súspéndéd/)).label]);
   });
 
   it('of failures', async () => {
