@@ -22,8 +22,8 @@ const hostileTexts = (original: string): readonly [string, string] => {
   return [`${text}${CONTROL}${'x'.repeat(4096)}`.slice(0, 4096), text];
 };
 
-/** Ids lead to other records, and a status says when to stop asking for an operation. */
-const KEPT = new Set(['id', 'project_id', 'branch_id', 'endpoint_id', 'status']);
+/** Ids lead to other records, and a status says when to stop asking for an operation. No compute can be restarted while it changes. */
+const KEPT = new Set(['id', 'project_id', 'branch_id', 'endpoint_id', 'status', 'pending_state']);
 
 type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
