@@ -157,7 +157,11 @@ const showButtons = async (message: string, ...parts: readonly MessagePart[]) =>
   return parts.find((part) => (typeof part === 'object' ? part.title : part) === answer);
 };
 
+const noEvent = () => ({ dispose: () => undefined });
+
 const window = {
+  terminals: [],
+  onDidChangeActiveTextEditor: noEvent,
   createStatusBarItem: (id: string) => ({
     text: '',
     tooltip: undefined as { readonly value: string } | undefined,
@@ -229,6 +233,8 @@ export const cursorServers: unknown[] = [];
 
 const values = {
   commands,
+  debug: { activeDebugSession: undefined },
+  tasks: { taskExecutions: [] },
   CompletionItem: holder('label', 'kind'),
   CompletionItemKind: { Text: 0, Value: 11 },
   ConfigurationTarget: { Global: 1 },
@@ -279,7 +285,8 @@ const values = {
     getConfiguration,
     isTrusted: true,
     asRelativePath: ({ fsPath }: Uri) => path.basename(fsPath),
-    onDidChangeWorkspaceFolders: () => ({ dispose: () => undefined }),
+    onDidChangeWorkspaceFolders: noEvent,
+    onDidGrantWorkspaceTrust: noEvent,
     fs: { readFile: (uri: Uri) => readFile(uri.fsPath) },
   },
 };

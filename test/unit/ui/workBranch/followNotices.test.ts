@@ -1,0 +1,54 @@
+import { questions, statusBarItems } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Emitter } from '../../../../src/base/event.ts';
+
+const { SwitchNotices } = await import('../../../../src/ui/workBranch/followNotices.ts');
+const { WorkFolders } = await import('../../../../src/ui/workBranch/workFolders.ts');
+
+type Show = Parameters<InstanceType<typeof SwitchNotices>['show']>;
+type Dependencies = ConstructorParameters<typeof WorkFolders>[0];
+
+describe('Env files that follow the git branch', () => {
+  beforeEach(() => {
+    questions.length = 0;
+    mock.timers.enable({ apis: ['setTimeout'] });
+  });
+  afterEach(() => mock.timers.reset());
+
+  it('announce the last of several switches after a second; only the first switch has buttons', () => {
+    const notices = new SwitchNotices({ error: () => undefined });
+    const [work, change] = [{ state: { git: {} } }, {}] as unknown as [Show[0], Show[1]];
+    const announced = () => [...statusBarItems.values()];
+    for (const name of ['one', 'two', 'three']) notices.show(work, change, name);
+    assert.deepEqual(questions, ['one']);
+    mock.timers.tick(999);
+    assert.deepEqual(announced(), []);
+    mock.timers.tick(1);
+    assert.deepEqual(announced(), ['$(database) three']);
+    mock.timers.tick(6000);
+  });
+
+  it('have their hosts updated 300 ms after the first of several changes of the lists', () => {
+    let refreshes = 0;
+    const inventory = new Emitter<void>();
+    const { event: onDidChange } = new Emitter<void>();
+    const folders = new WorkFolders({
+      session: { onDidChange, connection: { account: { baseUrl: 'https://example.com' } } },
+      inventory: { onDidChange: inventory.event },
+      knownHosts: { onDidChange, refresh: async () => void (refreshes += 1) },
+      config: { onDidChange },
+      log: { error: assert.fail },
+    } as unknown as Dependencies);
+    inventory.fire();
+    mock.timers.tick(200);
+    inventory.fire();
+    mock.timers.tick(99);
+    assert.equal(refreshes, 0);
+    mock.timers.tick(1);
+    assert.equal(refreshes, 1);
+    mock.timers.tick(300);
+    assert.equal(refreshes, 1);
+    folders.dispose();
+  });
+});
