@@ -55,6 +55,28 @@ describe('the schema of a branch', () => {
     await service.stop();
   });
 
+  // In the full run only, because Postgres’s own clock counts the ten seconds.
+  it('fails after ten seconds if a client keeps a table locked, as does the deletion of the owner', async function () {
+    if (roundsOf(0, 1) === 0) return this.skip();
+    await main.state();
+    assert.equal((await main.createRole('leaver')).status, 201);
+    await execute(await main.uri(), 'grant create on schema public to leaver');
+    await execute(await main.uri('leaver'), 'create table kept (); grant all on kept to app_owner');
+    const client = await connectTo(await main.uri());
+    await client.query('begin; lock table kept');
+    const replies = await Promise.all([main.get('app'), main.remove('/roles/leaver')]);
+    assert.deepEqual(
+      replies.map(({ status, body }) => [status, /due to (\w+) timeout$/.exec(String(body['message']))?.[1]]),
+      [
+        [409, 'statement'],
+        [409, 'lock'],
+      ],
+    );
+    await client.end();
+    assert.equal((await main.remove('/roles/leaver')).status, 200);
+    assert.equal((await main.get('app')).status, 200);
+  });
+
   it('is the text of pg_dump, without starting a compute', async () => {
     const sql = await bare.sql();
     assert.match(sql, /^--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 18\.\d/);
