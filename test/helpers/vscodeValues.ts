@@ -157,11 +157,7 @@ const showButtons = async (message: string, ...parts: readonly MessagePart[]) =>
   return parts.find((part) => (typeof part === 'object' ? part.title : part) === answer);
 };
 
-const noEvent = () => ({ dispose: () => undefined });
-
 const window = {
-  terminals: [],
-  onDidChangeActiveTextEditor: noEvent,
   createStatusBarItem: (id: string) => ({
     text: '',
     tooltip: undefined as { readonly value: string } | undefined,
@@ -233,7 +229,7 @@ export const cursorServers: unknown[] = [];
 
 const values = {
   commands,
-  debug: { activeDebugSession: undefined },
+  debug: {},
   tasks: { taskExecutions: [] },
   CompletionItem: holder('label', 'kind'),
   CompletionItemKind: { Text: 0, Value: 11 },
@@ -285,8 +281,7 @@ const values = {
     getConfiguration,
     isTrusted: true,
     asRelativePath: ({ fsPath }: Uri) => path.basename(fsPath),
-    onDidChangeWorkspaceFolders: noEvent,
-    onDidGrantWorkspaceTrust: noEvent,
+    onDidChangeWorkspaceFolders: () => ({ dispose: () => undefined }),
     fs: { readFile: (uri: Uri) => readFile(uri.fsPath) },
   },
 };

@@ -3,6 +3,11 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../src/base/event.ts';
 
+const vscode = await import('vscode');
+const noEvent = () => ({ dispose: () => undefined });
+Object.assign(vscode.window, { terminals: [], onDidChangeActiveTextEditor: noEvent });
+Object.assign(vscode.workspace, { onDidGrantWorkspaceTrust: noEvent });
+
 const { SwitchNotices } = await import('../../../../src/ui/workBranch/followNotices.ts');
 const { WorkFolders } = await import('../../../../src/ui/workBranch/workFolders.ts');
 
