@@ -56,7 +56,7 @@ export interface UserFile {
 /** Bytes. Env files and the files of git that are read have a few hundred. */
 export const MAX_SIZE = 1024 * 1024;
 /** Milliseconds, waiting for other files included. */
-const MAX_WAIT = 10_000;
+const READ_WAIT = 10_000;
 
 /** Leaves threads to others, even if no file answers. */
 const twoAtATime = limitConcurrency(2);
@@ -74,7 +74,7 @@ export async function readUserFile(
 ): Promise<UserFile> {
   const { promise: late, resolve } = Promise.withResolvers<UserFile>();
   let isLate = false;
-  const timer = clock.after(MAX_WAIT, () => {
+  const timer = clock.after(READ_WAIT, () => {
     isLate = true;
     resolve({ path: file, problem: 'tooSlow' });
   });

@@ -16,7 +16,7 @@ import { windowsFor, type WindowRecord } from '../model/agents/windowRecords.ts'
 const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = '' } = process.env;
 
 /** Milliseconds. A window that hangs accepts connections, but doesn't reply. */
-const MAX_WAIT = 3000;
+const PROOF_WAIT = 3000;
 /** Characters of a line before the proof. */
 const MAX_UNPROVED = 1000;
 
@@ -84,7 +84,7 @@ function sendToWindow(
 ): Socket {
   const socket = connect(address);
   const end = () => socket.destroy();
-  const timer = setTimeout(end, MAX_WAIT);
+  const timer = setTimeout(end, PROOF_WAIT);
   const challenge = { secret: token, nonce: randomBytes(16).toString('hex'), baseUrl: address };
   let isSent = false;
   const handle = (line: string) => {

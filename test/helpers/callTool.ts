@@ -1,6 +1,6 @@
 import './vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { Caller } from '../../src/model/agents/tools/toolCall.ts';
+import type { ToolCaller } from '../../src/model/agents/tools/toolCall.ts';
 import { findTool } from '../../src/model/agents/tools/toolTable.ts';
 import type { WindowDependencies } from '../../src/ui/agents/runInWindow.ts';
 
@@ -11,7 +11,7 @@ export async function callTool(
   deps: WindowDependencies,
   name: string,
   input: unknown,
-  caller: Caller,
+  caller: ToolCaller,
 ): Promise<object> {
   const output = await runInWindow(deps, name, input, caller);
   assert.equal(findTool(name)?.output.safeParse(output).error, undefined, name);

@@ -51,7 +51,7 @@ export interface AgentCall {
 }
 
 const BRANCHES = 'hostedPostgres.agentBranches';
-const CALLS = 'hostedPostgres.agentCalls';
+const CALLS_KEY = 'hostedPostgres.agentCalls';
 
 /** The oldest ones are dropped. Those dropped too early only need an approval. */
 const MAX_BRANCHES = 200;
@@ -192,7 +192,7 @@ export class AgentBranches {
     const time = new Date(this.#now()).toISOString();
     this.#memory.change((values) => ({
       ...values,
-      [CALLS]: [...callsOf(values), { time, ...call }].slice(-MAX_CALLS),
+      [CALLS_KEY]: [...callsOf(values), { time, ...call }].slice(-MAX_CALLS),
     }));
   }
 
@@ -220,7 +220,7 @@ const listOf = (values: SharedValues, name: string): readonly unknown[] => {
   return Array.isArray(stored) ? stored : [];
 };
 const entriesOf = (values: SharedValues): readonly Entry[] => listOf(values, BRANCHES).filter(isRef);
-const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS).filter(isCall);
+const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS_KEY).filter(isCall);
 const creationsOf = (values: SharedValues): readonly Creation[] =>
   listOf(values, CREATIONS).filter(isCreation);
 

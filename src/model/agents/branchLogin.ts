@@ -23,7 +23,7 @@ export async function findBranchLogin(
   const { connection, projectId, branchId } = request;
   const compute = await findPrimary(inventory, request);
   if (compute === undefined) throw new Error(`${branchId} has no compute to connect to.`);
-  const { role, database } = await findRole(request);
+  const { role, database } = await findRoleAndDatabase(request);
   const client = await connection.client();
   const query = { computeId: compute.id, branchId, role, database, pooled: false, host: compute.host };
   const credentials = await client.findCredentials(projectId, query, optionsOf(request));
@@ -32,7 +32,7 @@ export async function findBranchLogin(
 }
 
 /** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
-export async function findRole(request: BranchLoginRequest): Promise<RoleAndDatabase> {
+export async function findRoleAndDatabase(request: BranchLoginRequest): Promise<RoleAndDatabase> {
   const { connection, projectId, branchId, database } = request;
   const client = await connection.client();
   const [databases = [], roles = []] = await Promise.all([

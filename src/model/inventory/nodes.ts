@@ -74,7 +74,7 @@ export function asApiKeyNode(value: unknown): ApiKeyNode | undefined {
 }
 
 /** Whether a row of the sidebar is the compute's own, or that of its branch or project. */
-export function isWithin(compute: ComputeNode, row: unknown): boolean {
+export function isComputeWithin(compute: ComputeNode, row: unknown): boolean {
   const computeId = asComputeNode(row)?.computeId;
   if (computeId !== undefined) return computeId === compute.computeId;
   const branch = asBranchNode(row);

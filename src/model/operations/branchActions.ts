@@ -10,9 +10,9 @@ import type { BranchList } from '../inventory/branchLists.ts';
 import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { BranchNode } from '../inventory/nodes.ts';
-import type { SendResult, SendOptions, Mutation, ChangeSender } from './changeSender.ts';
+import type { SendResult, SendOptions, ServiceChange, ChangeSender } from './changeSender.ts';
 
-interface BranchRequest extends Pick<Mutation, 'verb' | 'send'> {
+interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
   readonly wasMade: (list: BranchList) => boolean;
 }

@@ -33,7 +33,7 @@ export interface SendResult extends UpdatedRecords {
   readonly isPending: boolean;
 }
 
-export interface Mutation {
+export interface ServiceChange {
   readonly verb: Verb;
   /** Undefined for changes of the list of projects. */
   readonly projectId?: string;
@@ -88,7 +88,7 @@ export class ChangeSender {
   }
 
   /** @throws {ApiError} @throws {NotOfferedError} and what `call` throws */
-  async send(request: Mutation, options: SendOptions): Promise<SendResult> {
+  async send(request: ServiceChange, options: SendOptions): Promise<SendResult> {
     const connection = this.#requireConnection(options.initialConnection);
     const isCurrent = () => connection === this.#session.connection;
     try {
@@ -114,7 +114,7 @@ export class ChangeSender {
 
   /** @returns whether the change has operations to follow */
   async #accept(
-    request: Mutation,
+    request: ServiceChange,
     { project, branch, compute, computes = [] }: UpdatedRecords,
     operations: readonly Operation[],
   ): Promise<boolean> {
@@ -132,7 +132,7 @@ export class ChangeSender {
   }
 
   /** @throws {NotOfferedError} */
-  async #requireOffered(request: Mutation, error: unknown): Promise<void> {
+  async #requireOffered(request: ServiceChange, error: unknown): Promise<void> {
     if (request.feature === undefined || !isNotOffered(error)) return;
     const mayBeMissing = !isRejected(error, 405) && request.targetStillExists !== undefined;
     if (mayBeMissing && !((await this.#refresh(request)) && request.targetStillExists())) return;
@@ -141,7 +141,7 @@ export class ChangeSender {
   }
 
   /** @returns false if a list couldn't be loaded, which then has a failure. */
-  async #refresh({ projectId, withBranches = false }: Mutation): Promise<boolean> {
+  async #refresh({ projectId, withBranches = false }: ServiceChange): Promise<boolean> {
     if (projectId === undefined) return await succeeds(this.#inventory.refreshProjects());
     const [isUpToDate, branches] = await Promise.all([
       succeeds(this.#inventory.refreshComputes(projectId)),
@@ -152,7 +152,7 @@ export class ChangeSender {
 }
 
 function targetOf(
-  { projectId }: Mutation,
+  { projectId }: ServiceChange,
   { project, branch, compute }: UpdatedRecords,
 ): ResourceRef | undefined {
   if (compute !== undefined)

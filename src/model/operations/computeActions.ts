@@ -8,15 +8,15 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
 import { settingsOn } from '../settings/pgSettings.ts';
-import type { ChangeSender, Mutation, SendOptions, SendResult } from './changeSender.ts';
+import type { ChangeSender, ServiceChange, SendOptions, SendResult } from './changeSender.ts';
 
-interface ComputeRequest extends Pick<Mutation, 'verb' | 'send'> {
+interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
   readonly wasMade: (compute: Compute | undefined) => boolean;
 }
 
 /** Milliseconds to wait for the number of connections. */
-const MAX_WAIT = 5000;
+const CONNECTION_COUNT_WAIT = 5000;
 
 export class ComputeActions {
   readonly #session: Session;
@@ -107,7 +107,7 @@ export class ComputeActions {
     computeId,
   }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<number | undefined> {
     const { connection: initialConnection } = this.#session;
-    const options = { initialConnection, signal: AbortSignal.timeout(MAX_WAIT) };
+    const options = { initialConnection, signal: AbortSignal.timeout(CONNECTION_COUNT_WAIT) };
     const find = (client: Client, call: CallOptions) => client.findCompute(projectId, computeId, call);
     const compute = await this.#sender.call(find, options).catch(() => undefined);
     return compute?.connections ?? undefined;

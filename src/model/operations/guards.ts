@@ -22,7 +22,7 @@ export interface GuardTarget {
 }
 
 /** Milliseconds that a change waits for fresh lists. */
-const MAX_WAIT = 5000;
+const FRESH_LISTS_WAIT = 5000;
 
 export class Guards {
   readonly #session: Pick<Session, 'connection' | 'requireSameAccount'>;
@@ -84,7 +84,7 @@ export class Guards {
   async refreshProtection({ projectId, branchId, computeId }: GuardTarget): Promise<void> {
     if (projectId === undefined || branchId === undefined) return;
     const { promise: timeout, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.after(MAX_WAIT, resolve);
+    const timer = this.#clock.after(FRESH_LISTS_WAIT, resolve);
     const { branches } = this.#inventory;
     // The list keeps its failure.
     const computes = computeId && this.#inventory.refreshComputes(projectId).catch(() => undefined);

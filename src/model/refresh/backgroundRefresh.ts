@@ -31,7 +31,7 @@ interface BackgroundRefreshDependencies {
 
 /** The list of projects is part of every fifth refresh. */
 const REFRESHES_PER_PROJECT_LIST = 5;
-const MAX_WAIT = 10 * 60_000;
+const MAX_REFRESH_DELAY = 10 * 60_000;
 /** Requests per slice. */
 const SLICE = 20;
 const QUICK_INTERVAL = 2000;
@@ -84,7 +84,7 @@ export class BackgroundRefresh implements Disposable {
     const options = {
       poll: () => this.#refresh(),
       interval: () => this.#wait(),
-      maxDelay: MAX_WAIT,
+      maxDelay: MAX_REFRESH_DELAY,
       retryAfter: retryAfterOf,
       onError,
       clock: this.#clock,

@@ -10,7 +10,7 @@ import {
   type CreatedBranch,
 } from './branchMap.ts';
 
-interface LocalFacts {
+interface BranchUsage {
   readonly map: BranchMap;
   /** The repository's git branches, checked out or not. */
   readonly gitBranches: ReadonlySet<string>;
@@ -18,7 +18,7 @@ interface LocalFacts {
   readonly inFiles: readonly BranchRef[];
 }
 
-export interface CleanupFacts extends LocalFacts {
+export interface CleanupFacts extends BranchUsage {
   /** The id of the connected account. */
   readonly account: string;
   /** By project, as they are now. A deleted project has none. */
@@ -87,21 +87,21 @@ function reasonToKeep(
 }
 
 /** How many database branches have lost their git branch, as far as it is known without a request. */
-export const countUnused = (facts: LocalFacts): number =>
+export const countUnused = (facts: BranchUsage): number =>
   new Set(
     facts.map.created
       .filter((created) => useOf(facts, created) === undefined)
       .map(({ branchId }) => branchId),
   ).size;
 
-function gitBranchFinder({ map, gitBranches }: LocalFacts): (name: string) => boolean {
+function gitBranchFinder({ map, gitBranches }: BranchUsage): (name: string) => boolean {
   const existing = [...gitBranches];
   return (name) =>
     gitBranches.has(name) || (map.ignoresCase && existing.some((each) => isSameGitBranch(map, each, name)));
 }
 
 /** What uses a branch, as far as it is known without a request. */
-function useOf(facts: LocalFacts, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
+function useOf(facts: BranchUsage, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
   const { map, inFiles } = facts;
   const exists = gitBranchFinder(facts);
   const ofGitBranches = [

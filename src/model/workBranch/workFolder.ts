@@ -53,7 +53,7 @@ export interface WorkFolderState extends Facts {
 }
 
 /** The state of a folder without a repository, and of every folder until it is first read. */
-const NO_STATE: WorkFolderState = {
+const INITIAL_STATE: WorkFolderState = {
   repository: undefined,
   git: { branch: undefined, pause: undefined },
   map: EMPTY_MAP,
@@ -94,7 +94,7 @@ export class WorkFolder implements Disposable {
   readonly folder: string;
   readonly #deps: WorkFolderDependencies;
   readonly #changed = new Emitter<void>();
-  #state = NO_STATE;
+  #state = INITIAL_STATE;
   #running: Promise<void> | undefined;
   #runAgain = false;
   #timer: Disposable | undefined;
@@ -208,13 +208,13 @@ export class WorkFolder implements Disposable {
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
     const { runGit, knownHosts, readOther, isTrusted, account } = this.#deps;
     // The folder of a stranger may be made to harm programs that read it.
-    if (!isTrusted()) return { ...NO_STATE, value: undefined, path: '' };
+    if (!isTrusted()) return { ...INITIAL_STATE, value: undefined, path: '' };
     const { value, file, path } = await this.#deps.readEnv();
     const host = parseDatabaseUrl(value ?? '')?.host;
     const current = knownHosts.get(host ?? '');
     const readsGit = this.#isActive || !knownHosts.isEmpty;
     const repository = readsGit ? await findRepository(this.folder) : undefined;
-    if (repository === undefined) return { ...NO_STATE, host, current, value, path };
+    if (repository === undefined) return { ...INITIAL_STATE, host, current, value, path };
     const [{ pause, branch: checkedOut }, { map, gitProblem }, others] = await Promise.all([
       readGitState(repository, runGit),
       readMapOrKeep(runGit, this.folder, this.#state.map),

@@ -10,7 +10,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { databaseVariables } from '../databaseVariables.ts';
 import { filesIn, sqlFiles, type SqlFile } from './sqlFiles.ts';
-import { ScriptError, SqlScript, type Statement } from './sqlScript.ts';
+import { ScriptError, SqlScript, type ScriptStatement } from './sqlScript.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run, so that parents of former versions aren't used. */
@@ -84,7 +84,11 @@ async function runFile({ file, text, inTransaction }: SqlFile, url: string): Pro
   });
 }
 
-async function runStatement(client: Client, script: SqlScript, { text, start }: Statement): Promise<void> {
+async function runStatement(
+  client: Client,
+  script: SqlScript,
+  { text, start }: ScriptStatement,
+): Promise<void> {
   const query = new Query(text);
   // Rows aren't kept.
   query.on('row', () => undefined);

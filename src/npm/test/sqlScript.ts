@@ -1,6 +1,6 @@
 /** Splits a file into statements by the rules of psql (`psqlscan.l`), so that it can be sent as `psql -f` sends it. */
 
-export interface Statement {
+export interface ScriptStatement {
   readonly text: string;
   /** Where it begins in the script. */
   readonly start: number;
@@ -33,7 +33,7 @@ export class SqlScript {
   }
 
   /** @returns undefined at the end @throws {ScriptError} at a command of psql */
-  next(): Statement | undefined {
+  next(): ScriptStatement | undefined {
     let start: number | undefined;
     let parentheses = 0;
     let bodies = 0;

@@ -6,7 +6,7 @@ import { removeLeftover } from './branches/projects.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
-import { setCompute } from './records/usage.ts';
+import { recordCompute } from './records/usage.ts';
 import { withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, withStatus } from './records/operationRecord.ts';
 import { Operations, type Plane } from './operations/operations.ts';
@@ -158,7 +158,7 @@ export class ControlPlane implements Plane {
     const now = clock.now();
     const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
     const operation = newOperation(computeTask(idle, { kind: 'check' }), 'running', now);
-    store.commit(...setCompute(store.account, compute, idle, now), {
+    store.commit(...recordCompute(store.account, compute, idle, now), {
       set: 'operation',
       value: withStatus(operation, 'failed', now, reason),
     });
@@ -168,7 +168,7 @@ export class ControlPlane implements Plane {
     const { store, clock } = this;
     this.keys.writeUses();
     for (const compute of store.account.activeComputes())
-      store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
+      store.commit(...recordCompute(store.account, compute, compute.record, clock.now()));
   }
 
   /** Only the data of an active compute changes. */

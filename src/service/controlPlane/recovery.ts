@@ -9,7 +9,7 @@ import type { AccountState } from '../state/store.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
 import { specOf, withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
-import { setCompute } from './records/usage.ts';
+import { recordCompute } from './records/usage.ts';
 
 /** Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;
@@ -37,7 +37,7 @@ export function suspendAll(account: AccountState, now: number): Mutation[] {
     const pending = isStarted ? 'active' : record.pending_state;
     const idle = withState(record, { current: 'idle', pending }, now);
     return [
-      ...setCompute(account, compute, idle, now),
+      ...recordCompute(account, compute, idle, now),
       ...operations.map((value): Mutation => ({ set: 'operation', value })),
     ];
   });

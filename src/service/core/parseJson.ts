@@ -7,7 +7,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @returns its text, too
  * @throws {HttpError} 400. Its message doesn't repeat the body, which may contain secrets.
  */
-export function parseJson(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
+export function parseJsonBytes(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
   let text: string;
   try {
     text = utf8.decode(bytes);

@@ -25,7 +25,7 @@ import {
   resetPassword,
   revealPassword,
 } from '../controlPlane/catalog/roles.ts';
-import { pooledHost } from '../controlPlane/records/computeRecord.ts';
+import { poolerHost } from '../controlPlane/records/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
@@ -127,7 +127,7 @@ async function connectionUri(plane: ControlPlane, call: ApiCall): Promise<JsonRe
     queryParameter(call, 'endpoint_id'),
     queryParameter(call, 'branch_id'),
   );
-  const host = booleanParameter(call, 'pooled') ? pooledHost(compute) : compute.record.host;
+  const host = booleanParameter(call, 'pooled') ? poolerHost(compute) : compute.record.host;
   const branchId = compute.record.branch_id;
   const login = await findLogin({ plane, project, branchId }, role, database);
   return reply({ uri: connectionUriOf(login, host) });

@@ -7,7 +7,7 @@ import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import type { Plane } from '../controlPlane/operations/operations.ts';
 import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
-import { parseJson } from '../core/parseJson.ts';
+import { parseJsonBytes } from '../core/parseJson.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { JsonReply } from './response.ts';
 
@@ -80,7 +80,7 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodMin
   const [type = ''] = request.headers['content-type']?.split(';') ?? [];
   if (type.trim().toLowerCase() !== 'application/json')
     throw new HttpError(415, 'NOT_JSON', 'Send the body with Content-Type: application/json.');
-  return validate(parseJson(await readBytes(request)).value, schema);
+  return validate(parseJsonBytes(await readBytes(request)).value, schema);
 }
 
 /** Like {@link readJsonBody}; a missing body is an empty object. */

@@ -28,7 +28,7 @@ type Target = Pick<GatewayTarget, 'ensureRunning' | 'running' | 'activity'>;
 const WAKE_LIMIT = 60_000;
 const WAKE_PAUSE = 20;
 
-export class Compute {
+export class ComputeServer {
   readonly #deps: ComputeDependencies;
   readonly #role: ServerRole;
   readonly #serialize = limitConcurrency(1);

@@ -8,9 +8,9 @@ import {
   type RecordedIds,
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
-import { Compute } from './compute.ts';
+import { ComputeServer } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
-import { createBranch, deleteBranch, restoreBranch } from './data/branches.ts';
+import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
 import { databasesSize, removeAll } from './files/files.ts';
 import { servicePasswords } from './data/logins.ts';
@@ -68,14 +68,14 @@ function postgresEngine(
   { programs: { pooler }, allowedOrigins = [], log }: PostgresEngineOptions,
 ): ComputeEngine {
   const { storage, branches } = deps;
-  const computes = new Map<string, Compute>();
+  const computes = new Map<string, ComputeServer>();
   let events: EngineEvents | undefined;
   const computeOf = (spec: ComputeSpec) => {
     if (!events) throw new EngineError('The engine is not open');
     // `close` doesn't end the server of a compute that is created after it.
     deps.shutdownSignal.throwIfAborted();
     const compute =
-      computes.get(spec.id) ?? new Compute(spec, { ...deps, events, log, pooler, allowedOrigins });
+      computes.get(spec.id) ?? new ComputeServer(spec, { ...deps, events, log, pooler, allowedOrigins });
     computes.set(spec.id, compute);
     return compute;
   };
@@ -120,10 +120,10 @@ const rethrow = (error: unknown): never => {
 function branchMethods(deps: ServerDependencies) {
   const catalogs = new Catalogs(deps);
   return {
-    createBranch: async (branch) => createBranch(deps, branch),
-    restoreBranch: async (restore) => restoreBranch(deps, restore),
+    createBranch: async (branch) => createBranchData(deps, branch),
+    restoreBranch: async (restore) => restoreBranchData(deps, restore),
     async deleteBranch(branchId) {
-      await deleteBranch(deps, branchId);
+      await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);
     },
     prepareBranch: async ({ id, owner }) => deps.branches.prepare(id, owner),

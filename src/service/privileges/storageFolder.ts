@@ -122,11 +122,11 @@ interface Owner {
   readonly service: ProcessIdentity;
 }
 
-const fileOf = (folder: string): string => `${folder}.json`;
+const ownerRecordPath = (folder: string): string => `${folder}.json`;
 
 export function recordOwner(folder: string, dataDirectory: string): void {
   const owner: Owner = { dataDirectory, device: statSync(dataDirectory).dev, service: ownIdentity() };
-  writeFileSync(fileOf(folder), JSON.stringify(owner), { mode: 0o600 });
+  writeFileSync(ownerRecordPath(folder), JSON.stringify(owner), { mode: 0o600 });
 }
 
 /** Whether a folder belongs to another data directory that still exists. */
@@ -154,7 +154,7 @@ export function removeIfEmpty(folder: string): boolean {
   } catch {
     return false;
   }
-  rmSync(fileOf(folder), { force: true });
+  rmSync(ownerRecordPath(folder), { force: true });
   return true;
 }
 
@@ -166,7 +166,7 @@ export function ownerWithoutService(folder: string): string | undefined {
 
 export function removeRecorded(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
-  rmSync(fileOf(folder), { force: true });
+  rmSync(ownerRecordPath(folder), { force: true });
 }
 
 function isStale(folder: string): boolean {
@@ -175,7 +175,7 @@ function isStale(folder: string): boolean {
   // The data directory may be on a file system that is not mounted now.
   if (statSync(nearestFolder(owner.dataDirectory)).dev !== owner.device) return false;
   // The data directory may have been moved. Then the next service on it claims the folder.
-  return Date.now() - statSync(fileOf(folder)).mtimeMs > KEPT_FOR;
+  return Date.now() - statSync(ownerRecordPath(folder)).mtimeMs > KEPT_FOR;
 }
 
 /** False also when the file cannot be checked. */
@@ -193,7 +193,7 @@ const nearestFolder = (file: string): string => (existsSync(file) ? file : neare
 /** Undefined also for a damaged file. */
 function readOwner(folder: string): Owner | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(fileOf(folder), 'utf8'));
+    const value: unknown = JSON.parse(readFileSync(ownerRecordPath(folder), 'utf8'));
     return isOwner(value) ? value : undefined;
   } catch {
     return undefined;

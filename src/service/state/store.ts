@@ -6,7 +6,7 @@ import { notUsable, systemReason, type StartError } from '../core/errors.ts';
 import type {
   BranchRecord,
   Mutation,
-  Leftover,
+  PendingDeletion,
   ProjectRecord,
   StoredCompute,
   StoredKey,
@@ -107,7 +107,7 @@ export class AccountState {
   /** Ports that belong to a compute. */
   readonly ports = new Set<number>();
   /** By project. */
-  readonly leftovers = new Map<string, Leftover>();
+  readonly leftovers = new Map<string, PendingDeletion>();
   /** By the id of a branch or compute. */
   readonly #projectOf = new Map<string, ProjectState>();
 

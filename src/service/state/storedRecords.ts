@@ -179,7 +179,7 @@ export type StoredKey = {
 };
 
 /** A deleted project whose processes and data the engine has not removed yet. */
-export type Leftover = {
+export type PendingDeletion = {
   readonly projectId: string;
   readonly branchIds: readonly string[];
   readonly computeIds: readonly string[];
@@ -192,7 +192,7 @@ export type Mutation =
   | { readonly set: 'compute'; readonly value: StoredCompute }
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
-  | { readonly set: 'leftover'; readonly value: Leftover }
+  | { readonly set: 'leftover'; readonly value: PendingDeletion }
   | {
       readonly removed: 'branch' | 'compute' | 'operation';
       readonly projectId: string;

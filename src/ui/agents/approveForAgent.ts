@@ -17,7 +17,7 @@ import { sizeText } from '../text/sizeText.ts';
 import { window } from '../window.ts';
 
 /** Milliseconds that a call waits for the user's answer, because clients give up as well. */
-const MAX_WAIT = 60_000;
+const APPROVAL_WAIT = 60_000;
 
 /** The last question of a window. Agents may send many calls at once, and their questions wait for each other. */
 const questions = new WeakMap<Guards, Promise<unknown>>();
@@ -49,7 +49,7 @@ export async function approveForAgent(
   const approved = ask();
   const answered = approved.catch(() => undefined);
   if (isAsked) questions.set(guards, answered);
-  const timer = clock.after(MAX_WAIT, () => end('late'));
+  const timer = clock.after(APPROVAL_WAIT, () => end('late'));
   const abort = () => end('aborted');
   signal.addEventListener('abort', abort);
   try {

@@ -1,7 +1,7 @@
 /** Runs the tools with what only a window has: the user, who can be asked, and VS Code's trust and git. */
 import * as vscode from 'vscode';
 import { runTool } from '../../model/agents/tools/runTool.ts';
-import type { Caller, ToolDependencies } from '../../model/agents/tools/toolCall.ts';
+import type { ToolCaller, ToolDependencies } from '../../model/agents/tools/toolCall.ts';
 import { runGit } from '../envFile/git.ts';
 import { requireTrust } from '../state/trust.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -14,7 +14,7 @@ export const runInWindow = (
   deps: WindowDependencies,
   name: string,
   input: unknown,
-  caller: Caller,
+  caller: ToolCaller,
 ): Promise<object> =>
   runTool(
     {

@@ -64,7 +64,7 @@ export function branchTable(branch: Branch, parent: Branch | undefined): Markdow
 }
 
 /** Returns text such as `31.2 MB`. */
-export const sizeText = (bytes: number): string =>
+export const bytesText = (bytes: number): string =>
   new Intl.NumberFormat(env.language, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }).format(
     bytes / 1e6,
   );

@@ -16,7 +16,7 @@ import { isPrimary, computeStatus } from '../../model/inventory/computeStatus.ts
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../../model/inventory/nodes.ts';
 import { usageOf, usageStep } from '../../model/inventory/usage.ts';
-import { branchRow, branchTable, sizeText as branchSizeText } from '../text/branchText.ts';
+import { branchRow, branchTable, bytesText } from '../text/branchText.ts';
 import { computeTable, computeRow, statusIcon, statusText, typeText } from '../text/computeText.ts';
 import { sizeText } from '../text/sizeText.ts';
 import { formatDate, usageText } from '../text/timeText.ts';
@@ -183,7 +183,7 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
       [l10n.t('Region'), project.region_id],
       ['Postgres', project.pg_version],
       [l10n.t('Locked'), project.locked === true ? l10n.t('yes, the service starts no computes') : undefined],
-      [l10n.t('Largest branch'), limit && branchSizeText(limit * 1024 * 1024)],
+      [l10n.t('Largest branch'), limit && bytesText(limit * 1024 * 1024)],
       [l10n.t('Used this period'), usageText(usageOf(project))],
       [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
     ]);

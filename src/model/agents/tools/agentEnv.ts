@@ -9,7 +9,7 @@ import { renewPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
-export async function prepareEnv(
+export async function prepareNamedEnv(
   { deps, account, connection, folder }: ToolCall<unknown>,
   { envFile, envVariable: variable = 'DATABASE_URL' }: Pick<AgentBranch, 'envFile' | 'envVariable'>,
 ): Promise<AgentEnvFile | undefined> {
@@ -59,7 +59,7 @@ async function updateAgentEnv(
   const { worktree: folder, envFile, envVariable } = deps.agentBranches.find(ref) ?? {};
   if (folder === undefined || envFile === undefined) return undefined;
   try {
-    const env = await prepareEnv({ ...call, folder }, { envFile, envVariable });
+    const env = await prepareNamedEnv({ ...call, folder }, { envFile, envVariable });
     const known = deps.knownHosts.get(parseDatabaseUrl(env?.value ?? '')?.host ?? '');
     // The file may have another branch by now.
     if (env === undefined || known === undefined || !isSameBranch(known, ref)) return undefined;

@@ -3,7 +3,7 @@ import type { EndReport } from '../../operations/pendingChange.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** Milliseconds. MCP clients give up after 60 s by default. */
-const MAX_WAIT = 45_000;
+const OPERATIONS_WAIT = 45_000;
 
 /**
  * Sends a change of a branch and waits until its operations have ended.
@@ -26,7 +26,7 @@ export async function changeBranch(
     ends.push(end);
     check();
   });
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT)]);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]);
   stop.addEventListener('abort', () => resolve(undefined));
   try {
     const result = await send({ signal, initialConnection: connection });

@@ -1,6 +1,6 @@
 /** The tools that read and change branches. */
 import * as z from 'zod/mini';
-import { findRole } from '../branchLogin.ts';
+import { findRoleAndDatabase } from '../branchLogin.ts';
 import { branchTitle, deletionProblem } from '../../inventory/branchStatus.ts';
 import { schemaDiff } from '../../schema/compareSchemas.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
@@ -91,7 +91,7 @@ export const branchTools = {
       const otherId = input.otherBranchId ?? found.branch.parent_id;
       if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
       if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
-      const { database } = await findRole({ ...call, ...found, database: input.database });
+      const { database } = await findRoleAndDatabase({ ...call, ...found, database: input.database });
       const [after = '', before = ''] = await Promise.all(
         [found.branchId, otherId].map((id) =>
           deps.schemas.read({ projectId: found.projectId, branchId: id, database }, { signal }),

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Branch } from '../../../api/records/records.ts';
-import { findBranchLogin, findRole } from '../branchLogin.ts';
+import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { branchTitle } from '../../inventory/branchStatus.ts';
@@ -10,7 +10,7 @@ import { databaseBranchName } from '../../workBranch/branchName.ts';
 import { findPrimary } from '../../workBranch/findTarget.ts';
 import { expiryAfter } from '../../workBranch/lifetime.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
-import { prepareEnv } from './agentEnv.ts';
+import { prepareNamedEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { isOwnBranch, requireFreshBranches } from './gate.ts';
@@ -66,8 +66,8 @@ export const createBranch = defineTool({
     const source = existing ?? requireParent(list, projectId, call.input.parentId ?? parentId);
     const request = { ...call, projectId, database: wanted };
     // Check the agent's input before creating anything, so that an error leaves nothing behind.
-    const { database, role } = await findRole({ ...request, branchId: source.id });
-    const env = await prepareEnv(call, call.input);
+    const { database, role } = await findRoleAndDatabase({ ...request, branchId: source.id });
+    const env = await prepareNamedEnv(call, call.input);
     const branch = existing ?? (await create(call, projectId, source));
     const ref = { account, projectId, branchId: branch.id };
     const compute = await findPrimary(deps.inventory, ref);
@@ -132,7 +132,7 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
       connection,
       call.signal,
     );
-    const name = call.input.name?.trim() || newName(agent);
+    const name = call.input.name?.trim() || defaultBranchName(agent);
     const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
     const creation = {
       branch: { name, parent_id: parent.id, expires_at: expiresAt },
@@ -157,5 +157,5 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
   }
 }
 
-const newName = (agent: string): string =>
+const defaultBranchName = (agent: string): string =>
   `agent/${databaseBranchName(agent).slice(0, 60)}-${randomBytes(2).toString('hex')}`;

@@ -6,7 +6,7 @@ import { SqlError } from '../sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { worktreeOf } from '../../workBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { Caller, ToolDependencies } from './toolCall.ts';
+import type { ToolCaller, ToolDependencies } from './toolCall.ts';
 import { findTool } from './toolTable.ts';
 
 /** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
@@ -14,7 +14,7 @@ export async function runTool(
   deps: ToolDependencies,
   name: string,
   input: unknown,
-  caller: Caller,
+  caller: ToolCaller,
 ): Promise<object> {
   const { log } = deps;
   // Agents choose their names, and those of unknown tools.
@@ -52,7 +52,12 @@ function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
   }
 }
 
-async function run(deps: ToolDependencies, name: string, input: unknown, caller: Caller): Promise<object> {
+async function run(
+  deps: ToolDependencies,
+  name: string,
+  input: unknown,
+  caller: ToolCaller,
+): Promise<object> {
   const tool = findTool(name);
   if (tool === undefined) throw new Error(`Unknown tool ${name}.`);
   const { secretFields = [] } = tool;

@@ -60,7 +60,7 @@ export interface ToolDependencies {
 }
 
 /** Who calls, and how. */
-export interface Caller {
+export interface ToolCaller {
   /** The name of the agent, as it calls itself. Tools get it shortened and never empty. */
   readonly agent: string;
   /** The folder that the agent works in, if it is known. An agent in a git worktree is often outside the window's folders. */
@@ -68,7 +68,7 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-export interface ToolCall<Input> extends Caller {
+export interface ToolCall<Input> extends ToolCaller {
   readonly deps: ToolDependencies;
   /** When the call began. */
   readonly connection: AccountConnection;

@@ -12,7 +12,7 @@ import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 import { removeBranch } from '../operations/operationSteps.ts';
-import { setCompute } from '../records/usage.ts';
+import { recordCompute } from '../records/usage.ts';
 import {
   computesOf,
   defaultBranch,
@@ -136,7 +136,7 @@ export function deleteBranch(plane: Plane, project: ProjectState, id: string): B
   const computes = computesOf(project, id);
   const { store, clock } = plane;
   for (const compute of computes)
-    store.commit(...setCompute(store.account, compute, compute.record, clock.now()));
+    store.commit(...recordCompute(store.account, compute, compute.record, clock.now()));
   const removals = computes.map(({ record }) => computeTask(record, { kind: 'remove', type: record.type }));
   const operations = plane.operations.begin(
     project.record.id,

@@ -5,7 +5,12 @@ import type { BranchOwner } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
 import type { ProjectState } from '../../state/store.ts';
-import { CREATION_SOURCE, LOCAL_USER, type Leftover, type ProjectRecord } from '../../state/storedRecords.ts';
+import {
+  CREATION_SOURCE,
+  LOCAL_USER,
+  type PendingDeletion,
+  type ProjectRecord,
+} from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { PROVISIONER, requirePostgres, requireValid } from '../records/computeRecord.ts';
@@ -85,7 +90,7 @@ export function deleteProject(plane: Plane, project: ProjectState): void {
 }
 
 /** Removes the processes and data of a deleted project. */
-export async function removeLeftover(plane: Plane, leftover: Leftover): Promise<void> {
+export async function removeLeftover(plane: Plane, leftover: PendingDeletion): Promise<void> {
   const { store, operations } = plane;
   const { projectId, branchIds, computeIds } = leftover;
   try {

@@ -1,9 +1,9 @@
 /** The databases, roles and connection URIs in the replies to the creation of a branch or a project. */
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
-import { pooledHost } from '../records/computeRecord.ts';
+import { poolerHost } from '../records/computeRecord.ts';
 import { databaseRecord } from './databases.ts';
-import { roleRecord, type Login } from './roles.ts';
+import { roleRecord, type RoleLogin } from './roles.ts';
 
 /**
  * Like the public service, returns connection URIs only if there is one database and one role.
@@ -30,13 +30,13 @@ export function catalogRecords(
   };
 }
 
-const connectionRecord = (login: Login, compute: StoredCompute): object => ({
+const connectionRecord = (login: RoleLogin, compute: StoredCompute): object => ({
   connection_uri: connectionUriOf(login, compute.record.host),
-  connection_parameters: { ...login, host: compute.record.host, pooler_host: pooledHost(compute) },
+  connection_parameters: { ...login, host: compute.record.host, pooler_host: poolerHost(compute) },
 });
 
 /** It contains a password, so it is a secret. */
-export function connectionUriOf({ role, password, database }: Login, host: string): string {
+export function connectionUriOf({ role, password, database }: RoleLogin, host: string): string {
   const user = `${encodeURIComponent(role)}:${encodeURIComponent(password)}`;
   return `postgresql://${user}@${host}/${encodeURIComponent(database)}`;
 }

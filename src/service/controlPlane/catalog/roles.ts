@@ -15,7 +15,7 @@ import {
 type RoleRecord = ReturnType<typeof roleRecord> & { readonly password?: string };
 
 /** The role, password and database in a connection URI. */
-export interface Login {
+export interface RoleLogin {
   readonly role: string;
   readonly password: string;
   readonly database: string;
@@ -66,7 +66,7 @@ export async function resetPassword(target: BranchTarget, name: string): Promise
 }
 
 /** @throws {HttpError} 404 for an unknown role or database, 412 without a password */
-export async function findLogin(target: BranchTarget, role: string, database: string): Promise<Login> {
+export async function findLogin(target: BranchTarget, role: string, database: string): Promise<RoleLogin> {
   const result = await readCatalog(target, role);
   findNamed('role', result.catalog.roles, role);
   findNamed('database', result.catalog.databases, database);

@@ -13,7 +13,7 @@ import {
 } from '../../state/storedRecords.ts';
 import { computesOf } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
-import { setCompute } from '../records/usage.ts';
+import { recordCompute } from '../records/usage.ts';
 
 export async function perform(
   { step, record }: StoredOperation,
@@ -77,7 +77,7 @@ export function afterSuccess(
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchStep(step, project, branch, now);
   return compute === undefined
     ? []
-    : setCompute(account, compute, afterComputeStep(step, compute.record, isLast, now), now);
+    : recordCompute(account, compute, afterComputeStep(step, compute.record, isLast, now), now);
 }
 
 function afterComputeStep(
@@ -145,7 +145,7 @@ export function afterFailure(
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchFailure(step, project, branch, now);
   return compute === undefined
     ? []
-    : setCompute(account, compute, afterComputeFailure(step, compute.record, now), now);
+    : recordCompute(account, compute, afterComputeFailure(step, compute.record, now), now);
 }
 
 /** A failed change restores the old settings, a failed start leaves the compute idle, a failed suspend leaves its state. */

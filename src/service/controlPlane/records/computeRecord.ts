@@ -79,7 +79,7 @@ export function newCompute(
     pooler_enabled: creation.pooler_enabled ?? false,
     pooler_mode: 'transaction',
     pooled_sessions: pooledSessions,
-    pooler_host: creation.pooler_enabled === true ? pooledHost({ address }) : undefined,
+    pooler_host: creation.pooler_enabled === true ? poolerHost({ address }) : undefined,
     disabled: creation.disabled ?? false,
     passwordless_access: creation.passwordless_access ?? false,
     creation_source: CREATION_SOURCE,
@@ -91,7 +91,7 @@ export function newCompute(
 }
 
 /** Every compute has one, like on the public service. Without `pooler_enabled`, its clients get separate sessions. */
-export const pooledHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
+export const poolerHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
   hostAtPort(address.poolerPort);
 
 /** Returns the record with the attributes of the request. The caller updates the state. */
@@ -110,7 +110,7 @@ export function applyPatch(
     suspend_timeout_seconds: patch.suspend_timeout_seconds ?? record.suspend_timeout_seconds,
     settings: { pg_settings: patch.settings?.pg_settings ?? record.settings.pg_settings },
     pooler_enabled,
-    pooler_host: pooler_enabled ? pooledHost({ address }) : undefined,
+    pooler_host: pooler_enabled ? poolerHost({ address }) : undefined,
     disabled: patch.disabled ?? record.disabled,
     passwordless_access: patch.passwordless_access ?? record.passwordless_access,
     updated_at: toTimestamp(now),

@@ -62,7 +62,7 @@ export function countUsage(account: AccountState, compute: StoredCompute, now: n
 }
 
 /** Returns the mutations that set the record of a compute and count its usage until now. */
-export function setCompute(
+export function recordCompute(
   account: AccountState,
   compute: StoredCompute,
   record: ComputeRecord,

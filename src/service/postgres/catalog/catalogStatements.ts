@@ -29,7 +29,7 @@ interface CatalogSession {
 }
 
 /** @returns the new password, if the change makes one. @throws {EngineError} or the error of Postgres */
-export async function changeCatalog(
+export async function applyCatalogChange(
   session: CatalogSession,
   change: CatalogCommand,
 ): Promise<string | undefined> {
@@ -207,7 +207,7 @@ const ROLES = `
   from pg_catalog.pg_authid order by oid`;
 
 /** @param client a superuser's, on the maintenance database */
-export async function readCatalog(client: Client): Promise<CatalogRows> {
+export async function queryCatalog(client: Client): Promise<CatalogRows> {
   const databases = await client.query<DatabaseRow>(DATABASES);
   const roles = await client.query<RoleRow>(ROLES);
   return {

@@ -13,7 +13,7 @@ import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { withBranchServer } from '../data/branchServer.ts';
-import { changeCatalog, readCatalog, type CatalogRows } from './catalogStatements.ts';
+import { applyCatalogChange, queryCatalog, type CatalogRows } from './catalogStatements.ts';
 import { dumpSchema } from './pgDump.ts';
 import { readTables } from './readTables.ts';
 
@@ -54,7 +54,7 @@ export class Catalogs {
 
   async #readRows(server: Postmaster): Promise<CatalogRows> {
     const read =
-      this.#reads.get(server) ?? inBatches(async () => this.#inDatabase(server, undefined, readCatalog));
+      this.#reads.get(server) ?? inBatches(async () => this.#inDatabase(server, undefined, queryCatalog));
     this.#reads.set(server, read);
     return read(undefined);
   }
@@ -99,10 +99,10 @@ export class Catalogs {
         this.#inDatabase(server, undefined, async (client) => {
           const inDatabase = async <T>(database: string, work: (connected: Client) => Promise<T>) =>
             this.#inDatabase(server, database, work);
-          const before = await readCatalog(client);
+          const before = await queryCatalog(client);
           const session = { client, inDatabase, rows: before, passwords, major: binaries.major };
-          const newPassword = await changeCatalog(session, change);
-          return [await readCatalog(client), newPassword] as const;
+          const newPassword = await applyCatalogChange(session, change);
+          return [await queryCatalog(client), newPassword] as const;
         }),
       );
       this.#remember(branchId, rows);

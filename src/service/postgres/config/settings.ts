@@ -104,7 +104,7 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
  * Postgres's default needs /dev/shm, which may be read-only in a container. initdb would choose this for the template, but
  * other machines may use it later.
  */
-export function sharedMemory(): Settings {
+export function sharedMemorySettings(): Settings {
   if (process.platform !== 'linux') return {};
   try {
     accessSync('/dev/shm', constants.W_OK);
@@ -129,7 +129,7 @@ export function fixedArguments(
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
     wal_level: 'replica',
-    ...sharedMemory(),
+    ...sharedMemorySettings(),
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     // Enough for all read replicas of a branch. An unused one costs almost nothing.
     max_wal_senders: 100,

@@ -8,7 +8,7 @@ import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/co
 import type { StandbySettings } from '../config/settings.ts';
 import { BranchLock } from './branchLock.ts';
 import { writePrivateFile } from '../files/files.ts';
-import { branchLogin, type BranchLogin } from './logins.ts';
+import { branchLogin, type OwnerLogin } from './logins.ts';
 import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
@@ -97,7 +97,7 @@ export class BranchData {
   }
 
   /** The login of the branch's owner, created at the first call. */
-  login(branchId: string, owner?: BranchOwner): BranchLogin {
+  login(branchId: string, owner?: BranchOwner): OwnerLogin {
     return branchLogin(this.#deps.storage.branch(branchId), owner);
   }
 

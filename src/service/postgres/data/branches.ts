@@ -20,7 +20,7 @@ import { restoredFolder } from '../files/storage.ts';
 import { syncToDisk } from './template.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
-export async function createBranch(
+export async function createBranchData(
   deps: ServerDependencies,
   { id, parentId, isSchemaOnly = false, owner }: BranchSpec,
 ): Promise<void> {
@@ -61,7 +61,7 @@ async function finishSchema(deps: ServerDependencies, id: string): Promise<void>
 }
 
 /** @throws {EngineError} and leaves the branch as it was */
-export async function restoreBranch(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
+export async function restoreBranchData(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
   const { branches } = deps;
   const { id, sourceId, preservedId } = restore;
   await branches.lock(sourceId).shared(async () =>
@@ -97,7 +97,7 @@ async function replaceBranch(
   if (preservedId === undefined) await removeData(old).catch(() => undefined);
 }
 
-export async function deleteBranch({ branches, storage }: ServerDependencies, id: string): Promise<void> {
+export async function deleteBranchData({ branches, storage }: ServerDependencies, id: string): Promise<void> {
   await branches.lock(id).exclusive(async () => {
     await stopOrphan(branches.folder(id));
     await removeData(storage.branch(id));

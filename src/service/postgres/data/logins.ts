@@ -17,8 +17,8 @@ const ServicePasswords = z.object({ superuser: z.string(), replicator: z.string(
 export type ServicePasswords = z.infer<typeof ServicePasswords>;
 
 /** How the owner of a branch's first database logs in. */
-const BranchLogin = z.object({ role: z.string(), password: z.string(), database: z.string() });
-export type BranchLogin = z.infer<typeof BranchLogin>;
+const OwnerLogin = z.object({ role: z.string(), password: z.string(), database: z.string() });
+export type OwnerLogin = z.infer<typeof OwnerLogin>;
 
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
@@ -32,12 +32,12 @@ export function servicePasswords(root: string): ServicePasswords {
 const DEFAULT_OWNER: BranchOwner = { role: BRANCH_ROLE, database: BRANCH_DATABASE };
 
 /** The login of a branch's owner, created at the first call. The branch may not have a data directory yet. */
-export function branchLogin(branchFolder: string, { role, database } = DEFAULT_OWNER): BranchLogin {
+export function branchLogin(branchFolder: string, { role, database } = DEFAULT_OWNER): OwnerLogin {
   const file = path.join(branchFolder, 'login.json');
   if (!existsSync(file)) return create(file, { role, password: newPassword(), database });
   const shape = JSON.stringify({ role, password: '…', database });
   const remedy = `write ${shape} to it, with the password of a connection string of this branch`;
-  return readPrivateJson(file, BranchLogin, remedy);
+  return readPrivateJson(file, OwnerLogin, remedy);
 }
 
 function create<T>(file: string, login: T): T {
@@ -46,7 +46,7 @@ function create<T>(file: string, login: T): T {
   return login;
 }
 
-const ITERATIONS = 4096;
+const SCRAM_ITERATIONS = 4096;
 
 const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 const hash = (data: Buffer) => createHash('sha256').update(data).digest();
@@ -56,14 +56,14 @@ const hash = (data: Buffer) => createHash('sha256').update(data).digest();
  * ASCII, so they need no SASLprep.
  */
 export function scramVerifier(password: string, salt = randomBytes(16)): string {
-  const key = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  const key = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, 32, 'sha256');
   const storedKey = hash(hmac(key, 'Client Key')).toString('base64');
   const serverKey = hmac(key, 'Server Key').toString('base64');
-  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
 /** A verifier with another number of iterations was set by a user. Checking a password against it might take hours. */
-const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${ITERATIONS}:([^$]+)\\$`);
+const OUR_VERIFIER = new RegExp(`^SCRAM-SHA-256\\$${SCRAM_ITERATIONS}:([^$]+)\\$`);
 
 /** Whether Postgres accepts the password for a role with this `rolpassword`. */
 export function matchesVerifier(password: string, verifier: string): boolean {

@@ -6,14 +6,14 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically } from '../files/files.ts';
 import type { Binaries } from '../config/programs.ts';
-import { settingArguments, sharedMemory } from '../config/settings.ts';
+import { settingArguments, sharedMemorySettings } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
   BRANCH_ROLE,
   scramVerifier,
-  type BranchLogin,
+  type OwnerLogin,
   type ServicePasswords,
 } from './logins.ts';
 import type { Certificate } from '../config/certificate.ts';
@@ -81,7 +81,7 @@ export const databaseId = (template: string): number =>
 export async function copyTemplate(
   deps: EngineDependencies,
   dataDir: string,
-  owner: BranchLogin,
+  owner: OwnerLogin,
 ): Promise<void> {
   const { storage, binaries, shutdownSignal } = deps;
   shutdownSignal.throwIfAborted();
@@ -93,7 +93,7 @@ export async function copyTemplate(
   });
 }
 
-function ownerStatements({ role, password, database }: BranchLogin): string[] {
+function ownerStatements({ role, password, database }: OwnerLogin): string[] {
   const statements = [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`];
   if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${identifier(role)}`);
   if (database !== BRANCH_DATABASE)
@@ -150,7 +150,7 @@ async function runSingleUser(
     // The folder is synced as a whole, before it gets its name.
     fsync: 'off',
     wal_recycle: 'off',
-    ...sharedMemory(),
+    ...sharedMemorySettings(),
   };
   const args = ['--single', '-D', dataDir, ...settingArguments(settings), SUPERUSER];
   await runProgram(binaries.postgres, args, {

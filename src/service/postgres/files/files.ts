@@ -8,7 +8,7 @@ import { renameOverSync } from '../../../base/replaceFile.ts';
 import { systemReason } from '../../core/errors.ts';
 
 /** Returns the names in a folder; none if it does not exist. */
-export const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+export const namesInFolder = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
 /** Creates a folder and its parents. */
 export function makePrivateFolder(folder: string): void {

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { makePrivateFolder, namesIn, removeAll, removeData, writePrivateFile } from './files.ts';
+import { makePrivateFolder, namesInFolder, removeAll, removeData, writePrivateFile } from './files.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const MAX_SOCKET_PATH_LENGTH = 103;
@@ -80,7 +80,7 @@ export function openStorage(root: string): Storage {
 /** The major versions of the branches' data. */
 export function majorsInUse(root: string): ReadonlySet<number> {
   const branches = path.join(root, 'branches');
-  const files = namesIn(branches).map((name) => path.join(branches, name, 'data', 'PG_VERSION'));
+  const files = namesInFolder(branches).map((name) => path.join(branches, name, 'data', 'PG_VERSION'));
   return new Set(files.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, 'utf8'))));
 }
 
@@ -94,12 +94,13 @@ export async function removeUnrecorded(storage: Storage, { branches, computes }:
     const recorded = new Set(ids);
     const folder = path.join(root, kind);
     await removeIn(folder, (name) => !recorded.has(name));
-    for (const id of namesIn(folder)) await removeIn(path.join(folder, id), (name) => name.endsWith('.new'));
+    for (const id of namesInFolder(folder))
+      await removeIn(path.join(folder, id), (name) => name.endsWith('.new'));
   }
 }
 
 async function removeIn(folder: string, isLeft: (name: string) => boolean): Promise<void> {
-  for (const name of namesIn(folder).filter(isLeft)) await removeData(path.join(folder, name));
+  for (const name of namesInFolder(folder).filter(isLeft)) await removeData(path.join(folder, name));
 }
 
 /** Removes the contents of a folder. The folder itself stays: only root may be able to remove it. */

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
 import type { StopSteps } from './serverProcess.ts';
-import { namesIn } from '../files/files.ts';
+import { namesInFolder } from '../files/files.ts';
 import type { Storage } from '../files/storage.ts';
 
 const POLL = 20;
@@ -37,7 +37,8 @@ const isServerRunning = ({ pid, startedAt, argument }: PidRecord): boolean =>
 
 /** Stops all processes that an earlier service left on this storage. @returns their number */
 export async function stopOrphans({ root }: Pick<Storage, 'root'>): Promise<number> {
-  const foldersOf = (kind: string) => namesIn(path.join(root, kind)).map((id) => path.join(root, kind, id));
+  const foldersOf = (kind: string) =>
+    namesInFolder(path.join(root, kind)).map((id) => path.join(root, kind, id));
   const ended = await Promise.all([
     ...foldersOf('poolers').map(stopPooler),
     ...['branches', 'replicas']

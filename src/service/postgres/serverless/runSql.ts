@@ -6,12 +6,18 @@ import { createPgClient } from '../../../base/pgClient.ts';
 import { HttpError } from '../../core/errors.ts';
 import { LOOPBACK } from '../config/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
-import { MAX_BYTES, SqlError, type Login, type SqlQuery, type SqlRequest } from './sqlRequest.ts';
+import {
+  MAX_BYTES,
+  HttpSqlError,
+  type ConnectionLogin,
+  type SqlQuery,
+  type HttpSqlRequest,
+} from './sqlRequest.ts';
 
 interface RunOptions {
-  readonly login: Login;
+  readonly login: ConnectionLogin;
   /** Called after the login, so that a large request is read from clients with a password only. */
-  readonly read: () => Promise<SqlRequest>;
+  readonly read: () => Promise<HttpSqlRequest>;
   readonly port: number;
   /** Aborted when the client no longer waits for the reply. */
   readonly signal: AbortSignal;
@@ -20,9 +26,9 @@ interface RunOptions {
 /**
  * Each request has a session of its own, with the user's login. A kept session would save the next request a login, but
  * would also keep settings, accept a password that was changed, and block `DROP DATABASE`.
- * @returns JSON. @throws {SqlError}
+ * @returns JSON. @throws {HttpSqlError}
  */
-export async function runSql({ login, read, port, signal }: RunOptions): Promise<string> {
+export async function answerSqlRequest({ login, read, port, signal }: RunOptions): Promise<string> {
   const client = createClient(login, port);
   const onAbort = () => cancel(client);
   signal.addEventListener('abort', onAbort);
@@ -47,7 +53,7 @@ export async function runSql({ login, read, port, signal }: RunOptions): Promise
   }
 }
 
-function createClient(login: Login, port: number): Client {
+function createClient(login: ConnectionLogin, port: number): Client {
   return createPgClient({
     ...login,
     options: login.options ?? '-c client_encoding=UTF8',
@@ -58,7 +64,7 @@ function createClient(login: Login, port: number): Client {
   });
 }
 
-async function runQueries(client: Client, request: SqlRequest, signal: AbortSignal): Promise<string[]> {
+async function runQueries(client: Client, request: HttpSqlRequest, signal: AbortSignal): Promise<string[]> {
   const { begin, queries, rawText } = request;
   if (begin !== undefined) await client.query(begin);
   const results: string[] = [];
@@ -115,21 +121,21 @@ function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: 
   return `${rest.slice(0, -1)},"rows":[${rows.join()}]}`;
 }
 
-const tooLarge = (): SqlError => new SqlError(507, `the reply is larger than ${MAX_BYTES} bytes`);
+const tooLarge = (): HttpSqlError => new HttpSqlError(507, `the reply is larger than ${MAX_BYTES} bytes`);
 
 const ERROR_FIELDS =
   'code detail hint position internalPosition internalQuery severity where table column schema dataType constraint file line routine'.split(
     ' ',
   );
 
-export function asSqlError(error: unknown): SqlError {
-  if (error instanceof SqlError) return error;
-  if (error instanceof HttpError) return new SqlError(error.status, error.message);
-  if (!(error instanceof Error)) return new SqlError(500, String(error));
+export function asSqlError(error: unknown): HttpSqlError {
+  if (error instanceof HttpSqlError) return error;
+  if (error instanceof HttpError) return new HttpSqlError(error.status, error.message);
+  if (!(error instanceof Error)) return new HttpSqlError(500, String(error));
   const values = new Map(Object.entries(error));
-  if (!values.has('severity')) return new SqlError(500, error.message);
+  if (!values.has('severity')) return new HttpSqlError(500, error.message);
   const details = ERROR_FIELDS.map((name) => [name, values.get(name) ?? null]);
   // The public service quotes the name differently from Postgres.
   const message = values.get('code') === '28P01' ? error.message.replace(/"(.*)"/, "'$1'") : error.message;
-  return new SqlError(400, message, Object.fromEntries(details));
+  return new HttpSqlError(400, message, Object.fromEntries(details));
 }

@@ -12,8 +12,8 @@ import { oneAtATime } from '../../core/oneAtATime.ts';
 import { EarlyBytes } from './earlyBytes.ts';
 import { IncompleteRequests } from './incompleteRequests.ts';
 import { readClientLogin, relayLogin } from './relayLogin.ts';
-import { asSqlError, runSql } from './runSql.ts';
-import { MAX_BYTES, readLogin, readSqlRequest, SqlError } from './sqlRequest.ts';
+import { asSqlError, answerSqlRequest } from './runSql.ts';
+import { MAX_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
 
 interface ServerlessOptions {
   /** Of the compute's address on 127.0.0.1. */
@@ -52,7 +52,7 @@ export function serverlessListener(options: ServerlessOptions): (client: Socket)
     // Waiting for a session and the statement may take any time.
     incomplete.end(socket);
     return withSession(async () =>
-      runSql({ login, read: async () => small ?? read(), port: options.port, signal }),
+      answerSqlRequest({ login, read: async () => small ?? read(), port: options.port, signal }),
     );
   };
   server.on(
@@ -89,14 +89,14 @@ async function answer(
   };
   try {
     const { origin } = request.headers;
-    if (isForeign(origin, allowedOrigins)) throw new SqlError(403, foreign(origin));
+    if (isForeign(origin, allowedOrigins)) throw new HttpSqlError(403, foreign(origin));
     if (origin !== undefined) {
       response.setHeader('access-control-allow-origin', origin);
       response.setHeader('vary', 'origin');
     }
-    if (request.url?.split('?')[0] !== '/sql') throw new SqlError(404, 'not found');
+    if (request.url?.split('?')[0] !== '/sql') throw new HttpSqlError(404, 'not found');
     if (request.method === 'OPTIONS') return preflight(request, response);
-    if (request.method !== 'POST') throw new SqlError(405, 'use POST');
+    if (request.method !== 'POST') throw new HttpSqlError(405, 'use POST');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     send(200, await run(request, gone.signal));
@@ -120,14 +120,14 @@ function preflight(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('access-control-allow-headers', asked ?? '*').end();
 }
 
-/** @throws {SqlError} 413 */
+/** @throws {HttpSqlError} 413 */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new SqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new HttpSqlError(413, `the request is larger than ${MAX_BYTES} bytes`);
   }
   return Buffer.concat(chunks);
 }

@@ -1,7 +1,7 @@
 /** What the serverless driver sends to `POST /sql`, and what it gets. */
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod/mini';
-import { parseJson } from '../../core/parseJson.ts';
+import { parseJsonBytes } from '../../core/parseJson.ts';
 import { parametersOf } from './sqlParameters.ts';
 
 /** Of a request and of a reply. */
@@ -10,7 +10,7 @@ export const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_PARAMETERS = 65_535;
 
 /** A reply with an error. The driver reads `details` only at status 400. */
-export class SqlError extends Error {
+export class HttpSqlError extends Error {
   readonly status: number;
   readonly details: object;
 
@@ -35,7 +35,7 @@ export interface SqlQuery {
   readonly arrayMode: boolean | undefined;
 }
 
-export interface SqlRequest {
+export interface HttpSqlRequest {
   readonly queries: readonly SqlQuery[];
   /** Undefined without a transaction; otherwise the statement that begins it. */
   readonly begin: string | undefined;
@@ -43,7 +43,7 @@ export interface SqlRequest {
   readonly rawText: boolean;
 }
 
-export interface Login {
+export interface ConnectionLogin {
   readonly user: string;
   /** A secret. */
   readonly password: string;
@@ -52,17 +52,17 @@ export interface Login {
   readonly application_name: string | undefined;
 }
 
-/** @throws {SqlError | HttpError} 400 */
-export function readSqlRequest(headers: IncomingHttpHeaders, body: Buffer): SqlRequest {
-  const { text, value } = parseJson(body);
+/** @throws {HttpSqlError | HttpError} 400 */
+export function readSqlRequest(headers: IncomingHttpHeaders, body: Buffer): HttpSqlRequest {
+  const { text, value } = parseJsonBytes(body);
   const parsed = Body.safeParse(value);
   if (!parsed.success)
-    throw new SqlError(400, 'the body must be {"query", "params"} or {"queries": […]} as JSON');
+    throw new HttpSqlError(400, 'the body must be {"query", "params"} or {"queries": […]} as JSON');
   const isBatch = 'queries' in parsed.data;
   const params = parametersOf(text, isBatch);
   const queries = 'queries' in parsed.data ? parsed.data.queries : [parsed.data];
   if ([queries.map(({ query }) => query), params].flat(2).some((each) => each?.isWellFormed() === false))
-    throw new SqlError(400, 'a query or parameter has half of a surrogate pair, which is no character');
+    throw new HttpSqlError(400, 'a query or parameter has half of a surrogate pair, which is no character');
   return {
     queries: queries.map(({ query, arrayMode }, index) => ({
       query,
@@ -75,15 +75,15 @@ export function readSqlRequest(headers: IncomingHttpHeaders, body: Buffer): SqlR
   };
 }
 
-/** @throws {SqlError} 400 */
-export function readLogin(headers: IncomingHttpHeaders): Login {
+/** @throws {HttpSqlError} 400 */
+export function readLogin(headers: IncomingHttpHeaders): ConnectionLogin {
   const header = headers['neon-connection-string'];
-  if (typeof header !== 'string') throw new SqlError(400, 'the header Neon-Connection-String is missing');
+  if (typeof header !== 'string') throw new HttpSqlError(400, 'the header Neon-Connection-String is missing');
   try {
     const { protocol, username, password, pathname, searchParams } = new URL(header);
     const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
     if (!/^postgres(ql)?:$/.test(protocol) || user === '' || /[\0/]/.test(database)) throw new Error();
-    if (password === '') throw new SqlError(400, 'the connection string has no password');
+    if (password === '') throw new HttpSqlError(400, 'the connection string has no password');
     return {
       user,
       password: decodeURIComponent(password),
@@ -92,7 +92,7 @@ export function readLogin(headers: IncomingHttpHeaders): Login {
       application_name: searchParams.get('application_name') ?? undefined,
     };
   } catch (error) {
-    throw error instanceof SqlError ? error : new SqlError(400, 'the connection string is not valid');
+    throw error instanceof HttpSqlError ? error : new HttpSqlError(400, 'the connection string is not valid');
   }
 }
 
@@ -106,7 +106,7 @@ const LEVELS: Readonly<Record<string, string>> = {
 function beginOf(headers: IncomingHttpHeaders): string {
   const isolation = headers['neon-batch-isolation-level'];
   const level = isolation === undefined ? '' : LEVELS[String(isolation)];
-  if (level === undefined) throw new SqlError(400, `unknown isolation level: ${String(isolation)}`);
+  if (level === undefined) throw new HttpSqlError(400, `unknown isolation level: ${String(isolation)}`);
   const modes = [
     level && `ISOLATION LEVEL ${level}`,
     headers['neon-batch-read-only'] === 'true' && 'READ ONLY',

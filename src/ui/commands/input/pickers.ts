@@ -7,7 +7,7 @@ import {
   asBranchNode,
   asComputeNode,
   asProjectNode,
-  isWithin,
+  isComputeWithin,
   type ComputeNode,
   type ProjectNode,
 } from '../../../model/inventory/nodes.ts';
@@ -128,7 +128,7 @@ function computeItems(context: PickerContext, canPick: CanPick): RowItem<Compute
   const { inventory, computesView, lastCompute } = context;
   const [selected] = computesView.view.selection;
   const rank = ({ value }: RowItem<ComputeNode>) => {
-    if (isWithin(value, selected)) return 0;
+    if (isComputeWithin(value, selected)) return 0;
     return value.computeId === lastCompute.node?.computeId ? 1 : 2;
   };
   const projects = [...(inventory.projects?.entries.keys() ?? [])];

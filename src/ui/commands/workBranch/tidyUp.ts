@@ -17,7 +17,7 @@ import { otherWorktrees } from '../../../model/workBranch/worktrees.ts';
 import { envVariable } from '../../envFile/envFile.ts';
 import { runGit } from '../../envFile/git.ts';
 import { requireTrust } from '../../state/trust.ts';
-import { branchTitle, sizeText } from '../../text/branchText.ts';
+import { branchTitle, bytesText } from '../../text/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { fileProblemText } from '../../text/fileProblemText.ts';
 import { ago } from '../../text/timeText.ts';
@@ -66,7 +66,7 @@ function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
   const { created_at: time, logical_size: size } = branch;
   const parts = [
     ...(time ? [l10n.t('created {0}', ago(time))] : []),
-    ...(typeof size === 'number' ? [sizeText(size)] : []),
+    ...(typeof size === 'number' ? [bytesText(size)] : []),
     l10n.t('Git branch {0}', sanitize(created.gitBranch)),
   ];
   return { label: titleOf(value), description: parts.join(' · '), value };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { runSql } from '../../../../src/service/postgres/serverless/runSql.ts';
+import { answerSqlRequest } from '../../../../src/service/postgres/serverless/runSql.ts';
 import { readLogin } from '../../../../src/service/postgres/serverless/sqlRequest.ts';
 
 describe('POST /sql whose client goes away before the login', () => {
@@ -16,7 +16,12 @@ describe('POST /sql whose client goes away before the login', () => {
     const login = readLogin({ 'neon-connection-string': 'postgresql://app:x@127.0.0.1/app' });
     const controller = new AbortController();
     const { signal } = controller;
-    const run = runSql({ login, read: () => assert.fail('no login yet'), port: address.port, signal });
+    const run = answerSqlRequest({
+      login,
+      read: () => assert.fail('no login yet'),
+      port: address.port,
+      signal,
+    });
     const rejected = assert.rejects(run);
     await once(server, 'connection');
     controller.abort();

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
-import { Compute } from '../../../../src/service/postgres/compute.ts';
+import { ComputeServer } from '../../../../src/service/postgres/compute.ts';
 import type { ServerDependencies } from '../../../../src/service/postgres/data/branchData.ts';
 import { freePorts } from '../../../../src/service/postgres/config/serverAddress.ts';
 import { launchServer } from '../../../../src/service/postgres/process/launchServer.ts';
@@ -110,10 +110,10 @@ describe('a compute that does not wake up', () => {
     let wakes = 0;
     const events = { wake: async () => void (wakes += 1), activity: () => undefined };
     const deps = { events, certificate: {}, allowedOrigins: [] } as unknown as ConstructorParameters<
-      typeof Compute
+      typeof ComputeServer
     >[1];
     const spec = { ...SPEC, address: await freePorts() };
-    const compute = new Compute(spec, deps);
+    const compute = new ComputeServer(spec, deps);
     await compute.attach(spec);
     const now = mock.method(performance, 'now', () => 0).mock;
     const client = net.connect(spec.address.port, '127.0.0.1');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
-import { findRole } from '../../../../src/model/agents/branchLogin.ts';
+import { findRoleAndDatabase } from '../../../../src/model/agents/branchLogin.ts';
 
 describe('The login of an agent', () => {
   /** Undefined if the service doesn't list them. */
@@ -11,7 +11,7 @@ describe('The login of an agent', () => {
     const { signal } = new AbortController();
     const client = { listDatabases: async () => databases, listRoles: async () => roles };
     const connection = { isLocal, signal, client: async () => client } as unknown as AccountConnection;
-    return findRole({ connection, projectId: 'shop', branchId: 'br-a', database, signal });
+    return findRoleAndDatabase({ connection, projectId: 'shop', branchId: 'br-a', database, signal });
   };
 
   beforeEach(() => {

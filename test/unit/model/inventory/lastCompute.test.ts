@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/model/account/accountConnection.ts';
 import { LastCompute } from '../../../../src/model/inventory/lastCompute.ts';
-import { isWithin, type ComputeNode } from '../../../../src/model/inventory/nodes.ts';
+import { isComputeWithin, type ComputeNode } from '../../../../src/model/inventory/nodes.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
@@ -46,5 +46,5 @@ describe('isWithin', () => {
     [undefined, false],
   ];
   for (const [row, expected] of rows)
-    it(`is ${expected} for ${JSON.stringify(row)}`, () => assert.equal(isWithin(node, row), expected));
+    it(`is ${expected} for ${JSON.stringify(row)}`, () => assert.equal(isComputeWithin(node, row), expected));
 });
