@@ -26,6 +26,7 @@ const COPIED = [
   'LICENSE',
   'media',
   'l10n',
+  'docs',
 ];
 const LINKED = ['src', 'test', 'node_modules'];
 
