@@ -73,6 +73,8 @@ describe('the key', () => {
     await ui().quickInput.cancel('bad request');
     await connect(ui(), { baseUrl: service().baseUrl, key });
     await ui().computes.waitFor('Project shop');
+    // Focuses the row, which VS Code then passes to the button.
+    await ui().computes.contextMenu('Project shop', 'Copy Id');
     for (const [fault, message] of failures) {
       service().proxy.inject(fault, { method: 'GET', times: Number.POSITIVE_INFINITY });
       await ui().viewAction('Computes', 'Refresh');

@@ -10,27 +10,28 @@ import { askInSteps, singleStep } from '../input/multiStepInput.ts';
 import { askForCompute, pickCompute } from '../input/pickers.ts';
 import { pickOne } from '../input/quickInput.ts';
 
-/** Refreshes everything visible, or one project. */
+/**
+ * Refreshes everything visible, and the project of the argument even if it is collapsed. That project may also be the focused
+ * row, which VS Code passes to the button in the view's title.
+ */
 export const refresh: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh");
-  const { session, inventory } = context;
+  const { session } = context;
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
     if (session.connection === undefined) return await session.reread();
-    const project = asProjectNode(argument);
-    if (project !== undefined) {
-      const named = inventory.branches.refresh(project.projectId);
-      await Promise.all([inventory.refreshComputes(project.projectId), named]);
-      return;
-    }
-    await refreshAll(context);
+    const project = asProjectNode(argument)?.projectId;
+    await refreshAll(context, project === undefined ? [] : [project]);
   });
 };
 
 /** @throws {ApiError} */
-export async function refreshAll({ inventory, apiKeys, computesView }: CommandContext): Promise<void> {
+export async function refreshAll(
+  { inventory, apiKeys, computesView }: CommandContext,
+  collapsed: readonly string[] = [],
+): Promise<void> {
   // Only if the keys were shown before. Their view shows a failure.
   const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
-  await Promise.all([inventory.refreshAll(computesView.expandedProjects), keys]);
+  await Promise.all([inventory.refreshAll([...computesView.expandedProjects, ...collapsed]), keys]);
 }
 
 /** Copies the id of a project, branch or compute. The Command Palette asks for a compute. */

@@ -7,6 +7,29 @@ import type { CommandContext } from '../../../../src/ui/commands/context.ts';
 
 const { runCommand } = await import('../../../../src/ui/commandTable/commands.ts');
 
+describe('Refresh', () => {
+  it('requests the list of projects also with a project, such as the focused row', async () => {
+    const model = await connectScripted((call) =>
+      call.includes('/shop/')
+        ? { endpoints: [], branches: [] }
+        : { projects: [{ id: 'shop', name: 'shop' }] },
+    );
+    const context = {
+      ...model,
+      apiKeys: { wasRequested: false },
+      computesView: { expandedProjects: new Set() },
+    };
+    const project = { kind: 'project', projectId: 'shop' };
+    await runCommand(context as unknown as CommandContext, 'hostedPostgres.view.refresh', project);
+    const paths = model.service.requests.map((call) => call.replace(/\?.*/, ''));
+    assert.deepEqual(paths.toSorted(), [
+      'GET /projects',
+      'GET /projects/shop/branches',
+      'GET /projects/shop/endpoints',
+    ]);
+  });
+});
+
 describe('A keybinding', () => {
   let model: ScriptedModel;
 
