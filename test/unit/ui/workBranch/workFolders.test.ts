@@ -1,4 +1,4 @@
-import { questions, statusBarItems } from '../../../helpers/vscodeValues.ts';
+import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../src/base/event.ts';
@@ -8,31 +8,13 @@ const noEvent = () => ({ dispose: () => undefined });
 Object.assign(vscode.window, { terminals: [], onDidChangeActiveTextEditor: noEvent });
 Object.assign(vscode.workspace, { onDidGrantWorkspaceTrust: noEvent });
 
-const { SwitchNotices } = await import('../../../../src/ui/workBranch/followNotices.ts');
 const { WorkFolders } = await import('../../../../src/ui/workBranch/workFolders.ts');
 
-type Show = Parameters<InstanceType<typeof SwitchNotices>['show']>;
 type Dependencies = ConstructorParameters<typeof WorkFolders>[0];
 
 describe('Env files that follow the git branch', () => {
-  beforeEach(() => {
-    questions.length = 0;
-    mock.timers.enable({ apis: ['setTimeout'] });
-  });
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
-
-  it('announce the last of several switches after a second; only the first switch has buttons', () => {
-    const notices = new SwitchNotices({ error: () => undefined });
-    const [work, change] = [{ state: { git: {} } }, {}] as unknown as [Show[0], Show[1]];
-    const announced = () => [...statusBarItems.values()];
-    for (const name of ['one', 'two', 'three']) notices.show(work, change, name);
-    assert.deepEqual(questions, ['one']);
-    mock.timers.tick(999);
-    assert.deepEqual(announced(), []);
-    mock.timers.tick(1);
-    assert.deepEqual(announced(), ['$(database) three']);
-    mock.timers.tick(6000);
-  });
 
   it('have their hosts updated 300 ms after the first of several changes of the lists', () => {
     let refreshes = 0;
