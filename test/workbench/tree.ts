@@ -120,8 +120,12 @@ export class Tree {
 
   async #row(label: string | RegExp): Promise<Locator> {
     await this.waitFor(label);
-    // The row under the pointer has a tooltip, which covers the rows below it.
-    await this.#page.mouse.move(0, 0);
+    // The row under the pointer has a tooltip, which covers the rows below it. It goes when the pointer moves elsewhere.
+    const tooltip = this.#page.locator('.context-view .monaco-hover:visible');
+    await until('the tooltip to go', async () => {
+      for (const y of [0, 1]) await this.#page.mouse.move(0, y);
+      return (await tooltip.count()) === 0;
+    });
     const rows = this.#root.locator('.monaco-list-rows');
     return rows.getByRole('treeitem', { name: label, exact: true }).first();
   }
