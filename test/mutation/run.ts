@@ -1,4 +1,4 @@
-// `npm run mutate`: puts random faults into copies of src/api, src/model and src/base, one at a time, and reports
+// `npm run mutate`: puts random faults into copies of the folders in FLOORS, one at a time, and reports
 // which of them the unit suites catch. A seed picks the same faults again in all lines that haven't changed since.
 //   npm run mutate -- --count 60 --seed 1             random faults
 //   npm run mutate -- --in src/api,src/base           random faults in some of the folders or files
@@ -14,7 +14,7 @@ import { projectRoot } from '../workbench/folders.ts';
 import { findFaults, type Fault } from './faults.ts';
 import { suitesBySource } from './suites.ts';
 
-const FLOORS = ['src/api', 'src/model', 'src/base'];
+const FLOORS = ['src/api', 'src/localService', 'src/model', 'src/base'];
 const LOWEST_SHARE = 0.9;
 
 interface Mutation extends Fault {
