@@ -9,7 +9,7 @@ const rows = [...architecture.matchAll(/^\| `(src[^`]*)`/gm)].map(([, row]) => {
 });
 const filesIn = (folders) => `^(${folders.flat().join('|')})/[^/]+$`;
 
-/** A folder imports only from rows above it, so none from one of its own row. */
+/** A folder imports only from rows above it, so never from another folder in the same row. */
 const upwards = rows.map((row, index) => ({
   name: `upwards from ${row.join(', ')}`,
   severity: 'error',

@@ -109,7 +109,7 @@ const checks: readonly Step[] = [
   { name: 'format', command: [node, 'node_modules/oxfmt/bin/oxfmt', '--check'], counts: 'one' },
   { name: 'types', command: [node, 'node_modules/typescript/bin/tsc', '--noEmit'], counts: 'one' },
 ];
-/** Suites wait half of their time, so two of each of two steps fit on two cores. */
+/** Suites wait half of their time, so two steps with two suites each fit on two cores. */
 const parallel = ['--parallel', '--jobs', '2'];
 const unit: Step = {
   name: 'unit',

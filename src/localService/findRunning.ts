@@ -5,7 +5,7 @@ import { takeLease, type Lease } from './lease.ts';
 
 const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosen = '' } = process.env;
 
-/** Beside the records of windows, in the extension's global storage. */
+/** Next to the records of windows, in the extension's global storage. */
 const ofExtension = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
 
 export interface FoundService {

@@ -120,7 +120,7 @@ export class Tree {
 
   async #row(label: string | RegExp): Promise<Locator> {
     await this.waitFor(label);
-    // The row under the pointer has a tooltip, which covers the rows below it. It goes when the pointer moves elsewhere.
+    // The row under the pointer has a tooltip, which covers the rows below it. It goes when the pointer leaves it.
     const tooltip = this.#page.locator('.context-view .monaco-hover:visible');
     await until('the tooltip to go', async () => {
       for (const y of [0, 1]) await this.#page.mouse.move(0, y);

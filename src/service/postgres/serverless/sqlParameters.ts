@@ -52,7 +52,7 @@ function elementsOf(array = 'null'): string[] {
   return array === 'null' ? [] : partsOf(array).filter((part) => part !== '');
 }
 
-/** The texts of an array's elements, or of an object's names and values in turn. One empty text if there is none. */
+/** The texts of an array's elements, or of an object's names and values in turn. Without any, one empty text. */
 function partsOf(json: string): string[] {
   const parts: string[] = [];
   let [depth, start] = [0, 1];

@@ -91,7 +91,7 @@ interface RowItem<T extends Row = Row> extends Choice<T> {
 
 type CanPick = (compute: Compute) => boolean;
 
-/** The computes that a command is for, and what it says if there are none. */
+/** The computes that a command is for, and what it says without any. */
 interface Offered {
   readonly canPick?: CanPick;
   readonly none?: string;

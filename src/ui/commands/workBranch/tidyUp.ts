@@ -89,7 +89,7 @@ function keptText(kept: readonly KeptBranch[]): readonly string[] {
   return [l10n.t('Kept: {0}.', names.join(', '))];
 }
 
-/** @property unread why an env file can't be used, so that nobody knows which branch it points to */
+/** @property unread why an env file can't be used, so that its branch is unknown */
 type LoadedCleanup = Cleanup & { readonly unread: readonly string[] };
 
 /** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
