@@ -75,6 +75,7 @@ describe('the schema of a branch', () => {
     await client.end();
     assert.equal((await main.remove('/roles/leaver')).status, 200);
     assert.equal((await main.get('app')).status, 200);
+    await execute(await main.uri(), 'drop table kept');
   });
 
   it('is the text of pg_dump, without starting a compute', async () => {
