@@ -120,9 +120,14 @@ export class Tree {
 
   async #row(label: string | RegExp): Promise<Locator> {
     await this.waitFor(label);
-    // The row under the pointer has a tooltip, which covers the rows below it. It goes when the pointer leaves it.
+    // The row under the pointer has a tooltip, which covers the rows below it. It goes when the pointer leaves the row, or the
+    // tooltip itself if the row was drawn again in the meantime.
     const tooltip = this.#page.locator('.context-view .monaco-hover:visible');
     await until('the tooltip to go', async () => {
+      const [box] = await tooltip.evaluateAll((all) =>
+        all.map((each) => each.getBoundingClientRect().toJSON()),
+      );
+      if (box) await this.#page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
       for (const y of [0, 1]) await this.#page.mouse.move(0, y);
       return (await tooltip.count()) === 0;
     });
