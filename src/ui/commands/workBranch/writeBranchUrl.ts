@@ -32,6 +32,7 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   // Before the file is written, so that the status bar knows its host.
   await context.knownHosts.remember(context.inventory, ref.account, [compute]);
   const work = context.workFolders.of(git.folder);
+  const map = async () => mapBranch(context, git, ref, branch.name);
   // The user may have checked out another git branch during the questions.
   if (await isCheckedOut(git)) {
     const { changes: related, left } = await findRelatedVariables(context, variable, ref);
@@ -39,9 +40,9 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
     if (changes === undefined) return;
     const undone = () => work?.setUndone(git.gitBranch);
     const message = `${l10n.t('{0} points to {1}', variable.file, name)}${leftText(left)}`;
-    void offerUndo(context.log, message, changes, undone);
-  }
-  await mapBranch(context, git, ref, branch.name);
+    // The notice comes when all is written, so that Undo doesn't meet a write.
+    await map().finally(() => void offerUndo(context.log, message, changes, undone));
+  } else await map();
   await work?.refresh();
 }
 
