@@ -94,7 +94,9 @@ describe('setVariable', () => {
   });
 
   it('keeps the value and all other variables readable', () => {
-    const uri = fc.webUrl({ withQueryParameters: true }).map((text) => text.replace('https', 'postgresql'));
+    const uri = fc
+      .string({ unit: 'grapheme-ascii' })
+      .map((text) => `postgresql://app@host/app?options=${text}`);
     const line = fc.constantFrom(
       'A=1',
       '# note',
