@@ -29,6 +29,13 @@ export interface Step {
   readonly isSkipped?: boolean;
 }
 
+/** A step that is counted as one test. */
+const program = (name: string, ...command: string[]): Step => ({
+  name,
+  command: [node, ...command],
+  counts: 'one',
+});
+
 /**
  * Suites for `npm run test:all` only, in `test/service`: what starts many servers, is random or kills programs, and clients.
  * The longest come first.
@@ -60,7 +67,6 @@ const laterServiceSuites = [
   'postgres/data/writeAheadLog',
   'privileges/privileges',
   'migrations',
-  'postgres/access',
   'postgres/network/splitMessages',
   'postgres/network/tls',
   'postgres/network/pooledSessions',
@@ -79,6 +85,13 @@ const laterServiceSuites = [
 ];
 /** The same in `test/unit`: they run git, psql and other programs again and again. */
 const laterUnitSuites = [
+  'model/workBranch/gitIgnored',
+  'model/workBranch/worktrees',
+  'model/workBranch/failedSwitch',
+  'model/agents/sharedMemory',
+  'base/replaceFile',
+  'base/processIdentity',
+  'workflows',
   'model/workBranch/workFolder',
   'model/workBranch/workFolderEvents',
   'model/connection/connectionFormats',
@@ -89,26 +102,25 @@ const laterUnitSuites = [
   'model/connection/envReaders',
 ];
 /** The same in `test/trust`. */
-const laterTrustSuites = ['localService', 'agents', 'checkouts', 'strangers'];
+const laterTrustSuites = ['localService', 'agents', 'checkouts', 'strangers', 'network'];
 /** What `npm test` does through the UI. */
 const firstWindow = 'firstWindow';
 
+/** Lint checks the types as well, with TypeScript's next compiler. */
+const lint: Step = program('lint', 'node_modules/oxlint/bin/oxlint');
 const checks: readonly Step[] = [
-  { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint'], counts: 'one' },
-  {
-    name: 'imports',
-    command: [
-      node,
-      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
-      'src',
-      '--config',
-      '.dependency-cruiser.mjs',
-    ],
-    counts: 'one',
-  },
-  { name: 'format', command: [node, 'node_modules/oxfmt/bin/oxfmt', '--check'], counts: 'one' },
-  { name: 'types', command: [node, 'node_modules/typescript/bin/tsc', '--noEmit'], counts: 'one' },
+  lint,
+  program(
+    'imports',
+    'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+    'src',
+    '--config',
+    '.dependency-cruiser.mjs',
+  ),
+  program('format', 'node_modules/oxfmt/bin/oxfmt', '--check'),
 ];
+/** The types again, with the compiler of the language server. */
+const types: Step = program('types', 'node_modules/typescript/bin/tsc', '--noEmit');
 /** Suites wait half of their time, so two steps with two suites each fit on two cores. */
 const parallel = ['--parallel', '--jobs', '2'];
 const unit: Step = {
@@ -138,12 +150,7 @@ const windowsServiceSuites = [
   'requests',
   'windowsFiles',
 ];
-const longestServiceSuites = [
-  'postgres/network/gateway',
-  'postgres/access',
-  'postgres/network/splitMessages',
-];
-const serviceSuites = suites('service', longestServiceSuites, laterServiceSuites);
+const serviceSuites = suites('service', ['postgres/access'], laterServiceSuites);
 const service: Step = {
   name: 'service',
   command: [...mocha, ...parallel, ...serviceSuites],
@@ -151,26 +158,14 @@ const service: Step = {
 };
 const trust: Step = {
   name: 'trust',
-  command: [...mocha, '--parallel', '--jobs', '2', ...suites('trust', ['network'], laterTrustSuites)],
+  command: [...mocha, ...parallel, ...suites('trust', [], laterTrustSuites)],
   counts: 'results',
 };
-const install: Step = {
-  name: 'install',
-  command: [node, 'test/workbench/install.ts'],
-  counts: 'one',
-};
+const install: Step = program('install', 'test/workbench/install.ts');
 /** Makes what the suites of all processes share, so that they don't each begin to. */
-const shared: Step = {
-  name: 'shared',
-  command: [node, 'test/helpers/makeShared.ts'],
-  counts: 'one',
-};
+const shared: Step = program('shared', 'test/helpers/makeShared.ts');
 /** Builds for production, so that the tests run what users get and the size budget is checked. */
-const build: Step = {
-  name: 'build',
-  command: [node, 'esbuild.mjs', '--tests', '--production'],
-  counts: 'one',
-};
+const build: Step = program('build', 'esbuild.mjs', '--tests', '--production');
 const inside: Step = {
   name: 'inside VS Code',
   command: [node, 'test/host/inside.ts'],
@@ -199,11 +194,7 @@ const moreService: Step = {
   isFull: true,
 };
 /** Half an hour of mixed use, in which nothing may grow. */
-const soak: Step = {
-  name: 'soak',
-  command: [node, 'test/soak/run.ts'],
-  counts: 'one',
-};
+const soak: Step = program('soak', 'test/soak/run.ts');
 const moreTrust: Step = {
   name: 'more trust',
   command: [...mocha, ...laterTrustSuites.map((name) => suite('trust', name))],
@@ -246,8 +237,8 @@ const plans = {
     [install, build, shared],
     [unit, ui, trust, service, ...checks],
   ],
-  beyond: [[otherWindows, inside, packages], [moreService, moreTrust, moreUnit], [soak]],
-  quick: [[unit, ...checks]],
+  beyond: [[otherWindows, inside, packages], [moreService, moreTrust, moreUnit, types], [soak]],
+  quick: [[unit, lint]],
   host: [
     [install, build],
     [ui, inside, otherWindows],

@@ -23,13 +23,13 @@ describe('The plan of npm run test:all', () => {
     'lint',
     'imports',
     'format',
-    'types',
     'other windows',
     'inside VS Code',
     'packages',
     'more service',
     'more trust',
     'more unit',
+    'types',
     'soak',
   ];
 
