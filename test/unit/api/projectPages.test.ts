@@ -114,7 +114,8 @@ describe('projectPages', () => {
   it('gives up on pages that are too large together', async () => {
     let count = 0;
     const filler = 'x'.repeat(10_000_000);
-    const fetch = async () => Response.json({ ...full(0, String((count += 1))), filler });
+    const page = JSON.stringify({ ...full(0, 'CURSOR'), filler });
+    const fetch = async () => new Response(page.replace('CURSOR', String((count += 1))));
     const client = new Client({ baseUrl: PUBLIC_BASE_URL, key: KEY, fetch, retries: 0 });
     await assert.rejects(collect(client), { message: 'GET /projects returned too many pages' });
     assert.equal(count, 4);
