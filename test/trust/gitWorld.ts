@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { branchMapWriter, type BranchRef } from '../../src/model/workBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/model/workBranch/branchName.ts';
-import { withTarget } from '../../src/model/connection/databaseUrl.ts';
+import { withTarget } from '../../src/api/records/databaseUrl.ts';
 import type { Target } from '../../src/model/workBranch/findTarget.ts';
 import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
 import { createRepository } from '../helpers/gitRepository.ts';

@@ -9,7 +9,7 @@ import { changeFile } from '../../base/changeFile.ts';
 import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../../base/files.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../connection/dotEnv.ts';
-import { parseDatabaseUrl } from '../connection/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../api/records/databaseUrl.ts';
 import { gitIgnored } from '../workBranch/gitIgnored.ts';
 
 interface AgentEnvRequest {

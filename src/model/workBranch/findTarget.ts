@@ -7,7 +7,7 @@ import { isPrimary } from '../inventory/computeStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchRef } from './branchMap.ts';
-import { parseDatabaseUrl, withTarget } from '../connection/databaseUrl.ts';
+import { parseDatabaseUrl, withTarget } from '../../api/records/databaseUrl.ts';
 import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
 

@@ -10,7 +10,7 @@ import { pooledHost } from '../connection/connectionStrings.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../memory.ts';
 import { isSameBranch, type BranchRef } from './branchMap.ts';
-import { hostKey } from '../connection/databaseUrl.ts';
+import { hostKey } from '../../api/records/databaseUrl.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 
 export interface KnownBranch extends BranchRef {

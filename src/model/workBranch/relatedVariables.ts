@@ -3,7 +3,7 @@
  * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
  */
 import { connectionString } from '../connection/connectionStrings.ts';
-import { parseDatabaseUrl, type DatabaseUrl } from '../connection/databaseUrl.ts';
+import { parseDatabaseUrl, type DatabaseUrl } from '../../api/records/databaseUrl.ts';
 import { getVariable, type VariableChange } from '../connection/dotEnv.ts';
 import { isSameBranch, type BranchRef } from './branchMap.ts';
 import { findTarget, type TargetDependencies } from './findTarget.ts';

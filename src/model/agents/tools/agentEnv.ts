@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { AgentBranch } from '../agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { isSameBranch, type BranchRef } from '../../workBranch/branchMap.ts';
-import { parseDatabaseUrl } from '../../connection/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import { findTarget } from '../../workBranch/findTarget.ts';
 import { renewPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';

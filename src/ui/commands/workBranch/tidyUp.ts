@@ -3,7 +3,7 @@ import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
 import { accountId } from '../../../model/account/accounts.ts';
 import { branchMapWriter, readBranchMap, type BranchRef } from '../../../model/workBranch/branchMap.ts';
-import { parseDatabaseUrl } from '../../../model/connection/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import { readVariable } from '../../../model/workBranch/envVariable.ts';
 import { readGitBranches } from '../../../model/workBranch/gitState.ts';
 import {

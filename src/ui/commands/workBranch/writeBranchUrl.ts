@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../../model/connection/connectionStrings.ts';
 import type { BranchRef } from '../../../model/workBranch/branchMap.ts';
-import { parseDatabaseUrl } from '../../../model/connection/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import { envVariable, leftText, offerUndo, type EnvVariable, type WriteEnv } from '../../envFile/envFile.ts';
 import { findRelatedVariables, readEnv } from '../../envFile/envValue.ts';
 import { branchTitle } from '../../text/branchText.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseDatabaseUrl, withTarget } from '../../../../src/model/connection/databaseUrl.ts';
+import { parseDatabaseUrl, withTarget } from '../../../../src/api/records/databaseUrl.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 describe('parseDatabaseUrl', () => {

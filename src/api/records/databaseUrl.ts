@@ -1,6 +1,6 @@
 /** The URL of a database, in a form that users have in their files. */
-import { isLoopback } from '../../api/transport/baseUrl.ts';
-import { splitHost } from './connectionStrings.ts';
+import { isLoopback } from '../transport/baseUrl.ts';
+import { splitHost } from '../../model/connection/connectionStrings.ts';
 
 export interface DatabaseUrl {
   readonly role: string;
