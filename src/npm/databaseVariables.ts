@@ -1,4 +1,5 @@
 /** The environment variables by which programs find a database. */
+import { requireDatabaseUrl } from '../api/records/databaseUrl.ts';
 
 /** URLs that clients and frameworks read. They are always set, because programs read what is missing from `.env`. */
 const URLS = [
@@ -37,17 +38,17 @@ export function databaseVariables(
   return {
     ...Object.fromEntries(present),
     ...Object.fromEntries(URLS.map((name) => [name, url])),
-    ...(url !== undefined && parts(new URL(url))),
+    ...(url !== undefined && partVariables(url)),
   };
 }
 
-function parts({ hostname, port, username, password, pathname }: URL): Record<string, string | undefined> {
-  const [user, secret, database] = [username, password, pathname.slice(1)].map(decodeURIComponent);
-  const values = { HOST: hostname, PORT: port, USER: user, PASSWORD: secret, DATABASE: database };
+function partVariables(url: string): Record<string, string | undefined> {
+  const { server, role: USER, password: PASSWORD, database: DATABASE } = requireDatabaseUrl(url);
+  const values = { HOST: server.name, PORT: String(server.port), USER, PASSWORD, DATABASE };
   const named = Object.entries(values).flatMap(([name, value]) =>
-    [`PG${name}`, `POSTGRES_${name}`].map((each) => [each, value || undefined] as const),
+    [`PG${name}`, `POSTGRES_${name}`].map((each) => [each, value] as const),
   );
-  return { ...Object.fromEntries(named), POSTGRES_DB: database || undefined };
+  return { ...Object.fromEntries(named), POSTGRES_DB: DATABASE };
 }
 
 /** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */

@@ -1,16 +1,5 @@
-/** Checks hosts and connection URIs from the service, because they are put into users' files and terminals. */
-
-import { isIPv6 } from 'node:net';
-
-const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
-
-/** A host name or an address (IPv6 in brackets), with or without a port. */
-export function isHost(value: unknown): value is string {
-  const match = typeof value === 'string' ? HOST.exec(value) : null;
-  if (match === null) return false;
-  const [, address, port = 0] = match;
-  return (address === undefined || isIPv6(address)) && Number(port) <= 65_535;
-}
+/** Checks connection URIs from the service, because they are put into users' files and terminals. */
+import { decodeLoosely } from './databaseUrl.ts';
 
 /** What a connection URI adds to what the user chose. Contains a password, so it is a secret. */
 export interface Credentials {
@@ -36,7 +25,7 @@ export function readConnectionUri(
   uri: string,
 ): { readonly host: string; readonly credentials: Credentials } | undefined {
   const [, encoded = '', host = '', query] = URI.exec(uri) ?? [];
-  const password = decode(encoded);
+  const password = decodeLoosely(encoded);
   // A line break would run the rest as a command when pasted into a terminal.
   if (password === '' || /\p{Cc}/u.test(password)) return undefined;
   const parameters = new URLSearchParams(query);
@@ -47,16 +36,3 @@ export function readConnectionUri(
 
 export const isConnectionUri = (value: unknown): value is string =>
   typeof value === 'string' && readConnectionUri(value) !== undefined;
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // The service didn't percent-encode it.
-  }
-}
-
-/** Whether two hosts are the same, regardless of letter case and the default port. */
-export const isSameHost = (a: string, b: string): boolean => normalized(a) === normalized(b);
-
-const normalized = (host: string): string => host.toLowerCase().replace(/:5432$/, '');

@@ -1,13 +1,39 @@
-/** The URL of a database, in a form that users have in their files. */
-import { isLoopback } from '../transport/baseUrl.ts';
-import { splitHost } from '../../model/connection/connectionStrings.ts';
+/**
+ * The URL of a database, in a form that users have in their files. What the service sends is checked more strictly, see
+ * `readConnectionUri`.
+ */
+import { isLocalHost, normalizeHost, splitHost } from './host.ts';
 
+/** The parts of a URL, decoded. */
 export interface DatabaseUrl {
   readonly role: string;
+  /** A secret. */
+  readonly password: string | undefined;
   readonly database: string;
-  /** In lower case, with a port unless it is the default one. */
+  /** See `normalizeHost`. */
   readonly host: string;
+  /** The host as in the text. */
+  readonly server: ReturnType<typeof splitHost>;
 }
+
+/** `postgresql://…`, every part percent-encoded. */
+export function databaseUrl(
+  parts: Pick<DatabaseUrl, 'role' | 'database' | 'host'> & Partial<Pick<DatabaseUrl, 'password'>>,
+): string {
+  const { role, password, host, database } = parts;
+  const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
+  return `postgresql://${login}@${host}/${encode(database)}`;
+}
+
+/**
+ * Percent-encodes text so that it needs no escaping between double quotes in any shell. A lone surrogate becomes the
+ * replacement character.
+ */
+export const encode = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 /**
  * Groups: the scheme, the role, the password, the host, the database, the rest. The schemes are those of Postgres, PostGIS and
@@ -20,19 +46,17 @@ const URL_PARTS =
 const OVERRIDES =
   /[?&](?:host|hostaddr|port|user|password|dbname|service|options=[^&]*(?:endpoint|project))(?:=|%3D)/i;
 
-interface Parts extends DatabaseUrl {
-  /** As in the text. */
-  readonly texts: {
-    readonly scheme: string;
-    readonly role: string;
-    readonly password: string | undefined;
-    readonly host: string;
-    readonly database: string;
-    readonly rest: string;
-  };
+/** The parts as in the text. */
+interface Texts {
+  readonly scheme: string;
+  readonly role: string;
+  readonly password: string | undefined;
+  readonly host: string;
+  readonly database: string;
+  readonly rest: string;
 }
 
-function partsOf(text: string): Parts | undefined {
+function readParts(text: string): { readonly url: DatabaseUrl; readonly texts: Texts } | undefined {
   const match = URL_PARTS.exec(text);
   if (match === null) return undefined;
   const [, scheme = '', role = '', password, host = '', database = '', rest = ''] = match;
@@ -40,16 +64,39 @@ function partsOf(text: string): Parts | undefined {
   const texts = { scheme, role, password, host, database, rest };
   try {
     const decoded = { role: decodeURIComponent(role), database: decodeURIComponent(database) };
-    return { ...decoded, host: hostKey(host), texts };
+    const login = { ...decoded, password: password && decodeLoosely(password) };
+    return { url: { ...login, host: normalizeHost(host), server: splitHost(host) }, texts };
   } catch {
     return undefined; // Not percent-encoded.
   }
 }
 
+/** For passwords, which users and services may not have percent-encoded. */
+export function decodeLoosely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const join = ({ scheme, role, password, host, database, rest }: Texts): string =>
+  `${scheme}${password === undefined ? role : `${role}:${password}`}@${host}/${database}${rest}`;
+
 /** @returns undefined if it isn't the URL of one database on one host, or if its parameters name another one */
-export function parseDatabaseUrl(value: string): DatabaseUrl | undefined {
-  const parts = partsOf(value);
-  return parts && { role: parts.role, database: parts.database, host: parts.host };
+export const parseDatabaseUrl = (value: string): DatabaseUrl | undefined => readParts(value)?.url;
+
+/** For URLs of the local service. @throws {TypeError} if it isn't the URL of one database */
+export const requireDatabaseUrl = (value: string): DatabaseUrl => requireParts(value).url;
+
+/** The same login and host with another database. @throws {TypeError} if it isn't the URL of one database */
+export const withDatabase = (value: string, database: string): string =>
+  join({ ...requireParts(value).texts, database: encode(database) });
+
+function requireParts(value: string) {
+  const parts = readParts(value);
+  if (parts === undefined) throw new TypeError("That isn't the URL of one database");
+  return parts;
 }
 
 /**
@@ -58,21 +105,20 @@ export function parseDatabaseUrl(value: string): DatabaseUrl | undefined {
  * @returns undefined if either isn't the URL of one database
  */
 export function withTarget(text: string, url: string): string | undefined {
-  const [old, target] = [partsOf(text), partsOf(url)];
+  const [old, target] = [readParts(text), readParts(url)];
   if (old === undefined || target === undefined) return undefined;
-  const { role, password, host, database } = target.texts;
-  const isSameRole = old.role === target.role;
-  const login = [isSameRole ? old.texts.role : role, ...(password === undefined ? [] : [password])].join(':');
-  const place = [
-    old.host === target.host ? old.texts.host : host,
-    old.database === target.database ? old.texts.database : database,
-  ].join('/');
-  const isMoved = isOnThisMachine(old.host) !== isOnThisMachine(target.host);
-  const rest = isMoved ? withSecurity(old.texts.rest, target.texts.rest) : old.texts.rest;
-  return `${old.texts.scheme}${login}@${place}${rest}`;
+  const keep = (part: 'role' | 'host' | 'database') =>
+    (old.url[part] === target.url[part] ? old : target).texts[part];
+  const isMoved = isLocalHost(old.url.host) !== isLocalHost(target.url.host);
+  return join({
+    scheme: old.texts.scheme,
+    role: keep('role'),
+    password: target.texts.password,
+    host: keep('host'),
+    database: keep('database'),
+    rest: isMoved ? withSecurity(old.texts.rest, target.texts.rest) : old.texts.rest,
+  });
 }
-
-const isOnThisMachine = (host: string): boolean => isLoopback(splitHost(host).name);
 
 const SECURITY = /(?<=[?&])(?:sslmode|channel_binding)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 
@@ -83,10 +129,3 @@ function withSecurity(rest: string, targetRest: string): string {
   if (added.length === 0) return kept;
   return `?${added.join('&')}${kept.startsWith('?') ? `&${kept.slice(1)}` : kept}`;
 }
-
-/** The same for all spellings of a host. */
-export const hostKey = (host: string): string =>
-  host
-    .toLowerCase()
-    .replace(/:5432$/, '')
-    .replace(/^localhost(?=:|$)/, '127.0.0.1');

@@ -2,13 +2,13 @@
 import {
   connectionString,
   definedFields,
-  encode,
   isLocalCompute,
   securityOf,
-  splitHost,
   sslModeOf,
   type ConnectionStringParts,
 } from './connectionStrings.ts';
+import { encode } from '../../api/records/databaseUrl.ts';
+import { splitHost } from '../../api/records/host.ts';
 import { setVariable } from './dotEnv.ts';
 
 /** `host` is the direct or the pooled host, as the user chose. */

@@ -1,14 +1,13 @@
 /** Connection strings and hosts as users paste them into their programs. */
-import { isLoopback } from '../../api/transport/baseUrl.ts';
 import type { Credentials } from '../../api/records/connectionUri.ts';
+import { databaseUrl } from '../../api/records/databaseUrl.ts';
+import { isLocalHost } from '../../api/records/host.ts';
 import type { Compute } from '../../api/records/records.ts';
 
 type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
 
-const withoutPort = (host: string): string => host.replace(/:\d+$/, '');
-
 /** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
-export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLoopback(withoutPort(host));
+export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLocalHost(host);
 
 /** The host for pooled connections; undefined if the compute has no pooler. */
 export function pooledHost(compute: Hosted): string | undefined {
@@ -29,11 +28,9 @@ export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
 
 /** `postgresql://…`, every part percent-encoded. */
 export function connectionString(parts: ConnectionStringParts): string {
-  const { host, role, database, password } = parts;
-  const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
   const query = securityOf(parts).map(([name, value]) => `${name}=${value}`);
   const search = query.length === 0 ? '' : `?${query.join('&')}`;
-  return `postgresql://${login}@${host}/${encode(database)}${search}`;
+  return `${databaseUrl(parts)}${search}`;
 }
 
 /** The SSL mode that the service asks for. By default TLS is required, except on this machine. */
@@ -57,20 +54,4 @@ export const definedFields = (
   Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 
 /** The query that makes clients require TLS; empty for a host of this machine. */
-export const tlsQuery = (host: string): string => (isLoopback(withoutPort(host)) ? '' : '?sslmode=require');
-
-/**
- * Percent-encodes text so that it needs no escaping between double quotes in any shell. A lone surrogate becomes the
- * replacement character.
- */
-export const encode = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-
-/** Splits a host from its port, and removes the brackets of an IPv6 address. */
-export function splitHost(host: string): { readonly name: string; readonly port: number } {
-  const [, address, name = host, port = '5432'] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(host) ?? [];
-  return { name: address ?? name, port: Number(port) };
-}
+export const tlsQuery = (host: string): string => (isLocalHost(host) ? '' : '?sslmode=require');

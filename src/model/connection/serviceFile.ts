@@ -1,6 +1,7 @@
 /** libpq's connection services (pg_service.conf) and password file. */
 import { libpqFields } from './connectionFormats.ts';
-import { splitHost, type ConnectionStringParts } from './connectionStrings.ts';
+import { splitHost } from '../../api/records/host.ts';
+import type { ConnectionStringParts } from './connectionStrings.ts';
 import { appendLine, type Replacement } from './dotEnv.ts';
 
 interface PassFileEntry {

@@ -4,6 +4,7 @@
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import { directHost, normalizeHost } from '../../api/records/host.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { HostAtPosition } from '../connection/hostAtPosition.ts';
 import { nameOf } from './branchStatus.ts';
@@ -61,10 +62,10 @@ export class ComputeIndex implements Disposable {
 
   /** Finds a compute by its host, pooled host or id. */
   find({ host, port }: Pick<HostAtPosition, 'host' | 'port'>): HostMatch | undefined {
-    const name = host === 'localhost' ? '127.0.0.1' : host;
+    const name = normalizeHost(host);
     const exact = port === undefined ? undefined : this.#lookUp(`${name}:${port}`);
     if (exact !== undefined) return { ...exact, withPort: true };
-    const id = name.replace(/\..*$/, '').replace(/-pooler$/, '');
+    const id = directHost(name).replace(/\..*$/, '');
     const found = this.#lookUp(name) ?? this.#lookUp(id);
     return found && { ...found, withPort: false };
   }

@@ -10,7 +10,7 @@ import { pooledHost } from '../connection/connectionStrings.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../memory.ts';
 import { isSameBranch, type BranchRef } from './branchMap.ts';
-import { hostKey } from '../../api/records/databaseUrl.ts';
+import { directHost, normalizeHost } from '../../api/records/host.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 
 export interface KnownBranch extends BranchRef {
@@ -54,7 +54,7 @@ export class KnownHosts {
   }
 
   get(host: string): KnownBranch | undefined {
-    return read(this.#memory).find(([known]) => known === hostKey(host))?.[1];
+    return read(this.#memory).find(([known]) => known === normalizeHost(host))?.[1];
   }
 
   /** The last known data of a branch, from any of its hosts. */
@@ -73,13 +73,11 @@ export class KnownHosts {
    */
   async refresh(inventory: KnownInventory, account: string, hosts: readonly string[]): Promise<void> {
     const own = read(this.#memory).filter(([, known]) => known.account === account);
-    const wanted = new Set([...own.map(([host]) => host), ...hosts.map(hostKey)]);
+    const wanted = new Set([...own.map(([host]) => host), ...hosts.map(normalizeHost)]);
     if (wanted.size === 0) return;
     const found = new Map<string, KnownBranch>();
     // Only some computes: each change of the lists may be of thousands.
-    const candidates = wanted.union(
-      new Set([...wanted].map((host) => host.replace(/^([^.:]+)-pooler\b/, '$1'))),
-    );
+    const candidates = wanted.union(new Set([...wanted].map(directHost)));
     const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
       candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));
     for (const compute of [...inventory.allComputes()].filter(isCandidate))
@@ -107,10 +105,10 @@ export class KnownHosts {
     };
     const pooled = pooledHost(compute);
     return [
-      [hostKey(compute.host), { ...known, isPooled: false }],
+      [normalizeHost(compute.host), { ...known, isPooled: false }],
       ...(pooled === undefined
         ? []
-        : [[hostKey(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
+        : [[normalizeHost(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
     ];
   }
 

@@ -93,9 +93,9 @@ function groupConnection(
   const url = connectionString({ ...parts, host: port === undefined ? `${host}` : `${host}:${port}` });
   if (host === undefined || parseDatabaseUrl(url) === undefined) return [];
   const changesTo = (changed: string) => {
-    const after = new URL(changed);
-    if (after.port !== '' && port === undefined) return undefined;
-    const values = [after.hostname, after.port || '5432', undefined, decodeURIComponent(after.password)];
+    const after = parseDatabaseUrl(changed);
+    if (after === undefined || (after.server.port !== 5432 && port === undefined)) return undefined;
+    const values = [after.server.name, String(after.server.port), undefined, after.password];
     return names.flatMap((name, index): VariableChange[] => {
       const [before, value] = [getVariable(text, name), values[index]];
       return before === undefined || value === undefined ? [] : [{ name, before, after: value }];

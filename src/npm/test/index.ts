@@ -1,5 +1,6 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
 import type Client from 'pg/lib/client.js';
+import { requireDatabaseUrl, withDatabase } from '../../api/records/databaseUrl.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
@@ -162,10 +163,8 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
     async clone() {
       const name = `clone_${(count += 1)}`;
       await run(`create database ${name} template ${TEMPLATE}`);
-      const address = new URL(url);
-      address.pathname = name;
       const dropClone = () => run(`drop database if exists ${name} with (force)`);
-      return { url: address.href, drop: dropClone, [Symbol.asyncDispose]: dropClone };
+      return { url: withDatabase(url, name), drop: dropClone, [Symbol.asyncDispose]: dropClone };
     },
   };
 }
@@ -178,10 +177,8 @@ async function connect(url: string): Promise<Client> {
 
 /** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */
 async function createTemplate(url: string): Promise<void> {
-  const address = new URL(url);
-  const database = decodeURIComponent(address.pathname.slice(1));
-  address.pathname = 'postgres';
-  await withClient(address.href, async (client) => {
+  const { database } = requireDatabaseUrl(url);
+  await withClient(withDatabase(url, 'postgres'), async (client) => {
     try {
       await client.query(`create database ${TEMPLATE} template ${client.escapeIdentifier(database)}`);
     } catch (error) {

@@ -4,4 +4,4 @@
  */
 import { useDatabase } from '../databaseVariables.ts';
 
-useDatabase('postgresql://call-branch-first.invalid/none');
+useDatabase('postgresql://none@call-branch-first.invalid/none');

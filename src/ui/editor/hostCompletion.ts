@@ -11,6 +11,7 @@ import {
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputeHost } from '../../model/inventory/computeIndex.ts';
 import { labelOf } from '../../model/inventory/computeStatus.ts';
+import { encode } from '../../api/records/databaseUrl.ts';
 import { tlsQuery } from '../../model/connection/connectionStrings.ts';
 import type { CompletionContext } from '../../model/connection/completionContext.ts';
 import { withPort, type PortPlace } from '../../model/connection/portPlace.ts';
@@ -98,13 +99,13 @@ function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext):
   const login = context.login(computeHost?.compute.project_id);
   const uri = new SnippetString('postgresql://');
   const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
-  part(encodeURIComponent(login.role) || 'role');
+  part(encode(login.role) || 'role');
   uri.appendText(':');
   part('password');
   uri.appendText('@');
   if (host === undefined) uri.appendTabstop(0);
   else uri.appendText(host);
   uri.appendText('/');
-  part(encodeURIComponent(login.database) || 'database');
+  part(encode(login.database) || 'database');
   return uri.appendText(tlsQuery(host ?? ''));
 }

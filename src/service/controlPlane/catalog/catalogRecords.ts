@@ -1,4 +1,5 @@
 /** The databases, roles and connection URIs in the replies to the creation of a branch or a project. */
+import { databaseUrl } from '../../../api/records/databaseUrl.ts';
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { poolerHost } from '../records/computeRecord.ts';
@@ -36,7 +37,4 @@ const connectionRecord = (login: RoleLogin, compute: StoredCompute): object => (
 });
 
 /** It contains a password, so it is a secret. */
-export function connectionUriOf({ role, password, database }: RoleLogin, host: string): string {
-  const user = `${encodeURIComponent(role)}:${encodeURIComponent(password)}`;
-  return `postgresql://${user}@${host}/${encodeURIComponent(database)}`;
-}
+export const connectionUriOf = (login: RoleLogin, host: string): string => databaseUrl({ ...login, host });

@@ -1,7 +1,8 @@
 /** Open In…: passes a connection without its password to an installed SQL client. */
 import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, workspace } from 'vscode';
 import type { Login } from '../../../model/connection/connectionDefaults.ts';
-import { connectionString, isLocalCompute, splitHost } from '../../../model/connection/connectionStrings.ts';
+import { splitHost } from '../../../api/records/host.ts';
+import { connectionString, isLocalCompute } from '../../../model/connection/connectionStrings.ts';
 import { labelOf } from '../../../model/inventory/computeStatus.ts';
 import { withRetry } from '../../notifications/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';

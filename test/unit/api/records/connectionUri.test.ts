@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  isHost,
-  isSameHost,
-  readConnectionUri,
-  type Credentials,
-} from '../../../../src/api/records/connectionUri.ts';
+import { readConnectionUri, type Credentials } from '../../../../src/api/records/connectionUri.ts';
+import { isSameHost } from '../../../../src/api/records/host.ts';
 
 /** Strings that URI parsers interpret differently in unusual places. */
 const PIECES = '@ : / ? # & , = \\ %0A %40 [ ] user pass good.example other.example :5432 ::1 :70000';
@@ -61,43 +57,5 @@ describe('readConnectionUri', () => {
       { numRuns: 5000 },
     );
     assert.ok(accepted > 0);
-  });
-});
-
-describe('isSameHost', () => {
-  it('ignores letter case and the default port', () => {
-    assert.ok(isSameHost('EP-1.example:5432', 'ep-1.example'));
-    for (const other of [
-      'ep-1.example.org',
-      'ep-1-pooler.example',
-      'ep-1.example:6432',
-      'ep-1.example,other',
-    ])
-      assert.ok(!isSameHost(other, 'ep-1.example'), other);
-  });
-});
-
-describe('isHost', () => {
-  it('accepts only text', () => {
-    assert.ok(isHost('good.example'));
-    assert.ok(!isHost(['good.example']));
-  });
-
-  it('accepts only ports that exist', () => {
-    assert.ok(isHost('good.example:65535'));
-    assert.ok(!isHost('good.example:65536'));
-  });
-
-  it('accepts only addresses that exist in brackets', () => {
-    assert.ok(isHost('[::1]:5432'));
-    assert.ok(!isHost('[:70000]'));
-  });
-
-  it('accepts nothing that ends the host in a URI', () => {
-    fc.assert(
-      fc.property(text, (host) => {
-        if (isHost(host)) assert.equal(new URL(`postgresql://u:p@${host}/d`).pathname, '/d');
-      }),
-    );
   });
 });

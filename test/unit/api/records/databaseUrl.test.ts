@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { parseDatabaseUrl, withTarget } from '../../../../src/api/records/databaseUrl.ts';
+import fc from 'fast-check';
+import { readConnectionUri } from '../../../../src/api/records/connectionUri.ts';
+import {
+  databaseUrl,
+  parseDatabaseUrl,
+  withDatabase,
+  withTarget,
+} from '../../../../src/api/records/databaseUrl.ts';
+import { splitHost } from '../../../../src/api/records/host.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 describe('parseDatabaseUrl', () => {
@@ -15,7 +23,10 @@ describe('parseDatabaseUrl', () => {
     ['postgresql+psycopg2://a%20b:x@[::1]:5432/d%2Fb', 'a b', 'd/b', '[::1]'],
   ];
   for (const [value, role, database, host] of valid)
-    it(`reads ${value}`, () => assert.deepEqual(parseDatabaseUrl(value), { role, database, host }));
+    it(`reads ${value}`, () => {
+      const read = parseDatabaseUrl(value);
+      assert.deepEqual([read?.role, read?.database, read?.host], [role, database, host]);
+    });
 
   for (const value of [
     '',
@@ -37,6 +48,67 @@ describe('parseDatabaseUrl', () => {
       for (const unit of ['a:', '\\n', ' '])
         assertLinear(unit, 300_000, (text) => void parseDatabaseUrl(`postgresql://${start}${text}x x`));
     });
+});
+
+describe('databaseUrl', () => {
+  const text = fc.string({ unit: 'binary', minLength: 1 });
+
+  it('is read back, with any login, and with another database', () => {
+    fc.assert(
+      fc.property(
+        text,
+        fc.option(text, { nil: undefined }),
+        text,
+        text,
+        (role, password, database, other) => {
+          const parts = {
+            role: role.toWellFormed(),
+            password: password?.toWellFormed(),
+            host: '127.0.0.1:5433',
+          };
+          const read = (name: string) => ({
+            ...parts,
+            database: name.toWellFormed(),
+            server: splitHost(parts.host),
+          });
+          const url = databaseUrl({ ...parts, database });
+          assert.deepEqual(parseDatabaseUrl(url), read(database));
+          assert.deepEqual(parseDatabaseUrl(withDatabase(url, other)), read(other));
+        },
+      ),
+    );
+  });
+
+  it('keeps parameters with another database', () => {
+    assert.equal(
+      withDatabase('postgres://a:b@LOCALHOST/d?x=1#y', 'e f'),
+      'postgres://a:b@LOCALHOST/e%20f?x=1#y',
+    );
+    assert.throws(() => withDatabase('mysql://a:b@h/d', 'e'), TypeError);
+  });
+
+  const differences: readonly (readonly [value: string, ofUser: boolean, ofService: boolean, why: string])[] =
+    [
+      ['postgresql://a:b@h/d', true, true, 'both'],
+      ['postgresql+psycopg://a:b@h/d', true, false, 'only programs add their driver'],
+      ['postgresql://a@h/d', true, false, 'the service is asked for a password'],
+      [
+        'postgresql://a:b@h/d?host=other',
+        false,
+        true,
+        'parameters stay in the file, and of the service are dropped',
+      ],
+      ['postgresql://a:b%0A@h/d', true, false, 'a line break of the service would run in a terminal'],
+      ['postgresql://a:b@h/', false, true, 'only the password of the service counts'],
+      ['postgresql://a:100%@h/d', true, true, 'a password without encoding'],
+      ['postgresql://a:b@one,two/d', false, true, 'the service host is compared with the record'],
+    ];
+  for (const [value, ofUser, ofService, why] of differences)
+    it(`differs in files and from the service: ${value}, because ${why}`, () =>
+      assert.deepEqual(
+        [parseDatabaseUrl(value) !== undefined, readConnectionUri(value) !== undefined],
+        [ofUser, ofService],
+      ));
 });
 
 describe('withTarget', () => {
@@ -74,6 +146,12 @@ describe('withTarget', () => {
       'postgres://me:x@ep-one.example.com/shop?sslmode=require',
       local,
       'postgres://me:new@127.0.0.1:50000/shop',
+    ],
+    [
+      'the parameters for TLS of another spelling of this machine',
+      'postgres://me:x@ep-one.example.com/shop?sslmode=require',
+      'postgresql://me:new@[::1]:50000/shop',
+      'postgres://me:new@[::1]:50000/shop',
     ],
     ['no other text', 'mysql://me:x@localhost/shop', local, undefined],
   ] as const)

@@ -1,0 +1,34 @@
+/** Hosts of computes: a name or an address (IPv6 in brackets), with a port unless it is the default one. */
+import { isIPv6 } from 'node:net';
+import { isLoopback } from '../transport/baseUrl.ts';
+
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
+
+/** Whether a host from the service can be put into users' files and terminals. */
+export function isHost(value: unknown): value is string {
+  const match = typeof value === 'string' ? HOST.exec(value) : null;
+  if (match === null) return false;
+  const [, address, port = 0] = match;
+  return (address === undefined || isIPv6(address)) && Number(port) <= 65_535;
+}
+
+/** Splits a host from its port, and removes the brackets of an IPv6 address. */
+export function splitHost(host: string): { readonly name: string; readonly port: number } {
+  const [, address, name = host, port = '5432'] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(host) ?? [];
+  return { name: address ?? name, port: Number(port) };
+}
+
+/** The same for all spellings of a host: letter case, the default port, and `localhost`. */
+export const normalizeHost = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/:5432$/, '')
+    .replace(/^localhost(?=:|$)/, '127.0.0.1');
+
+export const isSameHost = (a: string, b: string): boolean => normalizeHost(a) === normalizeHost(b);
+
+/** Whether it is on this machine. */
+export const isLocalHost = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));
+
+/** The host of the compute behind a pooled host, by the public service's rule; others as they are. */
+export const directHost = (host: string): string => host.replace(/^([^.:]+)-pooler(?=[.:]|$)/, '$1');
