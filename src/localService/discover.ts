@@ -4,7 +4,8 @@
  */
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { baseUrlOrUndefined, isLoopback, type BaseUrl } from '../api/transport/baseUrl.ts';
+import { isLoopback } from '../api/records/host.ts';
+import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 

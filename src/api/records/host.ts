@@ -1,6 +1,5 @@
 /** Hosts of computes: a name or an address (IPv6 in brackets), with a port unless it is the default one. */
 import { isIPv6 } from 'node:net';
-import { isLoopback } from '../transport/baseUrl.ts';
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
 
@@ -26,6 +25,11 @@ export const normalizeHost = (host: string): string =>
     .replace(/^localhost(?=:|$)/, '127.0.0.1');
 
 export const isSameHost = (a: string, b: string): boolean => normalizeHost(a) === normalizeHost(b);
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** @param hostname without a port; IPv6 addresses in brackets, as in a URL */
+export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.toLowerCase());
 
 /** Whether it is on this machine. */
 export const isLocalHost = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));

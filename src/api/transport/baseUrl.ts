@@ -1,15 +1,11 @@
 /** The service's base address (sections 4 and 9). It is checked before use, because the API key is sent there. */
+import { isLoopback } from '../records/host.ts';
 
 declare const normalized: unique symbol;
 /** A checked base address without a trailing slash, such as `https://console.neon.tech/api/v2`. */
 export type BaseUrl = string & { readonly [normalized]: true };
 
 export type BaseUrlProblem = 'not-a-url' | 'not-https' | 'credentials' | 'query-or-fragment' | 'no-version';
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** @param hostname without a port; IPv6 addresses in brackets, as in a URL */
-export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname.toLowerCase());
 
 /**
  * Checks and normalizes a base address: https (http to loopback only), no user info, query or fragment, and a

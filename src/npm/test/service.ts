@@ -1,7 +1,8 @@
 /** The local service of a folder, in its `.hosted-postgres`. It is started if needed, and ends soon after its last lease. */
 import path from 'node:path';
 import { createFileSync } from '../../base/replaceFile.ts';
-import { baseUrlOrUndefined, isLoopback } from '../../api/transport/baseUrl.ts';
+import { isLoopback } from '../../api/records/host.ts';
+import { baseUrlOrUndefined } from '../../api/transport/baseUrl.ts';
 import { joinOrStart } from '../../localService/joinOrStart.ts';
 import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../../localService/ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';

@@ -9,7 +9,7 @@ import {
   type Position,
   type TextDocument,
 } from 'vscode';
-import { isLoopback } from '../../api/transport/baseUrl.ts';
+import { isLoopback } from '../../api/records/host.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { nameOf } from '../../model/inventory/branchStatus.ts';

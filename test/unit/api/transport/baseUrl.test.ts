@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { baseUrlOrUndefined, isLoopback, parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
+import { isLoopback } from '../../../../src/api/records/host.ts';
+import { baseUrlOrUndefined, parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
