@@ -9,7 +9,6 @@ import type { Branch } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { accountId } from '../account/accounts.ts';
 import type { SharedMemory, SharedValues } from '../memory.ts';
 import { isSameBranch, type BranchRef } from '../workBranch/branchMap.ts';
 
@@ -128,8 +127,7 @@ export class AgentBranches {
 
   /** Those of the connected account. */
   of(connection: AccountConnection | undefined): readonly AgentBranch[] {
-    const account = connection && accountId(connection.account);
-    return this.all.filter((branch) => branch.account === account);
+    return this.all.filter(({ account }) => account === connection?.accountId);
   }
 
   /** The last calls, the newest last. */

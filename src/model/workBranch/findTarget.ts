@@ -1,7 +1,6 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
-import { accountId } from '../account/accounts.ts';
 import { connectionString, pooledHost } from '../connection/connectionStrings.ts';
 import { isPrimary } from '../inventory/computeStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -30,8 +29,7 @@ export async function findTarget(
 ): Promise<Target> {
   const { inventory, session, knownHosts } = deps;
   const { connection } = session;
-  if (connection === undefined || accountId(connection.account) !== target.account)
-    return { problem: 'offline' };
+  if (connection?.accountId !== target.account) return { problem: 'offline' };
   try {
     const compute = await findPrimary(inventory, target);
     if (compute === undefined)

@@ -1,7 +1,6 @@
 /** Renews the expiry of branches that were created for a git branch, while an env file uses them. */
 import { l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
-import { accountId } from '../../model/account/accounts.ts';
 import type { Guards } from '../../model/operations/guards.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { BranchActions } from '../../model/operations/branchActions.ts';
@@ -37,7 +36,7 @@ export function renewUsedBranches(deps: RenewalDependencies): Disposable {
 
 /** Skips marked branches: the mark may forbid changes or require a confirmation, which a renewal isn't worth. */
 function branchesToRenew({ workFolders, session, guards }: RenewalDependencies): KnownBranch[] {
-  const account = session.connection && accountId(session.connection.account);
+  const account = session.connection?.accountId;
   return workFolders.states.flatMap(({ current, map }) =>
     current?.expiresAt !== undefined &&
     current.account === account &&

@@ -4,7 +4,6 @@ import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'v
 import { systemClock } from '../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
-import { accountId } from '../../model/account/accounts.ts';
 import type { Session } from '../../model/account/session.ts';
 import type { Inventory } from '../../model/inventory/inventory.ts';
 import type { KnownHosts } from '../../model/workBranch/knownHosts.ts';
@@ -116,7 +115,7 @@ export class WorkFolders implements Disposable {
       clock: systemClock,
       knownHosts,
       isTrusted: () => workspace.isTrusted,
-      account: () => session.connection && accountId(session.connection.account),
+      account: () => session.connection?.accountId,
       readEnv: () => readEnv(variable()),
       readOther: (other, folders) =>
         readVariable(path.join(other, variable().file), variable().name, folders),
@@ -164,6 +163,6 @@ export class WorkFolders implements Disposable {
     const { inventory, knownHosts, session } = this.#deps;
     if (session.connection === undefined) return;
     const hosts = [...this.#folders.values()].flatMap(({ work }) => work.state.host ?? []);
-    await knownHosts.refresh(inventory, accountId(session.connection.account), hosts);
+    await knownHosts.refresh(inventory, session.connection.accountId, hosts);
   }
 }

@@ -1,6 +1,5 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { accountId } from '../../account/accounts.ts';
 import { UNNAMED_AGENT, type AgentCall } from '../agentBranches.ts';
 import { SqlError } from '../sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -62,7 +61,7 @@ async function run(
   if (tool === undefined) throw new Error(`Unknown tool ${name}.`);
   const { secretFields = [] } = tool;
   const connection = deps.session.requireConnection();
-  const account = accountId(connection.account);
+  const account = connection.accountId;
   const worktree = caller.folder && (await worktreeOf(caller.folder));
   const output = await tool.run({ ...caller, worktree, deps, connection, account, input });
   // Each text is redacted by itself, in case a record contains a key.

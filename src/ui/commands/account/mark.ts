@@ -1,6 +1,5 @@
 /** Marks the account or a project as production or read-only, in the user's settings. */
 import { l10n } from 'vscode';
-import { accountId } from '../../../model/account/accounts.ts';
 import type { Mark } from '../../../model/operations/guards.ts';
 import { asProjectNode } from '../../../model/inventory/nodes.ts';
 import { announce } from '../../notifications/announce.ts';
@@ -12,12 +11,12 @@ import { projectQuestion } from '../input/pickers.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
-  const { account } = context.session.requireConnection();
+  const { account, accountId } = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't mark the account");
   const name = accountLabel(account);
   const current = context.guards.accountMark;
   const mark = await singleStep(l10n.t('Mark Account'), markQuestion(name, current));
-  if (mark !== undefined) await setMark(context, accountId(account), name, mark);
+  if (mark !== undefined) await setMark(context, accountId, name, mark);
 };
 
 export const markProject: Command = async (context, argument, run) => {

@@ -1,6 +1,5 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
-import { accountId } from '../../../model/account/accounts.ts';
 import { envVariable, leftText, offerUndo, prepareEnv } from '../../envFile/envFile.ts';
 import { findRelatedVariables } from '../../envFile/envValue.ts';
 import { requireTrust } from '../../state/trust.ts';
@@ -27,7 +26,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (write === undefined) return;
   // So that the status bar shows the branch, with its name.
   await context.inventory.branches.ensureLoaded(compute.project_id);
-  const account = accountId(context.session.requireConnection().account);
+  const account = context.session.requireConnection().accountId;
   await context.knownHosts.remember(context.inventory, account, [compute]);
   const ref = { account, projectId: compute.project_id, branchId: compute.branch_id };
   const { changes: related, left } = await findRelatedVariables(context, variable, ref);

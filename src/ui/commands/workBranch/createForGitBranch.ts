@@ -1,7 +1,6 @@
 /** Create Branch for This Git Branch: a database branch with a compute, whose URL goes to the folder's env file. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import { accountId } from '../../../model/account/accounts.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { isSameBranch, type BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { databaseBranchName, distinctBranchName } from '../../../model/workBranch/branchName.ts';
@@ -29,7 +28,7 @@ interface Place {
 }
 
 export const createForGitBranch: Command = async (context, argument, run) => {
-  const account = accountId(context.session.requireConnection().account);
+  const account = context.session.requireConnection().accountId;
   run.failureMessage = l10n.t("Couldn't create the branch");
   const title = l10n.t('Create Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);

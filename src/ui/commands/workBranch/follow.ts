@@ -1,6 +1,5 @@
 /** Follow Git Branch, its end, and the choice of a database branch. */
 import { l10n } from 'vscode';
-import { accountId } from '../../../model/account/accounts.ts';
 import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
 import { isDefaultBranch } from '../../../model/workBranch/gitState.ts';
 import { isFollowedByNeon } from '../../../model/workBranch/neonFile.ts';
@@ -34,14 +33,14 @@ export const stopFollowing: Command = async (context, argument, run) => {
 /** Maps the checked-out git branch to a branch of the user's choice, and writes its URL. */
 export const chooseBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't choose the database branch");
-  const { account } = context.session.requireConnection();
+  const { accountId: account } = context.session.requireConnection();
   const title = l10n.t('Choose Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);
   const picked = git && (await pickBranch(context, title, argument));
   const write = picked && (await prepareEnv(envVariable(context.config, git.folder)));
   if (git === undefined || picked === undefined || write === undefined) return;
   const { projectId, branchId, branch } = picked;
-  const ref = { account: accountId(account), projectId, branchId };
+  const ref = { account, projectId, branchId };
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 
@@ -58,7 +57,7 @@ async function startFromCurrent(context: CommandContext, git: GitFolder): Promis
   const { session, inventory, guards, workFolders } = context;
   const { folder, repository, gitBranch, map, writer } = git;
   const current = workFolders.of(folder)?.state.current;
-  const account = session.connection && accountId(session.connection.account);
+  const account = session.connection?.accountId;
   if (current === undefined || current.account !== account || map.parent !== undefined) return;
   const parent = (await inventory.branches.ensureLoaded(current.projectId))?.default;
   if (parent === undefined) return;

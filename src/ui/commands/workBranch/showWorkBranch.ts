@@ -8,7 +8,6 @@ import {
   type Uri,
   type WorkspaceFolder,
 } from 'vscode';
-import { accountId } from '../../../model/account/accounts.ts';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
 import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
@@ -87,7 +86,7 @@ function actionsOfBranch(context: CommandContext): Action[] {
   const { account, projectId, branchId } = current;
   const run = (command: string, argument?: BranchNode | ComputeNode) => () =>
     commands.executeCommand(command, argument);
-  if (session.connection === undefined || accountId(session.connection.account) !== account)
+  if (session.connection?.accountId !== account)
     return [action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
   const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
   const node: ComputeNode | undefined = compute && {

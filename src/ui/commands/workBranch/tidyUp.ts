@@ -1,7 +1,6 @@
 /** Tidy Up Branches: deletes database branches that were created for git branches that no longer exist. */
 import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
-import { accountId } from '../../../model/account/accounts.ts';
 import { branchMapWriter, readBranchMap, type BranchRef } from '../../../model/workBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import { readVariable } from '../../../model/workBranch/envVariable.ts';
@@ -95,7 +94,7 @@ type LoadedCleanup = Cleanup & { readonly unread: readonly string[] };
 /** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
 async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<LoadedCleanup> {
   const { inventory, guards } = context;
-  const account = accountId(context.session.requireConnection().account);
+  const account = context.session.requireConnection().accountId;
   const gitBranches = await readGitBranches(runGit, folder.uri.fsPath);
   const map = await readBranchMap(runGit, folder.uri.fsPath);
   const projectIds = map.created.map(({ projectId }) => projectId);
