@@ -36,7 +36,7 @@ const apart = [
   ['the npm package needs no VS Code', '^src/npm/', '^src/(model|mcp|ui)/'],
   ['vscode', '^src/(?!ui/|app.ts|extension.ts)', '(^|/)vscode(/|$)'],
   ['the status bar', '^src/(?!app.ts)', '^src/ui/notifications/statusBar.ts$'],
-  ['tests', '^src/', '^test/'],
+  ['tests', '^src/', '^(test|scripts)/'],
 ].map(([name, from, to]) => ({ name, severity: 'error', from: { path: from }, to: { path: to } }));
 
 export default {

@@ -18,10 +18,11 @@ import { setViewState } from './ui/state/contextKey.ts';
 import { usesAgents } from './ui/state/usesAgents.ts';
 import { lastAccount } from './ui/state/lastAccount.ts';
 import { createLazyTreeView } from './ui/tree/lazyTreeView.ts';
+import type { CommandId } from './ui/manifest/commandTable.ts';
 
 interface Manifest {
   readonly contributes: {
-    readonly commands: readonly { readonly command: string }[];
+    readonly commands: readonly { readonly command: CommandId }[];
   };
 }
 

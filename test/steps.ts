@@ -118,6 +118,7 @@ const checks: readonly Step[] = [
     '.dependency-cruiser.mjs',
   ),
   program('format', 'node_modules/oxfmt/bin/oxfmt', '--check'),
+  program('manifest', 'scripts/manifest.ts', '--check'),
 ];
 /** The types again, with the compiler of the language server. */
 const types: Step = program('types', 'node_modules/typescript/bin/tsc', '--noEmit');

@@ -5,7 +5,8 @@ import type { BranchLists } from '../model/inventory/branchLists.ts';
 import type { Inventory } from '../model/inventory/inventory.ts';
 import { LocalServiceError } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './text/errorMessage.ts';
-import { setBranchesOffered, setStartOffered, setViewState, type ViewState } from './state/contextKey.ts';
+import { setBranchesOffered, setStartOffered, setViewState } from './state/contextKey.ts';
+import type { ViewState } from './manifest/when.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
 export function updateContextKeys(

@@ -21,6 +21,7 @@ import {
   type TreeView,
 } from 'vscode';
 import { sanitize } from '../base/sanitize.ts';
+import type { CommandId } from './manifest/commandTable.ts';
 
 /** Characters. VS Code cuts off longer messages. Ours are shorter, even with three long names. */
 const MAX_LENGTH = 1000;
@@ -120,7 +121,7 @@ export const window = {
     vscodeWindow.createTerminal(safeFields(options, ['name'])),
 
   /** Creates an item on the left of the status bar. */
-  createStatusBarItem(id: string, name: string, priority: number, command?: string) {
+  createStatusBarItem(id: string, name: string, priority: number, command?: CommandId) {
     const item = vscodeWindow.createStatusBarItem(id, StatusBarAlignment.Left, priority);
     item.name = name;
     item.command = command;

@@ -38,6 +38,11 @@ describe('src', () => {
       ['src/base/pgClient.ts'],
     );
   });
+
+  it('runs its own commands only by ids that the compiler checks', () => {
+    const unchecked = sources.filter(({ text }) => /commands\.executeCommand\(\s*['"`]hosted/.test(text));
+    assert.deepEqual(unchecked, []);
+  });
 });
 
 describe('The local service of root', () => {

@@ -23,6 +23,7 @@ describe('The plan of npm run test:all', () => {
     'lint',
     'imports',
     'format',
+    'manifest',
     'other windows',
     'inside VS Code',
     'packages',

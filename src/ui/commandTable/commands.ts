@@ -1,4 +1,4 @@
-/** The handler of each command in package.json, and the only place that catches their errors. */
+/** The handler of each command of the table, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../../api/transport/errors.ts';
 import { asApiKeyNode, asComputeNode } from '../../model/inventory/nodes.ts';
@@ -41,8 +41,9 @@ import { createForGitBranch } from '../commands/workBranch/createForGitBranch.ts
 import { chooseBranch, follow, stopFollowing } from '../commands/workBranch/follow.ts';
 import { showWorkBranch } from '../commands/workBranch/showWorkBranch.ts';
 import { tidyUp } from '../commands/workBranch/tidyUp.ts';
+import type { CommandId, SelectedRow } from '../manifest/commandTable.ts';
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.account.connect': account.connect,
   'hostedPostgres.account.switch': account.switchAccount,
   'hostedPostgres.account.disconnect': account.disconnect,
@@ -110,7 +111,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 /** Never rejects. */
 export async function runCommand(
   context: CommandContext,
-  id: string,
+  id: CommandId,
   argument: unknown,
 ): Promise<string | undefined> {
   const selected = selectionFor(context, argument);
@@ -118,7 +119,7 @@ export async function runCommand(
   const { connection: initialConnection } = context.session;
   const run: Run = { failureMessage: l10n.t('The command failed'), initialConnection };
   try {
-    return (await COMMANDS[id]?.(context, selected, run)) ?? undefined;
+    return (await COMMANDS[id](context, selected, run)) ?? undefined;
   } catch (error) {
     if (isCancelled(error)) return undefined;
     context.log.error(`${id} (${run.failureMessage})`, error);
@@ -134,6 +135,9 @@ export async function runCommand(
  * @returns undefined for a keybinding on another kind of row, such as an error
  */
 function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
-  if (argument === 'selectedCompute') return asComputeNode(computesView.view.selection[0]);
-  return argument === 'selectedApiKey' ? asApiKeyNode(apiKeysView.view.selection[0]) : argument;
+  if (argument === ('selectedCompute' satisfies SelectedRow))
+    return asComputeNode(computesView.view.selection[0]);
+  return argument === ('selectedApiKey' satisfies SelectedRow)
+    ? asApiKeyNode(apiKeysView.view.selection[0])
+    : argument;
 }

@@ -2,9 +2,10 @@
 import { commands } from 'vscode';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
 import type { CommandContext } from '../commands/context.ts';
+import type { CommandId } from '../manifest/commandTable.ts';
 
 export function registerCommands(
-  declared: Iterable<{ readonly command: string }>,
+  declared: Iterable<{ readonly command: CommandId }>,
   loadContext: () => Promise<CommandContext>,
 ): Disposable {
   const disposables = new DisposableStore();

@@ -19,6 +19,7 @@ import type { RoleAndDatabase } from '../../model/connection/connectionDefaults.
 import { computeTable, statusText } from '../text/computeText.ts';
 import { sizeText } from '../text/sizeText.ts';
 import { sanitize } from '../../base/sanitize.ts';
+import type { OwnCommand } from '../manifest/executeCommand.ts';
 
 interface ItemContext {
   readonly place: CompletionContext;
@@ -77,7 +78,7 @@ export function loadItem(context: ItemContext): CompletionItem {
   const item = new CompletionItem(title, CompletionItemKind.Text);
   // The command inserts the host at the cursor.
   item.insertText = context.place.kind === 'uri' ? uriSnippet(undefined, context) : '';
-  item.command = { title, command: 'hostedPostgres.compute.insertHost' };
+  item.command = { title, command: 'hostedPostgres.compute.insertHost' } satisfies OwnCommand;
   // Always matches the typed text.
   item.filterText = `${context.place.typed} `;
   return withRange(item, context, '~');

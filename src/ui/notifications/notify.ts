@@ -1,8 +1,10 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
-import { commands, l10n } from 'vscode';
+import { l10n } from 'vscode';
 import type { Log } from '../log/log.ts';
 import { explainError, ReadOnlyError, type ErrorAction } from '../text/errorMessage.ts';
 import { window } from '../window.ts';
+import { executeCommand } from '../manifest/executeCommand.ts';
+import type { CommandId } from '../manifest/commandTable.ts';
 
 /**
  * @param title such as “Couldn't restart ep-…”, without a period
@@ -18,7 +20,7 @@ export async function showFailure(
   const button = action === 'retry' ? { label: l10n.t('Try Again') } : buttonFor(action, error);
   const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), button.label);
   if (chosen !== button.label) return;
-  if ('command' in button) void commands.executeCommand(button.command, ...(button.args ?? []));
+  if ('command' in button) void executeCommand(button.command, ...(button.args ?? []));
   else retry();
 }
 
@@ -38,13 +40,13 @@ export async function withRetry(
 
 interface CommandButton {
   readonly label: string;
-  readonly command: string;
+  readonly command: CommandId;
   readonly args?: readonly unknown[];
 }
 
 function buttonFor(action: Exclude<ErrorAction, 'retry'>, error: unknown): CommandButton {
   const projectId = error instanceof ReadOnlyError ? error.projectId : undefined;
-  return {
+  const buttons: Readonly<Record<typeof action, CommandButton>> = {
     newKey: {
       label: l10n.t('Enter New Key…'),
       command: 'hostedPostgres.account.connect',
@@ -62,5 +64,6 @@ function buttonFor(action: Exclude<ErrorAction, 'retry'>, error: unknown): Comma
             command: 'hostedPostgres.project.mark',
             args: [{ kind: 'project', projectId }],
           },
-  }[action];
+  };
+  return buttons[action];
 }

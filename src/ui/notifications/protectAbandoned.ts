@@ -1,5 +1,5 @@
 /** If a reload interrupted the deletion of a protected branch, protects it again and shows a message. */
-import { commands, l10n } from 'vscode';
+import { l10n } from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { UnprotectedBranch } from '../../model/operations/branchActions.ts';
 import { explainError } from '../text/errorMessage.ts';
@@ -7,6 +7,7 @@ import { nameOrId } from '../../base/sanitize.ts';
 import { requireWritable } from './approval.ts';
 import { window } from '../window.ts';
 import type { WindowModel } from '../windowModel.ts';
+import { executeCommand } from '../manifest/executeCommand.ts';
 
 type ProtectDependencies = Pick<WindowModel, 'session' | 'branchActions' | 'guards' | 'log'>;
 
@@ -39,6 +40,6 @@ async function protectAgain(
     if ((await window.showWarningMessage(message, button)) !== button) return;
     const { projectId, branchId } = branch;
     const node = { kind: 'branch', projectId, branchId };
-    await commands.executeCommand('hostedPostgres.branch.protect', node);
+    await executeCommand('hostedPostgres.branch.protect', node);
   }
 }

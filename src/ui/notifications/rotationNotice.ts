@@ -1,8 +1,9 @@
-import { commands, l10n } from 'vscode';
+import { l10n } from 'vscode';
 import type { RotationRecord } from '../../model/account/keyRotation.ts';
 import type { RecoveryRecords } from '../../model/memory.ts';
 import { explainError } from '../text/errorMessage.ts';
 import { sanitize } from '../../base/sanitize.ts';
+import { executeCommand } from '../manifest/executeCommand.ts';
 import { window } from '../window.ts';
 
 /** Reports the keys that a rotation may have left. The next window reports them again unless the user has closed the message. */
@@ -23,5 +24,5 @@ export async function showRotationNotice(
   const button = l10n.t('Show API Keys');
   const chosen = await window.showWarningMessage(`${reason} ${keys}`, button);
   records.delete(id);
-  if (chosen === button) await commands.executeCommand('hostedPostgres.apiKeys.focus');
+  if (chosen === button) await executeCommand('hostedPostgres.apiKeys.focus');
 }

@@ -1,27 +1,11 @@
 /** The context keys for `when` clauses in package.json. */
 import { commands } from 'vscode';
 import type { OptionalFeature } from '../../model/changeErrors.ts';
-
-/** `failed` and the values after it: why the projects couldn't be loaded. There is a welcome text for each. */
-export type ViewState =
-  | 'signedOut'
-  | 'loading'
-  | 'empty'
-  | 'ready'
-  | 'failed'
-  | 'failedAddress'
-  | 'failedUnreachable'
-  | 'failedCertificate'
-  | 'failedWebPage'
-  | 'failedKey'
-  | 'failedOrganization'
-  | 'failedLocalServiceSilent'
-  | 'failedLocalServiceKey'
-  | 'failedLocalServiceEnded';
+import type { ContextKeys, ViewState } from '../manifest/when.ts';
 
 const current = new Map<string, unknown>();
 
-function setContext(name: string, value: unknown): void {
+function setContext<K extends keyof ContextKeys>(name: K, value: ContextKeys[K]): void {
   if (current.get(name) === value) return;
   current.set(name, value);
   const key = `hostedPostgres.${name}`;

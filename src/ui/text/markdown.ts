@@ -1,6 +1,7 @@
 /** The only place that creates Markdown, for tooltips and hovers. Escapes all values, because names may contain Markdown. */
 import { MarkdownString } from 'vscode';
 import { escapeMarkdown } from '../../base/sanitize.ts';
+import type { CommandId } from '../manifest/commandTable.ts';
 
 /** A template tag: escapes strings, and inserts other Markdown unchanged. */
 export function markdown(parts: TemplateStringsArray, ...values: readonly (string | MarkdownString)[]) {
@@ -30,7 +31,7 @@ export function markdownTable(title: string, rows: readonly Row[]): MarkdownStri
 /** The text, followed by links that run commands with the argument. @param titles by command */
 export function withCommandLinks(
   text: MarkdownString,
-  titles: Readonly<Record<string, string>>,
+  titles: Readonly<Partial<Record<CommandId, string>>>,
   argument: unknown,
 ): MarkdownString {
   const query = encodeURIComponent(JSON.stringify([argument])).replace(/[()]/g, (c) =>

@@ -26,6 +26,7 @@ import { nameOrId } from '../../base/sanitize.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../model/operations/guards.ts';
 import { markText } from '../text/accountLabel.ts';
+import type { OwnCommand } from '../manifest/executeCommand.ts';
 
 export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
   const item = itemOf(inventory, node);
@@ -140,7 +141,7 @@ export function unreadableRecordItem(label: string, field: string): TreeItem {
 
 function failureItem({ kind, projectId }: HintNode, error: unknown): TreeItem {
   const item = warning(l10n.t("Couldn't load: {0}", explainError(error).message), kind);
-  const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' };
+  const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' } satisfies OwnCommand;
   item.command = { ...retry, arguments: [{ kind: 'project', projectId }] };
   return item;
 }
@@ -148,7 +149,7 @@ function failureItem({ kind, projectId }: HintNode, error: unknown): TreeItem {
 function setUpPostgresItem(): TreeItem {
   const title = l10n.t('Set Up Postgres…');
   const item = warning(title, 'setUpPostgres');
-  item.command = { title, command: 'hostedPostgres.localService.setUpPostgres' };
+  item.command = { title, command: 'hostedPostgres.localService.setUpPostgres' } satisfies OwnCommand;
   return item;
 }
 
@@ -156,7 +157,7 @@ function moreItem(left: number): TreeItem {
   const title = l10n.t('Load more…');
   const item = hint(title, 'more');
   item.description = l10n.t('{0} left', left);
-  item.command = { title, command: 'hostedPostgres.view.showMore' };
+  item.command = { title, command: 'hostedPostgres.view.showMore' } satisfies OwnCommand;
   return item;
 }
 

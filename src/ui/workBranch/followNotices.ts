@@ -13,6 +13,8 @@ import { withRetry } from '../notifications/notify.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import { questionText } from '../text/workBranchText.ts';
 import { window } from '../window.ts';
+import { executeCommand } from '../manifest/executeCommand.ts';
+import type { CommandId } from '../manifest/commandTable.ts';
 
 /** A branch with its name. */
 export interface NamedBranch {
@@ -39,14 +41,14 @@ export async function askForDatabaseBranch(
   const question = questionText(reason, sanitize(gitBranch));
   const buttons = [create, ...(use === undefined ? [] : [use]), none];
   const chosen = await window.showInformationMessage(question, ...buttons);
-  const run = (command: string, branch?: object) =>
-    commands.executeCommand(`hostedPostgres.workBranch.${command}`, {
+  const run = (command: CommandId, branch?: object) =>
+    executeCommand(command, {
       folder: work.folder,
       gitBranch,
       ...branch,
     });
-  if (chosen === create) await run('create');
-  else if (chosen === use) await run('choose', { ...parent?.ref, kind: 'branch' });
+  if (chosen === create) await run('hostedPostgres.workBranch.create');
+  else if (chosen === use) await run('hostedPostgres.workBranch.choose', { ...parent?.ref, kind: 'branch' });
   else if (chosen === none)
     await withRetry(log, l10n.t("Couldn't choose the database branch"), async () => {
       await branchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');

@@ -61,9 +61,10 @@ describe('markdown', () => {
   });
 
   it('trusts only the commands that it links', () => {
-    const linked = withCommandLinks(markdown`${'text'}`, { 'a.b': 'Do it' }, { id: ')(' });
-    assert.deepEqual(linked.isTrusted, { enabledCommands: ['a.b'] });
-    assert.match(linked.value, /^text\n\n\[Do it\]\(command:a\.b\?[^()]*\)$/);
+    const command = 'hostedPostgres.log.show';
+    const linked = withCommandLinks(markdown`${'text'}`, { [command]: 'Do it' }, { id: ')(' });
+    assert.deepEqual(linked.isTrusted, { enabledCommands: [command] });
+    assert.match(linked.value, /^text\n\n\[Do it\]\(command:hostedPostgres\.log\.show\?[^()]*\)$/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** All tools for agents, and how MCP's `tools/list` and package.json, which `npm run l10n` writes, describe them. */
+/** All tools for agents, and how MCP's `tools/list` and package.json, which `npm run manifest` writes, describe them. */
 import * as z from 'zod/mini';
 import { branchTools } from './branchTools.ts';
 import { computeTools } from './computeTools.ts';

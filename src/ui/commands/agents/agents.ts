@@ -1,5 +1,5 @@
 /** What agents have created and called, and Delete Agent Branches. */
-import { commands, l10n, QuickPickItemKind, ThemeIcon } from 'vscode';
+import { l10n, QuickPickItemKind, ThemeIcon } from 'vscode';
 import type { AgentBranch, AgentCall } from '../../../model/agents/agentBranches.ts';
 import type { BranchList } from '../../../model/inventory/branchLists.ts';
 import { deletionProblem } from '../../../model/inventory/branchStatus.ts';
@@ -12,6 +12,8 @@ import { revealRow } from '../change.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickMany, pickOne, type Choice } from '../input/quickInput.ts';
+import { executeCommand } from '../../manifest/executeCommand.ts';
+import type { CommandId } from '../../manifest/commandTable.ts';
 
 interface Action {
   readonly id: string;
@@ -44,12 +46,15 @@ export async function showAgents(context: CommandContext): Promise<void> {
 function itemsOf(context: CommandContext): readonly Item[] {
   const branches = branchesHere(context);
   const calls = context.agentBranches.calls.toReversed();
-  const deletion = [separator(''), command(l10n.t('Delete Agent Branches…'), 'trash', 'deleteBranches')];
+  const deletion = [
+    separator(''),
+    command(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches'),
+  ];
   return [
     ...branches.map((branch) => branchItem(context, branch, calls)),
     ...(branches.length === 0 ? [] : deletion),
-    command(l10n.t('Copy MCP Configuration for…'), 'copy', 'copyConfiguration'),
-    command(l10n.t('Copy Agent Instructions'), 'copy', 'copyInstructions'),
+    command(l10n.t('Copy MCP Configuration for…'), 'copy', 'hostedPostgres.agents.copyConfiguration'),
+    command(l10n.t('Copy Agent Instructions'), 'copy', 'hostedPostgres.agents.copyInstructions'),
     ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
     ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
   ];
@@ -75,10 +80,10 @@ function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
   return { label: callText(call), description, value: undefined };
 }
 
-const command = (label: string, icon: string, id: string): Item => ({
+const command = (label: string, icon: string, id: CommandId): Item => ({
   label,
   iconPath: new ThemeIcon(icon),
-  value: { id, run: () => commands.executeCommand(`hostedPostgres.agents.${id}`) },
+  value: { id, run: () => executeCommand(id) },
 });
 
 const separator = (label: string): Item => ({

@@ -1,5 +1,5 @@
 /** Rename, protect and reset branches, and choose the default one. */
-import { commands, l10n } from 'vscode';
+import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { deletionProblem, type DeletionProblem } from '../../../model/inventory/branchStatus.ts';
 import { asBranchNode } from '../../../model/inventory/nodes.ts';
@@ -12,6 +12,7 @@ import { pickBranch, type PickedBranch } from '../input/branchPicker.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';
+import { executeCommand } from '../../manifest/executeCommand.ts';
 
 export const rename: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename the branch");
@@ -153,7 +154,7 @@ async function explain({ name, projectId }: PickedBranch, problem: DeletionProbl
     const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", name);
     const button = l10n.t('Delete Project…');
     if ((await window.showWarningMessage(message, button)) === button)
-      await commands.executeCommand('hostedPostgres.project.delete', { kind: 'project', projectId });
+      await executeCommand('hostedPostgres.project.delete', { kind: 'project', projectId });
     return;
   }
   const message =

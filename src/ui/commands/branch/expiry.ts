@@ -1,5 +1,5 @@
 /** The expiry of a branch: the question, Change Expiry…, and the changes that an expiry prevents. */
-import { commands, l10n } from 'vscode';
+import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchNode } from '../../../model/inventory/nodes.ts';
 import { expiryAfter } from '../../../model/workBranch/lifetime.ts';
@@ -12,6 +12,7 @@ import { delayItem } from '../input/delayItem.ts';
 import { singleStep, type Question } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { window } from '../../window.ts';
+import { executeCommand } from '../../manifest/executeCommand.ts';
 
 const DAY = 24 * 60 * 60;
 
@@ -89,7 +90,7 @@ export async function explainExpiry({
   );
   const button = l10n.t('Change Expiry…');
   if ((await window.showWarningMessage(message, button)) === button)
-    await commands.executeCommand('hostedPostgres.branch.changeExpiry', {
+    await executeCommand('hostedPostgres.branch.changeExpiry', {
       kind: 'branch',
       projectId,
       branchId,

@@ -12,6 +12,7 @@ import { pickOne } from '../input/quickInput.ts';
 import { pickRecord } from './host.ts';
 import { copyPassword, knownLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window.ts';
+import { executeCommand } from '../../manifest/executeCommand.ts';
 
 interface ClientConnection {
   readonly name: string;
@@ -97,7 +98,7 @@ async function offerClients(argument: unknown): Promise<void> {
       'workbench.extensions.search',
       SQL_CLIENTS.map(({ id }) => `@id:${id}`).join(' '),
     );
-  if (chosen === copy) await commands.executeCommand('hostedPostgres.compute.copyAs', argument);
+  if (chosen === copy) await executeCommand('hostedPostgres.compute.copyAs', argument);
 }
 
 /** The links of this client may not contain a password. */

@@ -1,5 +1,5 @@
 /** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
-import { commands, env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
+import { env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
 import type { Credentials } from '../../../api/records/connectionUri.ts';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../../../model/connection/connectionStrings.ts';
@@ -14,6 +14,7 @@ import { requireTrust } from '../../state/trust.ts';
 import { pickRecord } from './host.ts';
 import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window.ts';
+import { executeCommand } from '../../manifest/executeCommand.ts';
 
 /** VS Code removes a variable that is null. Otherwise PGHOSTADDR and others would send psql to another server. */
 const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [name, null]));
@@ -77,7 +78,7 @@ async function offerOthers(argument: unknown): Promise<void> {
   const install = l10n.t('Get psql');
   const message = l10n.t("psql isn't installed, or isn't in the PATH that VS Code was started with.");
   const chosen = await window.showErrorMessage(message, openIn, copy, install);
-  if (chosen === openIn) await commands.executeCommand('hostedPostgres.compute.openIn', argument);
-  if (chosen === copy) await commands.executeCommand('hostedPostgres.compute.copyConnectionString', argument);
+  if (chosen === openIn) await executeCommand('hostedPostgres.compute.openIn', argument);
+  if (chosen === copy) await executeCommand('hostedPostgres.compute.copyConnectionString', argument);
   if (chosen === install) await env.openExternal(Uri.parse('https://www.postgresql.org/download/'));
 }

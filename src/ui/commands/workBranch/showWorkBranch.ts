@@ -1,13 +1,5 @@
 /** The menu of the status bar item: actions for the database branch of a folder. */
-import {
-  commands,
-  l10n,
-  ThemeIcon,
-  window as vscodeWindow,
-  workspace,
-  type Uri,
-  type WorkspaceFolder,
-} from 'vscode';
+import { l10n, ThemeIcon, window as vscodeWindow, workspace, type Uri, type WorkspaceFolder } from 'vscode';
 import { isPrimary } from '../../../model/inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../../model/inventory/nodes.ts';
 import { isSameBranch } from '../../../model/workBranch/branchMap.ts';
@@ -21,6 +13,8 @@ import { pickFolder } from '../connection/writeEnv.ts';
 import { singleStep } from '../input/multiStepInput.ts';
 import { pickOne, type Choice } from '../input/quickInput.ts';
 import { pickGitFolder } from './gitFolder.ts';
+import { executeCommand } from '../../manifest/executeCommand.ts';
+import type { CommandId } from '../../manifest/commandTable.ts';
 
 type Action = Choice<() => unknown>;
 
@@ -61,20 +55,37 @@ function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder)
   const { map, git, decision, current } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
   const argument = { folder: folder.uri.fsPath };
-  const run = (command: string) => () =>
-    commands.executeCommand(`hostedPostgres.workBranch.${command}`, argument);
+  const run = (command: CommandId) => () => executeCommand(command, argument);
   const toggle = map.isFollowed
-    ? action(l10n.t('Stop Following Git Branch'), 'debug-pause', run('stopFollowing'))
-    : action(l10n.t('Follow Git Branch'), 'sync', run('follow'));
+    ? action(
+        l10n.t('Stop Following Git Branch'),
+        'debug-pause',
+        run('hostedPostgres.workBranch.stopFollowing'),
+      )
+    : action(l10n.t('Follow Git Branch'), 'sync', run('hostedPostgres.workBranch.follow'));
   const hasOwn = current?.isDeleted === false && isSameBranch(current, map.branches.get(git.branch ?? ''));
   return [
     ...(workFolders.notices.canUndo(work)
       ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
       : []),
-    ...(hasOwn ? [] : [action(l10n.t('Create Branch for {0}', gitBranch), 'git-branch', run('create'))]),
-    action(l10n.t('Choose Branch for {0}…', gitBranch), 'list-selection', run('choose')),
+    ...(hasOwn
+      ? []
+      : [
+          action(
+            l10n.t('Create Branch for {0}', gitBranch),
+            'git-branch',
+            run('hostedPostgres.workBranch.create'),
+          ),
+        ]),
+    action(
+      l10n.t('Choose Branch for {0}…', gitBranch),
+      'list-selection',
+      run('hostedPostgres.workBranch.choose'),
+    ),
     ...(decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle]),
-    ...(map.created.length === 0 ? [] : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('tidyUp'))]),
+    ...(map.created.length === 0
+      ? []
+      : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('hostedPostgres.workBranch.tidyUp'))]),
   ];
 }
 
@@ -84,8 +95,8 @@ function actionsOfBranch(context: CommandContext): Action[] {
   const current = workFolders.shown?.work.state.current;
   if (current === undefined || current.isDeleted) return [];
   const { account, projectId, branchId } = current;
-  const run = (command: string, argument?: BranchNode | ComputeNode) => () =>
-    commands.executeCommand(command, argument);
+  const run = (command: CommandId, argument?: BranchNode | ComputeNode) => () =>
+    executeCommand(command, argument);
   if (session.connection?.accountId !== account)
     return [action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
   const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);

@@ -1,0 +1,263 @@
+/**
+ * All commands, with where and when VS Code offers them. `npm run manifest` writes it to package.json. Their handlers are in
+ * `commandTable/commands.ts`, their titles in package.nls.json as `command.ID`. Nothing loads this at run time.
+ */
+import {
+  all,
+  CAN_START,
+  FAILED,
+  HAS_BRANCHES,
+  IN_FOLDER,
+  inState,
+  is,
+  isNot,
+  LOADED,
+  SIGNED_IN,
+  TRUSTED,
+} from './when.ts';
+
+interface MenuEntry {
+  readonly menu: 'view/title' | 'view/item/context' | 'editor/title' | 'git.branch';
+  /** The group of the menu, and the place in it. */
+  readonly group: string;
+  readonly when: string;
+}
+
+/** What a keybinding passes to its command: the selected row of which view. */
+export type SelectedRow = 'selectedCompute' | 'selectedApiKey';
+
+export interface CommandRow {
+  /** A codicon. */
+  readonly icon?: string;
+  /** Whether the Command Palette hides it while signed out. Default: true. */
+  readonly needsAccount?: false;
+  /** When the Command Palette offers it, besides. Default: always. False: never. */
+  readonly palette?: string | false;
+  readonly menus?: readonly MenuEntry[];
+  /** While a row of this kind has the focus. */
+  readonly keys?: { readonly key: string; readonly mac?: string; readonly row: SelectedRow };
+}
+
+const entryOf =
+  (menu: MenuEntry['menu'], ...common: readonly string[]) =>
+  (group: string, ...when: readonly string[]): MenuEntry => ({ menu, group, when: all(...common, ...when) });
+
+const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
+const IN_COMPUTES = 'view == hostedPostgres.computes';
+const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
+const computesTitle = entryOf('view/title', IN_COMPUTES);
+const apiKeysTitle = entryOf('view/title', IN_API_KEYS, SIGNED_IN);
+const computesRow = entryOf('view/item/context', IN_COMPUTES);
+const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
+const editorTitle = entryOf('editor/title', SCHEMA_DOCUMENT);
+const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
+
+// `viewItem` is the `contextValue` that `ui/tree` gives a row, such as `compute active`.
+const PROJECT = 'viewItem =~ /^project\\b/';
+const BRANCH = 'viewItem =~ /^branch\\b/';
+const PROJECT_OR_BRANCH = 'viewItem =~ /^(project|branch)\\b/';
+/** Of a service that lists branches. */
+const LISTED_PROJECT = 'viewItem =~ /^project branches/';
+const LISTED_BRANCH = 'viewItem =~ /^branch listed/';
+const LISTED = 'viewItem =~ /^(project branches|branch listed)/';
+const PROTECTED = 'viewItem =~ /^branch listed \\w+ protected/';
+const UNPROTECTED = 'viewItem =~ /^branch listed \\w+ unprotected/';
+/** Not the default branch. */
+const OTHER_BRANCH = 'viewItem =~ /^branch listed other/';
+const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
+const COMPUTE = 'viewItem =~ /^compute /';
+const ENABLED = 'viewItem =~ /^compute (?!disabled)/';
+const IDLE = 'viewItem =~ /^compute idle/';
+const ACTIVE = 'viewItem =~ /^compute active/';
+const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
+const API_KEY = 'viewItem =~ /^apiKey/';
+const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";
+
+export const COMMAND_TABLE = {
+  'hostedPostgres.account.connect': {
+    icon: 'plug',
+    needsAccount: false,
+    menus: [computesTitle('navigation@1', FAILED)],
+  },
+  'hostedPostgres.account.switch': { needsAccount: false, menus: [computesTitle('1_account@1')] },
+  'hostedPostgres.account.disconnect': { menus: [computesTitle('1_account@2', SIGNED_IN)] },
+  'hostedPostgres.account.remove': { needsAccount: false },
+  'hostedPostgres.account.organization': {},
+  'hostedPostgres.account.mark': { menus: [computesTitle('1_account@3', SIGNED_IN)] },
+  'hostedPostgres.project.mark': { menus: [computesRow('2_change@8', PROJECT)] },
+  'hostedPostgres.view.refresh': {
+    icon: 'refresh',
+    menus: [
+      computesTitle('navigation@4', SIGNED_IN),
+      apiKeysTitle('navigation@2'),
+      computesRow('2_change@1', PROJECT),
+    ],
+  },
+  'hostedPostgres.view.showMore': { palette: false },
+  'hostedPostgres.view.showNamesFirst': {
+    palette: isNot('namesFirst'),
+    menus: [computesTitle('0_order@1', inState('ready'), isNot('namesFirst'))],
+  },
+  'hostedPostgres.view.showIdsFirst': {
+    palette: is('namesFirst'),
+    menus: [computesTitle('0_order@1', inState('ready'), is('namesFirst'))],
+  },
+  'hostedPostgres.view.copyId': {
+    menus: [computesRow('1_copy@6', COMPUTE), computesRow('3_copy@1', PROJECT_OR_BRANCH)],
+  },
+  'hostedPostgres.compute.find': { icon: 'search', menus: [computesTitle('navigation@3', inState('ready'))] },
+  'hostedPostgres.compute.create': {
+    icon: 'add',
+    menus: [
+      computesTitle('navigation@2', inState('ready')),
+      computesRow('1_create@1', PROJECT_OR_BRANCH),
+      computesRow('inline@1', BRANCH),
+    ],
+  },
+  'hostedPostgres.compute.edit': {
+    icon: 'edit',
+    menus: [computesRow('2_change@1', COMPUTE)],
+    keys: { key: 'f2', row: 'selectedCompute' },
+  },
+  'hostedPostgres.compute.restart': {
+    icon: 'debug-restart',
+    menus: [computesRow('inline@2', RUNNING), computesRow('2_change@2', RUNNING)],
+  },
+  'hostedPostgres.compute.start': {
+    icon: 'play',
+    palette: CAN_START,
+    menus: [computesRow('inline@3', IDLE, CAN_START), computesRow('2_change@3', IDLE, CAN_START)],
+  },
+  'hostedPostgres.compute.suspend': {
+    icon: 'debug-pause',
+    palette: CAN_START,
+    menus: [computesRow('inline@3', ACTIVE, CAN_START), computesRow('2_change@3', ACTIVE, CAN_START)],
+  },
+  'hostedPostgres.compute.delete': {
+    icon: 'trash',
+    menus: [computesRow('3_delete@1', COMPUTE)],
+    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedCompute' },
+  },
+  'hostedPostgres.compute.copyHost': {
+    icon: 'copy',
+    menus: [computesRow('inline@1', COMPUTE), computesRow('1_copy@1', COMPUTE)],
+    keys: { key: 'ctrl+c', mac: 'cmd+c', row: 'selectedCompute' },
+  },
+  'hostedPostgres.compute.copyConnectionString': { menus: [computesRow('1_copy@2', COMPUTE)] },
+  'hostedPostgres.compute.copyAs': { menus: [computesRow('1_copy@3', COMPUTE)] },
+  'hostedPostgres.compute.insertHost': { palette: all('editorIsOpen', '!activeEditorIsReadonly') },
+  'hostedPostgres.compute.openPsql': {
+    icon: 'terminal',
+    palette: TRUSTED,
+    menus: [computesRow('0_open@1', ENABLED, TRUSTED)],
+  },
+  'hostedPostgres.branch.create': {
+    icon: 'git-branch',
+    palette: HAS_BRANCHES,
+    menus: [computesRow('1_create@2', LISTED), computesRow('inline@1', LISTED_PROJECT)],
+  },
+  'hostedPostgres.branch.rename': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_change@1', LISTED_BRANCH)],
+  },
+  'hostedPostgres.branch.protect': { palette: HAS_BRANCHES, menus: [computesRow('2_change@2', UNPROTECTED)] },
+  'hostedPostgres.branch.unprotect': { palette: HAS_BRANCHES, menus: [computesRow('2_change@2', PROTECTED)] },
+  'hostedPostgres.branch.setDefault': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_change@3', OTHER_BRANCH)],
+  },
+  'hostedPostgres.branch.changeExpiry': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_change@5', OTHER_BRANCH)],
+  },
+  'hostedPostgres.branch.reset': { palette: HAS_BRANCHES, menus: [computesRow('2_change@4', CHILD_BRANCH)] },
+  'hostedPostgres.branch.delete': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('9_delete@1', LISTED_BRANCH)],
+  },
+  'hostedPostgres.schema.compare': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_schema@1', LISTED_BRANCH)],
+  },
+  'hostedPostgres.schema.open': { palette: HAS_BRANCHES, menus: [computesRow('2_schema@2', LISTED_BRANCH)] },
+  'hostedPostgres.schema.refresh': {
+    icon: 'refresh',
+    palette: SCHEMA_DOCUMENT,
+    menus: [editorTitle('navigation')],
+  },
+  'hostedPostgres.project.create': {
+    palette: HAS_BRANCHES,
+    menus: [computesTitle('0_project@1', LOADED, HAS_BRANCHES)],
+  },
+  'hostedPostgres.project.delete': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('9_delete@1', LISTED_PROJECT)],
+  },
+  'hostedPostgres.compute.openIn': { menus: [computesRow('0_open@2', ENABLED)] },
+  'hostedPostgres.connectionString.writeEnv': {
+    palette: IN_FOLDER,
+    menus: [computesRow('1_copy@4', COMPUTE, IN_FOLDER)],
+  },
+  'hostedPostgres.connection.addService': {
+    palette: TRUSTED,
+    menus: [computesRow('1_copy@5', COMPUTE, TRUSTED)],
+  },
+  'hostedPostgres.role.resetPassword': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_change@8', LISTED_BRANCH)],
+  },
+  'hostedPostgres.input.host': { palette: false },
+  'hostedPostgres.input.url': { palette: false },
+  'hostedPostgres.input.service': { palette: false },
+  'hostedPostgres.apiKey.create': { icon: 'add', menus: [apiKeysTitle('navigation@1')] },
+  'hostedPostgres.apiKey.revoke': {
+    icon: 'trash',
+    menus: [apiKeysRow('inline@2', API_KEY), apiKeysRow('3_delete@1', API_KEY)],
+    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedApiKey' },
+  },
+  'hostedPostgres.apiKey.rotate': {
+    icon: 'sync',
+    menus: [
+      apiKeysTitle('1_key@1'),
+      apiKeysRow('inline@1', API_KEY_IN_USE),
+      apiKeysRow('2_change@1', API_KEY_IN_USE),
+    ],
+  },
+  'hostedPostgres.operations.show': { needsAccount: false },
+  'hostedPostgres.localService.setUpPostgres': {},
+  'hostedPostgres.localService.start': {
+    needsAccount: false,
+    palette: isNot('localServiceRuns'),
+    menus: [computesTitle('2_local@1', isNot('localServiceRuns'))],
+  },
+  'hostedPostgres.localService.stop': {
+    needsAccount: false,
+    menus: [computesTitle('2_local@2', is('localServiceRuns'))],
+  },
+  'hostedPostgres.details.show': {
+    menus: [
+      computesRow('1_copy@7', COMPUTE),
+      apiKeysRow('1_details@1', API_KEY),
+      computesRow('3_copy@2', PROJECT_OR_BRANCH),
+    ],
+  },
+  'hostedPostgres.log.show': { needsAccount: false, menus: [computesTitle('3_log@1')] },
+  'hostedPostgres.workBranch.create': {
+    icon: 'git-branch',
+    palette: all(IN_FOLDER, HAS_BRANCHES),
+    menus: [gitBranch('5_hostedPostgres@1')],
+  },
+  'hostedPostgres.workBranch.show': { palette: IN_FOLDER },
+  'hostedPostgres.workBranch.choose': { palette: all(IN_FOLDER, HAS_BRANCHES) },
+  'hostedPostgres.workBranch.follow': { palette: all(IN_FOLDER, HAS_BRANCHES, isNot('followsGit')) },
+  'hostedPostgres.workBranch.stopFollowing': { palette: all(IN_FOLDER, is('followsGit')) },
+  'hostedPostgres.workBranch.tidyUp': {
+    palette: all(IN_FOLDER, HAS_BRANCHES),
+    menus: [gitBranch('5_hostedPostgres@2')],
+  },
+  'hostedPostgres.agents.copyConfiguration': { needsAccount: false },
+  'hostedPostgres.agents.copyInstructions': { needsAccount: false },
+  'hostedPostgres.agents.deleteBranches': { palette: HAS_BRANCHES },
+} satisfies Readonly<Record<`hostedPostgres.${string}`, CommandRow>>;
+
+export type CommandId = keyof typeof COMMAND_TABLE;
