@@ -1,7 +1,7 @@
 // What may import what, types included. The order of the folders is the table in ARCHITECTURE.md.
 import { readFileSync } from 'node:fs';
 
-const architecture = readFileSync(new URL('.github/ARCHITECTURE.md', import.meta.url), 'utf8');
+const architecture = readFileSync(new URL('docs/ARCHITECTURE.md', import.meta.url), 'utf8');
 /** The folders of each row of the table. `src/ui/{log,text}` are two. */
 const rows = [...architecture.matchAll(/^\| `(src[^`]*)`/gm)].map(([, row]) => {
   const [, parent, names] = /^(.*)\{(.*)\}$/.exec(row) ?? [];

@@ -9,9 +9,9 @@ const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
   '.github/CONTRIBUTING.md',
-  '.github/ARCHITECTURE.md',
-  '.github/DECISIONS.md',
-  '.github/MEASUREMENTS.md',
+  'docs/ARCHITECTURE.md',
+  'docs/DECISIONS.md',
+  'docs/MEASUREMENTS.md',
   '.github/SECURITY.md',
   ...[
     'agents',
