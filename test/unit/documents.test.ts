@@ -10,7 +10,6 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   '.github/CONTRIBUTING.md',
   'docs/ARCHITECTURE.md',
-  'docs/DECISIONS.md',
   'docs/MEASUREMENTS.md',
   '.github/SECURITY.md',
   ...[
@@ -21,6 +20,7 @@ const DOCUMENTS = [
     'local-service',
     'security',
   ].map((name) => `docs/${name}.md`),
+  ...projectFiles('docs/decisions'),
 ];
 const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readText('package.json'));
 const files = ['src', 'test', 'l10n'].flatMap((folder) => projectFiles(folder)).map((file) => `/${file}`);
