@@ -1,5 +1,5 @@
 /** Files that others have put into a folder: they may be links, and no files at all. */
-import { constants } from 'node:fs';
+import { constants, lstatSync, readFileSync } from 'node:fs';
 import { lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock, type Clock } from './clock.ts';
@@ -130,4 +130,16 @@ export async function readStart(handle: FileHandle): Promise<Buffer> {
     length += bytesRead;
   }
   return Buffer.concat(chunks);
+}
+
+/** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
+export function readOwnFile(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const stat = lstatSync(file);
+    const isOwn =
+      process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
+    return stat.isFile() && isOwn ? fieldsOf(JSON.parse(readFileSync(file, 'utf8'))) : {};
+  } catch {
+    return {};
+  }
 }

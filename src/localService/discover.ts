@@ -2,11 +2,10 @@
  * Reads the files that the local service writes for windows: `service.lock` names its process, `service.json` its address.
  * Both remain after a crash, so they count only while that process runs.
  */
-import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isLoopback } from '../api/records/host.ts';
 import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
-import { fieldsOf } from '../base/fieldsOf.ts';
+import { readOwnFile } from '../base/files.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';
 
 export interface ServiceAddress {
@@ -37,16 +36,4 @@ export async function findAddress(
   if (address === undefined || !isLoopback(new URL(address).hostname)) return undefined;
   if (pid !== owner.pid || typeof leaseSecret !== 'string' || leaseSecret === '') return undefined;
   return { baseUrl: address, leaseSecret };
-}
-
-/** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */
-export function readOwnFile(file: string): Readonly<Record<string, unknown>> {
-  try {
-    const stat = lstatSync(file);
-    const isOwn =
-      process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
-    return stat.isFile() && isOwn ? fieldsOf(JSON.parse(readFileSync(file, 'utf8'))) : {};
-  } catch {
-    return {};
-  }
 }

@@ -1,25 +1,23 @@
 /** Finds a local service that runs, and takes a lease, which keeps it running for the agent. */
 import path from 'node:path';
-import { findAddress, findOwner } from './discover.ts';
-import { takeLease, type Lease } from './lease.ts';
+import { leaseOfRunning, type Lease } from './lease.ts';
+import { OWN_FOLDER } from './ownFolder.ts';
 
 const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosen = '' } = process.env;
 
 /** Next to the records of windows, in the extension's global storage. */
 const ofExtension = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
 
-export interface FoundService {
+export interface RunningService {
   /** Where agents remember what they own: with a service of the extension, where its windows do. */
   readonly memoryFolder: string;
   readonly lease: Lease;
 }
 
 /** @param folder of the agent, unless it is gone */
-export async function findService(folder: string | undefined): Promise<FoundService | undefined> {
+export async function findRunning(folder: string | undefined): Promise<RunningService | undefined> {
   for (const dataDir of dataDirs(folder)) {
-    const owner = await findOwner(dataDir);
-    const address = owner && (await findAddress(dataDir, owner));
-    const lease = address && (await takeLease(address).catch(() => undefined));
+    const lease = await leaseOfRunning(dataDir).catch(() => undefined);
     if (lease !== undefined) return { memoryFolder: dataDir === ofExtension ? agents : dataDir, lease };
   }
   return undefined;
@@ -30,6 +28,6 @@ function dataDirs(folder: string | undefined): string[] {
   if (chosen !== '') return [path.resolve(chosen)];
   const found: string[] = [];
   for (let at = folder; at !== undefined; at = path.dirname(at) === at ? undefined : path.dirname(at))
-    found.push(path.join(at, '.hosted-postgres'));
+    found.push(path.join(at, OWN_FOLDER));
   return ofExtension === undefined ? found : [...found, ofExtension];
 }

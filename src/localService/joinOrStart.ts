@@ -11,9 +11,7 @@ import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parsePostgresLine } from './leaseProof.ts';
 import { pause, systemClock } from '../base/clock.ts';
-import { isRunning } from '../base/processIdentity.ts';
-import { LocalServiceError, statusWithKey, takeLease, type Lease } from './lease.ts';
-import { findAddress, findOwner } from './discover.ts';
+import { leaseOfRunning, LocalServiceError, statusWithKey, type Lease } from './lease.ts';
 
 export interface LocalServiceOptions {
   /** The bundled service. */
@@ -67,9 +65,7 @@ export async function joinOrStart(options: LocalServiceOptions): Promise<Lease> 
 
 /** @returns a lease of the running service, if there is one. @throws {LocalServiceError} if it doesn't accept the key */
 async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | undefined> {
-  const owner = await findOwner(dataDir);
-  const address = owner && (await findAddress(dataDir, owner));
-  const lease = address && (await takeLease(address));
+  const lease = await leaseOfRunning(dataDir);
   if (lease === undefined) return undefined;
   let status: number | undefined;
   try {
@@ -81,31 +77,6 @@ async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | unde
   if (status === undefined) return undefined;
   if (status !== 401) throw new Error(`The local service replied with status ${status}`);
   throw new LocalServiceError('otherKey', "The local service doesn't accept the key of this window");
-}
-
-/** Signals, and the milliseconds to wait after each. */
-const SIGNALS = [
-  ['SIGTERM', 10_000],
-  ['SIGKILL', 5_000],
-] as const;
-
-/**
- * Ends the service of the data directory. If the service hangs, its Postgres processes may remain until the next start.
- * @returns whether it was running
- */
-export async function endService(dataDir: string): Promise<boolean> {
-  const owner = await findOwner(dataDir);
-  if (owner === undefined) return false;
-  for (const [signal, milliseconds] of SIGNALS) {
-    const deadline = systemClock.now() + milliseconds;
-    try {
-      process.kill(owner.pid, signal);
-    } catch {
-      // It has already ended.
-    }
-    for (; systemClock.now() < deadline; await pause(50)) if (!(await isRunning(owner))) return true;
-  }
-  throw new LocalServiceError('silent', `The local service (process ${owner.pid}) could not be ended`);
 }
 
 /** @returns why Postgres can't be used, for users. @throws {Error} if the check itself fails */

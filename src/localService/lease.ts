@@ -8,7 +8,7 @@ import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
-import type { ServiceAddress } from './discover.ts';
+import { findAddress, findOwner, type ServiceAddress } from './discover.ts';
 
 export interface Lease {
   readonly baseUrl: BaseUrl;
@@ -59,6 +59,13 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
     release,
     unref: () => void response.socket.unref(),
   };
+}
+
+/** @returns undefined if no service runs on the data directory. @throws {LocalServiceError} if the service is silent */
+export async function leaseOfRunning(dataDir: string): Promise<Lease | undefined> {
+  const owner = await findOwner(dataDir);
+  const address = owner && (await findAddress(dataDir, owner));
+  return address && (await takeLease(address));
 }
 
 /** @returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */

@@ -27,7 +27,7 @@ import { OperationTracker } from '../model/operations/operationTracker.ts';
 import { RequestBudget } from '../model/refresh/requestBudget.ts';
 import { Schemas } from '../model/schema/schemas.ts';
 import { KnownHosts } from '../model/workBranch/knownHosts.ts';
-import { findService, type FoundService } from '../localService/findRunning.ts';
+import { findRunning, type RunningService } from '../localService/findRunning.ts';
 
 let connecting: ReturnType<typeof connectTo> | undefined;
 
@@ -44,13 +44,13 @@ export async function callAlone(
 }
 
 async function connectTo(folder: string | undefined) {
-  const found = await findService(folder);
+  const found = await findRunning(folder);
   // The program may end when the agent closes its input.
   found?.lease.unref();
   return found && { deps: await createModel(found), ended: found.lease.ended };
 }
 
-async function createModel({ memoryFolder, lease }: FoundService): Promise<ToolDependencies> {
+async function createModel({ memoryFolder, lease }: RunningService): Promise<ToolDependencies> {
   const { baseUrl, key, ended } = lease;
   // After the lease, another program may have the port.
   const fetch: Fetch = (url, init) =>

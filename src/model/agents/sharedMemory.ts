@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { readOwnFile } from '../../localService/discover.ts';
+import { readOwnFile } from '../../base/files.ts';
 import { createFileSync } from '../../base/replaceFile.ts';
 import type { SharedMemory, SharedValues } from '../memory.ts';
 

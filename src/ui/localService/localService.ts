@@ -10,12 +10,8 @@ import type { Session } from '../../model/account/session.ts';
 import { setLocalServiceRuns } from '../state/contextKey.ts';
 import type { Config } from '../state/config.ts';
 import { LocalServiceError, type Lease } from '../../localService/lease.ts';
-import {
-  checkPostgres,
-  endService,
-  joinOrStart,
-  type LocalServiceOptions,
-} from '../../localService/joinOrStart.ts';
+import { checkPostgres, joinOrStart, type LocalServiceOptions } from '../../localService/joinOrStart.ts';
+import { endService } from '../../localService/stop.ts';
 import type { Log } from '../log/log.ts';
 
 export interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
