@@ -123,7 +123,8 @@ export class Tree {
     // The row under the pointer has a tooltip, which covers the rows below it. It goes when the pointer leaves the row, or the
     // tooltip itself if the row was drawn again in the meantime.
     const tooltip = this.#page.locator('.context-view .monaco-hover:visible');
-    await until('the tooltip to go', async () => {
+    const shown = async () => `the tooltip to go: ${(await tooltip.allInnerTexts()).join('\n')}`;
+    await until(shown, async () => {
       const [box] = await tooltip.evaluateAll((all) =>
         all.map((each) => each.getBoundingClientRect().toJSON()),
       );
