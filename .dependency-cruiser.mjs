@@ -35,7 +35,7 @@ const apart = [
   ['features of the window', '^src/ui/command', '^src/ui/(agents|details|editor|schema|settings|tree)/'],
   ['the npm package needs no VS Code', '^src/npm/', '^src/(model|mcp|ui)/'],
   ['vscode', '^src/(?!ui/|app.ts|extension.ts)', '(^|/)vscode(/|$)'],
-  ['the status bar', '^src/(?!app.ts)', '^src/ui/notifications/statusBar.ts$'],
+  ['the status bar', '^src/(?!app.ts)', '^src/extension/operations/ui/statusBar.ts$'],
   ['tests', '^src/', '^(test|scripts)/'],
 ].map(([name, from, to]) => ({ name, severity: 'error', from: { path: from }, to: { path: to } }));
 

@@ -20,7 +20,7 @@ const shipped = {
 };
 const extension = {
   ...shipped,
-  entryPoints: ['src/extension.ts'],
+  entryPoints: ['src/extension/extension.ts'],
   splitting: true,
   external: ['vscode'],
 };

@@ -3,9 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
-import { listTools } from '../src/model/agents/tools/toolTable.ts';
-import { COMMAND_TABLE, type CommandRow, type SelectedRow } from '../src/ui/manifest/commandTable.ts';
-import { all, inState, SIGNED_IN, WELCOME_TEXTS } from '../src/ui/manifest/when.ts';
+import { listTools } from '../src/extension/agents/tools/toolTable.ts';
+import {
+  COMMAND_TABLE,
+  type CommandRow,
+  type SelectedRow,
+} from '../src/extension/commandTable/commandTable.ts';
+import { all, inState, SIGNED_IN, WELCOME_TEXTS } from '../src/extension/commandTable/when.ts';
 
 const FILE = path.join(import.meta.dirname, '..', 'package.json');
 const rows: readonly [string, CommandRow][] = Object.entries(COMMAND_TABLE);

@@ -85,21 +85,21 @@ const laterServiceSuites = [
 ];
 /** The same in `test/unit`: they run git, psql and other programs again and again. */
 const laterUnitSuites = [
-  'model/workBranch/gitIgnored',
-  'model/workBranch/worktrees',
-  'model/workBranch/failedSwitch',
-  'model/agents/sharedMemory',
+  'extension/gitBranch/gitIgnored',
+  'extension/gitBranch/worktrees',
+  'extension/gitBranch/failedSwitch',
+  'extension/agents/sharedMemory',
   'base/replaceFile',
   'base/processIdentity',
   'workflows',
-  'model/workBranch/workFolder',
-  'model/workBranch/workFolderEvents',
-  'model/connection/connectionFormats',
-  'model/agents/agentEnvFile',
+  'extension/gitBranch/workFolder',
+  'extension/gitBranch/workFolderEvents',
+  'extension/connection/connectionFormats',
+  'extension/agents/agentEnvFile',
   'base/changeFile',
-  'model/workBranch/gitState',
-  'model/workBranch/branchMap',
-  'model/connection/envReaders',
+  'extension/gitBranch/gitState',
+  'extension/gitBranch/branchMap',
+  'extension/connection/envReaders',
 ];
 /** The same in `test/trust`. */
 const laterTrustSuites = ['localService', 'agents', 'checkouts', 'strangers', 'network'];

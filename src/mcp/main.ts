@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { listTools } from '../model/agents/tools/toolTable.ts';
+import { listTools } from '../extension/agents/tools/toolTable.ts';
 import { callTool, holdPresence } from './windows.ts';
 
 /** Codex reads the first 512 characters only. */

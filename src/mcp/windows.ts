@@ -9,8 +9,8 @@ import {
   readLines,
   type BridgeCall,
   type BridgeRequest,
-} from '../model/agents/bridgeMessages.ts';
-import { windowsFor, type WindowRecord } from '../model/agents/windowRecords.ts';
+} from '../extension/agents/bridgeMessages.ts';
+import { windowsFor, type WindowRecord } from '../extension/agents/windowRecords.ts';
 
 /** Set by the extension or its launcher. */
 const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = '' } = process.env;

@@ -1,9 +1,9 @@
 /** Measures whether the refreshes and polls of a week leave anything in memory. */
 import { text } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
-import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
-import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
+import { BackgroundRefresh } from '../../src/extension/projects/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/extension/projects/requestBudget.ts';
+import { OperationTracker } from '../../src/extension/operations/operationTracker.ts';
 import { FakeClock } from '../helpers/fakeClock.ts';
 import { kilobytes, median, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';

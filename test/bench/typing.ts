@@ -1,7 +1,7 @@
 /** The time for a completion and for a hover with 20,000 known computes. */
-import { ComputeIndex } from '../../src/model/inventory/computeIndex.ts';
-import { hostAtPosition } from '../../src/model/connection/hostAtPosition.ts';
-import { completionContext } from '../../src/model/connection/completionContext.ts';
+import { ComputeIndex } from '../../src/extension/connection/computeIndex.ts';
+import { hostAtPosition } from '../../src/extension/connection/hostAtPosition.ts';
+import { completionContext } from '../../src/extension/connection/completionContext.ts';
 import { median, ms, quantile, type Result } from './result.ts';
 import { computeId, projectId } from './sampleAccount.ts';
 import { connectModel, startStubService } from './stubService.ts';

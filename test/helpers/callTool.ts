@@ -1,10 +1,10 @@
 import './vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { ToolCaller } from '../../src/model/agents/tools/toolCall.ts';
-import { findTool } from '../../src/model/agents/tools/toolTable.ts';
-import type { WindowDependencies } from '../../src/ui/agents/runInWindow.ts';
+import type { ToolCaller } from '../../src/extension/agents/tools/toolCall.ts';
+import { findTool } from '../../src/extension/agents/tools/toolTable.ts';
+import type { WindowDependencies } from '../../src/extension/agents/ui/runInWindow.ts';
 
-const { runInWindow } = await import('../../src/ui/agents/runInWindow.ts');
+const { runInWindow } = await import('../../src/extension/agents/ui/runInWindow.ts');
 
 /** Runs a tool as in a window, and checks that its output has the fields that `tools/list` describes. */
 export async function callTool(

@@ -4,19 +4,24 @@
  */
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
-import { Accounts, type Account } from '../../src/model/account/accounts.ts';
-import { Guards, type Mark } from '../../src/model/operations/guards.ts';
-import { AgentBranches } from '../../src/model/agents/agentBranches.ts';
-import { BranchActions } from '../../src/model/operations/branchActions.ts';
-import { ChangeSender, type SendOptions } from '../../src/model/operations/changeSender.ts';
-import { ComputeActions } from '../../src/model/operations/computeActions.ts';
-import { Inventory } from '../../src/model/inventory/inventory.ts';
-import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import type { Memory, RecoveryRecords, SharedMemory, SharedValues } from '../../src/model/memory.ts';
-import { OperationTracker } from '../../src/model/operations/operationTracker.ts';
-import { Schemas } from '../../src/model/schema/schemas.ts';
-import { KnownHosts } from '../../src/model/workBranch/knownHosts.ts';
-import { Session } from '../../src/model/account/session.ts';
+import { Accounts, type Account } from '../../src/extension/account/accounts.ts';
+import { Guards, type Mark } from '../../src/extension/operations/guards.ts';
+import { AgentBranches } from '../../src/extension/agents/agentBranches.ts';
+import { BranchActions } from '../../src/extension/branches/branchActions.ts';
+import { ChangeSender, type SendOptions } from '../../src/extension/operations/changeSender.ts';
+import { ComputeActions } from '../../src/extension/computes/computeActions.ts';
+import { Inventory } from '../../src/extension/projects/inventory.ts';
+import { RequestBudget } from '../../src/extension/projects/requestBudget.ts';
+import type {
+  Memory,
+  RecoveryRecords,
+  SharedMemory,
+  SharedValues,
+} from '../../src/extension/window/memory.ts';
+import { OperationTracker } from '../../src/extension/operations/operationTracker.ts';
+import { Schemas } from '../../src/extension/schema/schemas.ts';
+import { KnownHosts } from '../../src/extension/gitBranch/knownHosts.ts';
+import { Session } from '../../src/extension/account/session.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
 import { FakeClock } from './fakeClock.ts';
 import { scriptService, type Script, type ScriptedService } from './scriptedService.ts';

@@ -1,13 +1,13 @@
 /** An account of the real service, behind a fault proxy, whose key is rotated: before each test it has one key, “laptop”. */
 import { Client } from '../../src/api/client.ts';
-import { Accounts, type Account } from '../../src/model/account/accounts.ts';
-import { AccountConnection } from '../../src/model/account/accountConnection.ts';
+import { Accounts, type Account } from '../../src/extension/account/accounts.ts';
+import { AccountConnection } from '../../src/extension/account/accountConnection.ts';
 import {
   rotateKey,
   type RotationRecord,
   type RotationOutcome,
   type RotationDependencies,
-} from '../../src/model/account/keyRotation.ts';
+} from '../../src/extension/apiKeys/keyRotation.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';
 import { SecretMap } from './secretMap.ts';

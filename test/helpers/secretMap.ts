@@ -1,6 +1,6 @@
 import { toDisposable } from '../../src/base/disposable.ts';
 import { Emitter, type Event } from '../../src/base/event.ts';
-import type { SecretStore } from '../../src/model/account/accounts.ts';
+import type { SecretStore } from '../../src/extension/account/accounts.ts';
 
 /** A secret store in memory, which several windows can share. */
 export class SecretMap implements SecretStore {

@@ -1,4 +1,4 @@
-import type { WindowDependencies } from '../../src/ui/agents/runInWindow.ts';
+import type { WindowDependencies } from '../../src/extension/agents/ui/runInWindow.ts';
 import type { ConnectedModel } from './connectedModel.ts';
 
 /** What tools for agents receive, without a log. */

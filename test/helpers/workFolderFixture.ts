@@ -2,16 +2,16 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
-import { getVariable, setVariable } from '../../src/model/connection/dotEnv.ts';
+import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
 import {
   branchMapWriter,
   type BranchMapWriter,
   type BranchRef,
-} from '../../src/model/workBranch/branchMap.ts';
-import type { KnownBranch } from '../../src/model/workBranch/knownHosts.ts';
-import type { Target } from '../../src/model/workBranch/findTarget.ts';
-import { readVariable } from '../../src/model/workBranch/envVariable.ts';
-import { WorkFolder, type WorkFolderDependencies } from '../../src/model/workBranch/workFolder.ts';
+} from '../../src/extension/gitBranch/branchMap.ts';
+import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
+import type { Target } from '../../src/extension/gitBranch/findTarget.ts';
+import { readVariable } from '../../src/extension/gitBranch/envVariable.ts';
+import { WorkFolder, type WorkFolderDependencies } from '../../src/extension/gitBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
 import { createRepository, type GitRepository } from './gitRepository.ts';
 

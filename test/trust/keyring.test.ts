@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { Accounts, type Account } from '../../src/model/account/accounts.ts';
-import { Session } from '../../src/model/account/session.ts';
+import { Accounts, type Account } from '../../src/extension/account/accounts.ts';
+import { Session } from '../../src/extension/account/session.ts';
 import { RotatingAccount } from '../helpers/rotatingAccount.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-const { secretStore } = await import('../../src/ui/state/secrets.ts');
+const { secretStore } = await import('../../src/extension/account/ui/secrets.ts');
 
 type Call = 'get' | 'store' | 'delete';
 

@@ -11,10 +11,10 @@ import { mock } from 'node:test';
 import { Client } from '../../src/api/client.ts';
 import { newLeaseSecret } from '../../src/localService/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
-import { Accounts } from '../../src/model/account/accounts.ts';
-import type { OpenClient } from '../../src/model/account/accountConnection.ts';
-import { Inventory } from '../../src/model/inventory/inventory.ts';
-import { Session } from '../../src/model/account/session.ts';
+import { Accounts } from '../../src/extension/account/accounts.ts';
+import type { OpenClient } from '../../src/extension/account/accountConnection.ts';
+import { Inventory } from '../../src/extension/projects/inventory.ts';
+import { Session } from '../../src/extension/account/session.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
 import { freePorts } from '../../src/service/postgres/config/serverAddress.ts';
 import { readOwnFile } from '../../src/base/files.ts';
@@ -27,7 +27,7 @@ import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-const { LocalService } = await import('../../src/ui/localService/localService.ts');
+const { LocalService } = await import('../../src/extension/localService/ui/localService.ts');
 
 /** What `service.json` and `service.lock` say about a service. */
 interface Note {

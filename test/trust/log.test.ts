@@ -5,7 +5,7 @@ import { Client } from '../../src/api/client.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { FAULTS, type FaultName } from '../helpers/faultProxyFaults.ts';
 
-const { Log } = await import('../../src/ui/log/log.ts');
+const { Log } = await import('../../src/extension/window/ui/log.ts');
 
 const KEY = 'sentinel-Key_4f1c9d27aa77e1b0';
 const names = Object.keys(FAULTS) as FaultName[];

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { isRejected } from '../../src/api/transport/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
-import type { ComputeNode } from '../../src/model/inventory/nodes.ts';
-import { BackgroundRefresh } from '../../src/model/refresh/backgroundRefresh.ts';
-import { RequestBudget } from '../../src/model/refresh/requestBudget.ts';
-import type { EndReport } from '../../src/model/operations/pendingChange.ts';
+import type { ComputeNode } from '../../src/extension/projects/nodes.ts';
+import { BackgroundRefresh } from '../../src/extension/projects/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/extension/projects/requestBudget.ts';
+import type { EndReport } from '../../src/extension/operations/pendingChange.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';

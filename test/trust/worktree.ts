@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { getVariable, setVariable } from '../../src/model/connection/dotEnv.ts';
+import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../src/api/records/databaseUrl.ts';
-import type { WorkFolder } from '../../src/model/workBranch/workFolder.ts';
+import type { WorkFolder } from '../../src/extension/gitBranch/workFolder.ts';
 import type { GitRepository } from '../helpers/gitRepository.ts';
 import { until } from '../workbench/until.ts';
 

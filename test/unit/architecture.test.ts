@@ -4,7 +4,7 @@ import path from 'node:path';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
 
 interface Source {
-  /** Relative to the root, such as `src/ui/log/log.ts`. */
+  /** Relative to the root, such as `src/extension/window/ui/log.ts`. */
   readonly file: string;
   readonly text: string;
 }
@@ -75,8 +75,8 @@ describe('The extension', () => {
     extension.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
   it('sets context keys in one place', () => {
-    assert.deepEqual(filesWith(/setContext/), ['src/ui/state/contextKey.ts']);
-    const text = extension.find(({ file }) => file === 'src/ui/state/contextKey.ts')?.text ?? '';
+    assert.deepEqual(filesWith(/setContext/), ['src/extension/window/ui/contextKey.ts']);
+    const text = extension.find(({ file }) => file === 'src/extension/window/ui/contextKey.ts')?.text ?? '';
     assert.deepEqual(text.match(/'setContext'.*/g), ["'setContext', key, value);"]);
   });
 
@@ -88,10 +88,14 @@ describe('The extension', () => {
     );
     assert.deepEqual(wrong, []);
     const makers = filesWith(/\bnew MarkdownString\b|\.appendMarkdown\(|\.isTrusted = |\.supportHtml\b/);
-    assert.deepEqual(makers, ['src/ui/text/markdown.ts']);
-    assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), ['src/ui/window.ts']);
-    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/ui/settings/settingsDiagnostics.ts']);
-    assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), ['src/ui/editor/hostCompletion.ts']);
+    assert.deepEqual(makers, ['src/extension/window/ui/markdown.ts']);
+    assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), [
+      'src/extension/window/ui/window.ts',
+    ]);
+    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/extension/settings/ui/settingsDiagnostics.ts']);
+    assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), [
+      'src/extension/connection/ui/hostCompletion.ts',
+    ]);
   });
 
   it('sends no change that the marks of the user may forbid', () => {
@@ -99,7 +103,10 @@ describe('The extension', () => {
       /(?:[cC]hanges|\b(?:branchActions|computeActions|apiKeys|client|branches|projects|databases|roles))\??\.(?:create|update|delete|revoke|re[sn]|set|start|suspend|protect)\w*\(|\brotateKey\(/,
     );
     // They change in the background, and check the marks themselves.
-    const inBackground = ['src/ui/notifications/protectAbandoned.ts', 'src/ui/workBranch/renewal.ts'];
+    const inBackground = [
+      'src/extension/branches/ui/protectAbandoned.ts',
+      'src/extension/gitBranch/ui/renewal.ts',
+    ];
     const unguarded = changing.filter(
       (file) =>
         file.startsWith('src/ui/') &&
@@ -119,7 +126,7 @@ describe('The extension', () => {
   });
 
   it('has a short, synchronous activate function', () => {
-    const entry = extension.find(({ file }) => file === 'src/extension.ts')?.text ?? '';
+    const entry = extension.find(({ file }) => file === 'src/extension/extension.ts')?.text ?? '';
     assert.ok(entry.split('\n').length <= 81);
     assert.match(entry, /export function activate\(/);
   });
@@ -136,11 +143,13 @@ describe('The extension', () => {
       }
       return loaded;
     };
-    const first = loadedBy('src/extension.ts');
-    assert.ok(first.has('src/ui/commandTable/register.ts'));
-    assert.ok(!first.has('src/model/account/session.ts') && !first.has('src/ui/commandTable/commands.ts'));
-    const later = loadedBy('src/app.ts');
-    assert.ok(later.has('src/model/inventory/inventory.ts'));
+    const first = loadedBy('src/extension/extension.ts');
+    assert.ok(first.has('src/extension/registerCommands.ts'));
+    assert.ok(
+      !first.has('src/extension/account/session.ts') && !first.has('src/extension/commandHandlers.ts'),
+    );
+    const later = loadedBy('src/extension/app.ts');
+    assert.ok(later.has('src/extension/projects/inventory.ts'));
     assert.ok(!later.has('src/api/transport/http.ts'));
   });
 });
@@ -151,10 +160,10 @@ const WITHOUT_TEXT =
 
 /** The files that make text safe before they show it. */
 const MAY_USE_OF_WINDOW: Readonly<Record<string, RegExp>> = {
-  'src/ui/window.ts':
+  'src/extension/window/ui/window.ts':
     /^(show(Information|Warning|Error)Message|showInputBox|withProgress|create(Terminal|StatusBarItem))$/,
-  'src/ui/commands/input/quickInput.ts': /^create(QuickPick|InputBox)$/,
-  'src/ui/tree/lazyTreeView.ts': /^createTreeView$/,
+  'src/extension/window/ui/input/quickInput.ts': /^create(QuickPick|InputBox)$/,
+  'src/extension/window/ui/lazyTreeView.ts': /^createTreeView$/,
 };
 
 /** The members of VS Code's own `window` that a file uses. */

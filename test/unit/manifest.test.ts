@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { ContextKeys } from '../../src/ui/manifest/when.ts';
-import { TOOLS } from '../../src/model/agents/tools/toolTable.ts';
+import type { ContextKeys } from '../../src/extension/commandTable/when.ts';
+import { TOOLS } from '../../src/extension/agents/tools/toolTable.ts';
 import { projectFiles, readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import lock from '../../package-lock.json' with { type: 'json' };

@@ -23,7 +23,7 @@ const TIMER = new RegExp(
 const NO_TIMERS = [
   'src/base/clock.ts',
   'src/service/core/clock.ts',
-  'src/ui/text/timeText.ts',
+  'src/extension/window/ui/timeText.ts',
   'src/service/controlPlane/records/operationRecord.ts',
 ];
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { getVariable } from '../../../src/model/connection/dotEnv.ts';
+import { getVariable } from '../../../src/extension/envFile/dotEnv.ts';
 import { startAgent, type Agent } from '../../helpers/agent.ts';
 import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';

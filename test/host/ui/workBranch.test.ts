@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFile, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { getVariable } from '../../../src/model/connection/dotEnv.ts';
+import { getVariable } from '../../../src/extension/envFile/dotEnv.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';

@@ -5,12 +5,12 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { UNNAMED_AGENT } from '../../../src/model/agents/agentBranches.ts';
+import { UNNAMED_AGENT } from '../../../src/extension/agents/agentBranches.ts';
 import { leaseProof } from '../../../src/localService/leaseProof.ts';
-import { lineOf, readLines } from '../../../src/model/agents/bridgeMessages.ts';
-import { listTools } from '../../../src/model/agents/tools/toolTable.ts';
-import { recordFile } from '../../../src/model/agents/windowRecords.ts';
-import type { AgentBridge } from '../../../src/ui/agents/bridge.ts';
+import { lineOf, readLines } from '../../../src/extension/agents/bridgeMessages.ts';
+import { listTools } from '../../../src/extension/agents/tools/toolTable.ts';
+import { recordFile } from '../../../src/extension/agents/windowRecords.ts';
+import type { AgentBridge } from '../../../src/extension/agents/ui/bridge.ts';
 import { startAgent, type Agent, type AgentOptions } from '../../helpers/agent.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { branchCalls, emptyAccount, type Created } from '../../helpers/branchCalls.ts';
@@ -21,7 +21,7 @@ import { RealClock } from '../../helpers/realClock.ts';
 import { toolDependencies } from '../../helpers/toolDependencies.ts';
 import { until } from '../../workbench/until.ts';
 
-const bridges = await import('../../../src/ui/agents/bridge.ts');
+const bridges = await import('../../../src/extension/agents/ui/bridge.ts');
 
 describe('The MCP server', () => {
   let service: LocalService;

@@ -15,7 +15,7 @@ import { drizzle as drizzleOnSocket } from 'drizzle-orm/neon-serverless';
 import { sql as drizzleSql } from 'drizzle-orm';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { readOptions } from '../../../../src/service/options.ts';
-import { formatConnection } from '../../../../src/model/connection/connectionFormats.ts';
+import { formatConnection } from '../../../../src/extension/connection/connectionFormats.ts';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

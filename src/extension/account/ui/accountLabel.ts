@@ -1,0 +1,19 @@
+import { l10n } from 'vscode';
+import { baseUrlOrUndefined } from '../../../api/transport/baseUrl.ts';
+import type { Account } from '../accounts.ts';
+import type { Mark } from '../../operations/guards.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+
+/** `name (host/path)`, or the address alone for an account without a name. */
+export function accountLabel(account: Account): string {
+  if (account.local === true) return l10n.t('Local service');
+  const address = baseUrlOrUndefined(account.baseUrl)?.replace(/^https?:\/\//, '') ?? account.baseUrl;
+  return sanitize(account.name === '' ? address : `${account.name} (${address})`);
+}
+
+export const markText = (mark: Mark): string =>
+  mark === 'production' ? l10n.t('production') : l10n.t('read-only');
+
+/** The account, and how the user has marked it. */
+export const markedLabel = (account: Account, mark: Mark | undefined): string =>
+  [accountLabel(account), ...(mark === undefined ? [] : [markText(mark)])].join(' · ');

@@ -1,0 +1,252 @@
+/**
+ * The branches that agents have created, and the last calls of agents. Windows and agents without one share both
+ * (`sharedMemory.ts`). They contain no secret.
+ */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { isBranchId, isId } from '../../api/records/ids.ts';
+import type { Branch } from '../../api/records/records.ts';
+import { Emitter } from '../../base/event.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { SharedMemory, SharedValues } from '../window/memory.ts';
+import { isSameBranch, type BranchRef } from '../gitBranch/branchMap.ts';
+
+/** Owns what agents without a name create, in windows of all languages. */
+export const UNNAMED_AGENT = 'An agent';
+
+type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
+
+export interface Caller {
+  /** The name that the agent gives itself. */
+  readonly agent: string;
+  /** The git worktree that the agent runs in, or else its folder: see `worktreeOf`. */
+  readonly worktree?: string | undefined;
+}
+
+export interface AgentBranch extends BranchRef, Caller {
+  readonly name: string;
+  /** Times as in the service's records. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** The path of the file with its URL, and the variable in it. */
+  readonly envFile?: string | undefined;
+  readonly envVariable?: string | undefined;
+  /** The roles whose passwords aren't those of the parent, as long as the branch has no other `last_reset_at`. */
+  readonly ownPasswords?:
+    | { readonly roles: readonly string[]; readonly lastReset?: string | undefined }
+    | undefined;
+}
+
+/** A call of a tool. */
+export interface AgentCall {
+  readonly time: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** What was done, or why not. */
+  readonly text: string;
+  /** The branch that the call was about. */
+  readonly branchId?: string | undefined;
+}
+
+const BRANCHES = 'hostedPostgres.agentBranches';
+const CALLS_KEY = 'hostedPostgres.agentCalls';
+
+/** The oldest ones are dropped. Those dropped too early only need an approval. */
+const MAX_BRANCHES = 200;
+const MAX_CALLS = 50;
+
+/** A branch that is being created. */
+interface Creation extends ProjectRef {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+const CREATIONS = 'hostedPostgres.agentCreations';
+
+/** Milliseconds after which a creation doesn't count, because its process was killed: a call waits for two minutes at most. */
+const MAX_CREATION = 10 * 60_000;
+
+/** A fresh list of a project's branches. */
+interface ListedBranches {
+  readonly branches: ReadonlyMap<string, Branch>;
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number;
+}
+
+export class AgentBranches {
+  readonly #memory: SharedMemory;
+  readonly #now: () => number;
+  readonly #changed = new Emitter<void>();
+
+  /** Fires for branches, not for calls. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(memory: SharedMemory, now: () => number = Date.now) {
+    this.#memory = memory;
+    this.#now = now;
+  }
+
+  /** Those that haven't expired, the newest last. */
+  get all(): readonly AgentBranch[] {
+    return this.#allOf(this.#memory.values());
+  }
+
+  #allOf(values: SharedValues): readonly AgentBranch[] {
+    return entriesOf(values).filter(
+      (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
+    );
+  }
+
+  /**
+   * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
+   * @returns the number of branches in the project without this one, and a function to call with the branch, or without one if
+   * it couldn't be created
+   */
+  beginCreation({ account, projectId }: ProjectRef): {
+    readonly count: number;
+    readonly end: (branch?: AgentBranch) => void;
+  } {
+    const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
+    const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
+    let count = 0;
+    this.#memory.change((values) => {
+      const others = creationsOf(values).filter(({ startedAt }) => this.#now() - startedAt < MAX_CREATION);
+      count = this.#allOf(values).filter(isIn).length + others.filter(isIn).length;
+      return { ...values, [CREATIONS]: [...others, creation] };
+    });
+    let hasEnded = false;
+    const end = (branch?: AgentBranch) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#change((entries) => (branch === undefined ? entries : withBranch(entries, branch)), creation.id);
+    };
+    return { count, end };
+  }
+
+  /** Those of the connected account. */
+  of(connection: AccountConnection | undefined): readonly AgentBranch[] {
+    return this.all.filter(({ account }) => account === connection?.accountId);
+  }
+
+  /** The last calls, the newest last. */
+  get calls(): readonly AgentCall[] {
+    return callsOf(this.#memory.values());
+  }
+
+  find(ref: BranchRef): AgentBranch | undefined {
+    return this.all.find((branch) => isSameBranch(ref, branch));
+  }
+
+  /** Whether this agent has created the branch. Agents in different worktrees don't own each other's branches. */
+  isMadeBy(ref: BranchRef, { agent, worktree }: Caller): boolean {
+    const made = this.find(ref);
+    if (made?.agent !== agent) return false;
+    return worktree === undefined || made.worktree === undefined || worktree === made.worktree;
+  }
+
+  /** Whether any agent has created the branch, which may be gone. */
+  wasMade(ref: BranchRef): boolean {
+    return entriesOf(this.#memory.values()).some((entry) => isSameBranch(ref, entry));
+  }
+
+  add(branch: AgentBranch): void {
+    this.#change((entries) => withBranch(entries, branch));
+  }
+
+  /** Adds to what is known of a branch, unless it is gone. */
+  edit(ref: BranchRef, fields: Partial<Pick<AgentBranch, 'envFile' | 'envVariable' | 'ownPasswords'>>): void {
+    this.#change((entries) =>
+      entries.map((entry) =>
+        isSameBranch(ref, entry) && isAgentBranch(entry) ? { ...entry, ...fields } : entry,
+      ),
+    );
+  }
+
+  remove(ref: BranchRef): void {
+    this.#change((entries) => entries.map((entry) => (isSameBranch(ref, entry) ? refOf(entry) : entry)));
+  }
+
+  /**
+   * Compares the branches with a fresh list of a project. One that is gone is removed, and so is one that no longer expires,
+   * because the user has decided to keep it.
+   */
+  update({ account, projectId }: ProjectRef, { branches, requestedAt }: ListedBranches): void {
+    this.#change((entries) =>
+      entries.map((entry) => {
+        const isListed = entry.account === account && entry.projectId === projectId && isAgentBranch(entry);
+        if (!isListed) return entry;
+        const { name, expires_at: expiresAt } = branches.get(entry.branchId) ?? {};
+        // Another process may have created it since the list was requested.
+        if (name === undefined && requestedAt <= Date.parse(entry.createdAt)) return entry;
+        return name === undefined || !expiresAt ? refOf(entry) : { ...entry, name, expiresAt };
+      }),
+    );
+  }
+
+  /** @param call without secrets */
+  addCall(call: Omit<AgentCall, 'time'>): void {
+    const time = new Date(this.#now()).toISOString();
+    this.#memory.change((values) => ({
+      ...values,
+      [CALLS_KEY]: [...callsOf(values), { time, ...call }].slice(-MAX_CALLS),
+    }));
+  }
+
+  /** @param endedCreation its id */
+  #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreation?: string): void {
+    const isSame = (values: SharedValues) =>
+      endedCreation === undefined && isDeepStrictEqual(next(entriesOf(values)), entriesOf(values));
+    if (isSame(this.#memory.values())) return;
+    this.#memory.change((values) => {
+      const current = next(entriesOf(values)).map((entry) =>
+        isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
+      );
+      const creations = creationsOf(values).filter(({ id }) => id !== endedCreation);
+      return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES), [CREATIONS]: creations };
+    });
+    this.#changed.fire();
+  }
+}
+
+/** Of those that are gone, only the ids are kept: their hosts may still be in env files. */
+type Entry = AgentBranch | BranchRef;
+
+const listOf = (values: SharedValues, name: string): readonly unknown[] => {
+  const stored = values[name];
+  return Array.isArray(stored) ? stored : [];
+};
+const entriesOf = (values: SharedValues): readonly Entry[] => listOf(values, BRANCHES).filter(isRef);
+const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS_KEY).filter(isCall);
+const creationsOf = (values: SharedValues): readonly Creation[] =>
+  listOf(values, CREATIONS).filter(isCreation);
+
+const withBranch = (entries: readonly Entry[], branch: AgentBranch): readonly Entry[] => [
+  ...entries.filter((entry) => !isSameBranch(branch, entry)),
+  branch,
+];
+
+const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+function isRef(value: unknown): value is BranchRef {
+  const { account, projectId, branchId } = fieldsOf(value);
+  return typeof account === 'string' && isId(projectId) && isBranchId(branchId);
+}
+
+function isAgentBranch(ref: BranchRef): ref is AgentBranch {
+  const { name, agent, createdAt, expiresAt } = fieldsOf(ref);
+  return [name, agent, createdAt, expiresAt].every(isText);
+}
+
+function isCall(value: unknown): value is AgentCall {
+  const { time, agent, tool, text } = fieldsOf(value);
+  return [time, agent, tool, text].every(isText);
+}
+
+function isCreation(value: unknown): value is Creation {
+  const { id, account, projectId, startedAt } = fieldsOf(value);
+  return [id, account, projectId].every(isText) && typeof startedAt === 'number';
+}

@@ -1,0 +1,121 @@
+/**
+ * Writes the URL of an agent's branch to an env file, without questions. So the file must be in the folder that the agent
+ * runs in, git must ignore it, and a value of the user's is never replaced. The errors are for the agent.
+ */
+import { realpath } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { changeFile } from '../../base/changeFile.ts';
+import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../../base/files.ts';
+import type { RunGit } from '../../base/runGit.ts';
+import { changeText, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
+import { parseDatabaseUrl } from '../../api/records/databaseUrl.ts';
+import { gitIgnored } from '../gitBranch/gitIgnored.ts';
+
+interface AgentEnvRequest {
+  /** The folder that the agent runs in. */
+  readonly folder: string;
+  /** Relative to the folder, or absolute. */
+  readonly file: string;
+  readonly variable: string;
+  readonly runGit: RunGit;
+  /** Whether a URL with this host is one that was written for an agent. */
+  readonly isReplaceable: (host: string) => Promise<boolean>;
+}
+
+export interface AgentEnvFile {
+  /** With links resolved. */
+  readonly path: string;
+  readonly variable: string;
+  /** The variable's value, a secret; empty if it has none. */
+  readonly value: string;
+  /** Checks everything again first. @param url a secret. @throws {Error} for the agent */
+  readonly write: (url: string) => Promise<void>;
+}
+
+/** Call this before the branch is created. @throws {Error} for the agent if the file can't be written */
+export async function prepareAgentEnv(request: AgentEnvRequest): Promise<AgentEnvFile> {
+  const { path: file, value } = await check(request);
+  return { path: file, variable: request.variable, value, write: (url) => write(request, url) };
+}
+
+/** Everything is looked up before the file is read and replaced at once, and again if the value has changed by then. */
+async function write(request: AgentEnvRequest, url: string): Promise<void> {
+  const { variable } = request;
+  const { path: file, value } = await check(request);
+  let isChanged = false;
+  const change = (bytes: Uint8Array | undefined): Uint8Array | undefined => {
+    const text = textOf(request, bytes);
+    const replacement = setVariable(text, variable, url);
+    const after = changeText(text, () => replacement);
+    isChanged = after !== text && valueOf(text, variable) !== value;
+    if (isChanged) return undefined;
+    if (replacement.isRequoted)
+      throw new Error(`The value of ${variable} in ${request.file} can't be changed in place.`);
+    return Buffer.from(after);
+  };
+  await changeFile(file, change, 0o600);
+  if (isChanged) await write(request, url);
+}
+
+/** Names of files that programs read variables from, so that no other file gets a line at its end. */
+const ENV_FILE = /^(?:\.env(?:rc|[.-][\w.-]+)?|[\w.-]+\.env|\.dev\.vars)$/i;
+const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
+
+const PROBLEMS: Readonly<Record<FileProblem, string>> = {
+  brokenLink: "is a link to a file that doesn't exist",
+  outside: "isn't in the folder of the agent",
+  noFile: "isn't a file",
+  tooLarge: 'is too large',
+  tooSlow: "couldn't be read in time",
+  unreadable: "can't be read",
+};
+
+async function check(request: AgentEnvRequest) {
+  const { file, variable, runGit } = request;
+  if (!ENV_FILE.test(path.basename(file)))
+    throw new Error(`${file} isn't the name of an env file, such as .env.`);
+  if (!VARIABLE.test(variable))
+    throw new Error(`${variable} isn't the name of a variable, such as DATABASE_URL.`);
+  const real = await realPath(request);
+  const ignored = await gitIgnored(runGit, real);
+  if (ignored === 'tracked')
+    throw new Error(`${file} is part of the Git repository, so no password is written to it.`);
+  if (ignored === 'notIgnored') throw new Error(`Git doesn't ignore ${file}. Add it to .gitignore first.`);
+  if (ignored === 'unknown') throw new Error(`Couldn't check whether Git ignores ${file}.`);
+  const { bytes, problem } = await readUserFile(real, [path.dirname(real)]);
+  if (problem !== undefined) throw new Error(`${file} ${PROBLEMS[problem]}.`);
+  const value = valueOf(textOf(request, bytes), variable);
+  await requireReplaceable(request, value);
+  return { path: real, value };
+}
+
+function textOf({ file }: AgentEnvRequest, bytes: Uint8Array | undefined): string {
+  const text = bytes === undefined ? '' : decodeText(bytes);
+  if (text === undefined) throw new Error(`${file} isn't UTF-8 text.`);
+  return text;
+}
+
+const valueOf = (text: string, variable: string): string => getVariable(text, variable) ?? '';
+
+/** @throws {Error} if the file isn't in the folder, perhaps because of a link */
+async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {
+  const root = await realpath(folder);
+  if (root === path.parse(root).root || root === (await realpath(os.homedir()).catch(ignoreMissing)))
+    throw new Error(`The agent runs in ${root}, which isn't the folder of a project.`);
+  const resolved = await resolveFile(path.resolve(root, file), [root]).catch(ignoreMissing);
+  if (resolved === undefined) throw new Error(`The folder of ${file} doesn't exist.`);
+  if (resolved.problem === 'outside') throw new Error(`${file} ${PROBLEMS.outside}, ${root}.`);
+  if (resolved.problem !== undefined) throw new Error(`${file} ${PROBLEMS[resolved.problem]}.`);
+  return resolved.path;
+}
+
+/** An empty value counts as none. */
+async function requireReplaceable(request: AgentEnvRequest, value: string): Promise<void> {
+  const { file, variable, isReplaceable } = request;
+  const host = parseDatabaseUrl(value)?.host;
+  if (value === '' || (host !== undefined && (await isReplaceable(host)))) return;
+  throw new Error(
+    `${variable} in ${file} has a value of the user, which is not replaced. Name another file or variable.`,
+  );
+}

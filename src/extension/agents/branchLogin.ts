@@ -1,0 +1,56 @@
+/** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
+import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
+import type { Inventory } from '../projects/inventory.ts';
+import type { BranchRef } from '../gitBranch/branchMap.ts';
+import { findPrimary } from '../gitBranch/findTarget.ts';
+
+export type BranchLogin = ConnectionStringParts & { readonly password: string };
+
+export interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branchId'> {
+  readonly connection: AccountConnection;
+  /** By default, the first one of the branch, or the local service's usual one. */
+  readonly database?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The result contains a secret. @throws {Error} with a sentence for the agent */
+export async function findBranchLogin(
+  inventory: Inventory,
+  request: BranchLoginRequest,
+): Promise<BranchLogin> {
+  const { connection, projectId, branchId } = request;
+  const compute = await findPrimary(inventory, request);
+  if (compute === undefined) throw new Error(`${branchId} has no compute to connect to.`);
+  const { role, database } = await findRoleAndDatabase(request);
+  const client = await connection.client();
+  const query = { computeId: compute.id, branchId, role, database, pooled: false, host: compute.host };
+  const credentials = await client.findCredentials(projectId, query, optionsOf(request));
+  if (credentials === undefined) throw new Error(`The service doesn't provide the password of ${role}.`);
+  return { ...credentials, host: compute.host, role, database };
+}
+
+/** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
+export async function findRoleAndDatabase(request: BranchLoginRequest): Promise<RoleAndDatabase> {
+  const { connection, projectId, branchId, database } = request;
+  const client = await connection.client();
+  const [databases = [], roles = []] = await Promise.all([
+    client.listDatabases(projectId, branchId, optionsOf(request)),
+    client.listRoles(projectId, branchId, optionsOf(request)),
+  ]);
+  const owners = databaseOwners({ databases, roles });
+  const find = (name: string) => owners.find((owner) => owner.database === name);
+  const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
+  const found = database ? find(database) : (usual ?? owners[0]);
+  if (found === undefined) {
+    const missing = database ? `database ${database}` : 'database';
+    const names = databases.map(({ name }) => name).join(', ');
+    throw new Error(`${branchId} has no ${missing}. It has: ${names || 'none'}`);
+  }
+  return found;
+}
+
+const optionsOf = ({ connection, signal }: BranchLoginRequest) => ({
+  signal: AbortSignal.any([connection.signal, signal]),
+});

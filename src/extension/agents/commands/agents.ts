@@ -1,0 +1,143 @@
+/** What agents have created and called, and Delete Agent Branches. */
+import { l10n, QuickPickItemKind, ThemeIcon } from 'vscode';
+import type { AgentBranch, AgentCall } from '../agentBranches.ts';
+import type { BranchList } from '../../projects/branchLists.ts';
+import { deletionProblem } from '../../projects/branchStatus.ts';
+import type { BranchNode } from '../../projects/nodes.ts';
+import { agentBranchName, agentBranchText, agentName, callText, lastCallText } from '../ui/agentText.ts';
+import { ago } from '../../window/ui/timeText.ts';
+import { window } from '../../window/ui/window.ts';
+import {
+  deleteBranches,
+  loadBranchLists,
+  type DeletableBranch,
+} from '../../branches/commands/deleteBranches.ts';
+import { revealRow } from '../../commands/change.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickMany, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+import type { CommandId } from '../../commandTable/commandTable.ts';
+
+interface Action {
+  readonly id: string;
+  readonly run: () => unknown;
+}
+
+type Item = Choice<Action>;
+
+/** The number of calls in the list. More of them are in the log. */
+const MAX_CALLS = 20;
+
+/** Those of the connected account, the newest first. */
+const branchesHere = ({ agentBranches, session }: CommandContext): readonly AgentBranch[] =>
+  agentBranches.of(session.connection).toReversed();
+
+/** Lists the branches and the last calls. A branch that is picked is shown in the Computes view. */
+export async function showAgents(context: CommandContext): Promise<void> {
+  const placeholder = l10n.t('What agents have created and called');
+  const items = async (show: (known: readonly Item[]) => void) => {
+    show(itemsOf(context));
+    // If the refresh fails, the list shows the branches as they were recorded when they were created.
+    await refresh(context).catch((error: unknown) => context.log.error('Loading branches of agents', error));
+    return itemsOf(context);
+  };
+  const idOf = ({ id }: Action) => id;
+  const action = await singleStep(l10n.t('Agents'), pickOne({ placeholder, items, idOf }));
+  await action?.run();
+}
+
+function itemsOf(context: CommandContext): readonly Item[] {
+  const branches = branchesHere(context);
+  const calls = context.agentBranches.calls.toReversed();
+  const deletion = [
+    separator(''),
+    command(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches'),
+  ];
+  return [
+    ...branches.map((branch) => branchItem(context, branch, calls)),
+    ...(branches.length === 0 ? [] : deletion),
+    command(l10n.t('Copy MCP Configuration for…'), 'copy', 'hostedPostgres.agents.copyConfiguration'),
+    command(l10n.t('Copy Agent Instructions'), 'copy', 'hostedPostgres.agents.copyInstructions'),
+    ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
+    ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
+  ];
+}
+
+function branchItem(context: CommandContext, branch: AgentBranch, calls: readonly AgentCall[]): Item {
+  const { projectId, branchId } = branch;
+  const node: BranchNode = { kind: 'branch', projectId, branchId };
+  const last = calls.find((call) => call.branchId === branchId);
+  return {
+    label: agentBranchName(branch),
+    iconPath: new ThemeIcon('git-branch'),
+    description: agentBranchText(branch),
+    ...(last === undefined ? {} : { detail: lastCallText(last) }),
+    value: { id: branchId, run: () => revealRow(context, node) },
+  };
+}
+
+function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
+  const branch = branches.find(({ branchId }) => branchId === call.branchId);
+  const name = branch === undefined ? [] : [agentBranchName(branch)];
+  const description = [agentName(call.agent), ...name, ago(call.time)].join(' · ');
+  return { label: callText(call), description, value: undefined };
+}
+
+const command = (label: string, icon: string, id: CommandId): Item => ({
+  label,
+  iconPath: new ThemeIcon(icon),
+  value: { id, run: () => executeCommand(id) },
+});
+
+const separator = (label: string): Item => ({
+  label,
+  kind: QuickPickItemKind.Separator,
+  value: undefined,
+});
+
+export const deleteAgentBranches: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't delete the branches of agents");
+  context.session.requireConnection();
+  const load = async () => (await loadDeletable(context)).map((branch) => deletable(context, branch));
+  const found = await loadDeletable(context);
+  if (found.length === 0)
+    return void window.showInformationMessage(l10n.t('There are no branches of agents to delete.'));
+  const placeholder = l10n.t('Select the branches to delete. Agents have created them.');
+  const items = found.map((branch) => ({
+    label: agentBranchName(branch),
+    description: agentBranchText(branch),
+    value: deletable(context, branch),
+  }));
+  const chosen = await singleStep(l10n.t('Delete Agent Branches'), pickMany(placeholder, items));
+  if (chosen === undefined || chosen.length === 0) return;
+  await deleteBranches(context, run, chosen, load);
+};
+
+const deletable = ({ agentBranches }: CommandContext, branch: AgentBranch): DeletableBranch => ({
+  ref: branch,
+  title: agentBranchName(branch),
+  forget: async () => agentBranches.remove(branch),
+});
+
+/** What the user has made the default, protected or marked, or given children, is no longer the agent's. */
+async function loadDeletable(context: CommandContext): Promise<readonly AgentBranch[]> {
+  const lists = await refresh(context);
+  return branchesHere(context).filter((branch) => {
+    const list = lists.get(branch.projectId);
+    const record = list?.branches.get(branch.branchId);
+    if (list === undefined || record === undefined || record.protected === true) return false;
+    return deletionProblem(list, record) === undefined && context.guards.cachedMark(branch) === undefined;
+  });
+}
+
+/** Forgets branches that are gone. @throws {Error} if a list can't be loaded */
+async function refresh(context: CommandContext): Promise<ReadonlyMap<string, BranchList>> {
+  const branches = branchesHere(context);
+  const projectIds = branches.map(({ projectId }) => projectId);
+  const gone = { branches: new Map(), requestedAt: Date.now() };
+  const lists = await loadBranchLists(context, projectIds);
+  for (const { account, projectId } of branches)
+    context.agentBranches.update({ account, projectId }, lists.get(projectId) ?? gone);
+  return lists;
+}

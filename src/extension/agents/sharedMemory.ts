@@ -1,0 +1,57 @@
+/**
+ * What agents own and have called, in a file that all windows and all agents without a window share. A change creates the next
+ * version of the file, which only one process can; if another was faster, the change is made again on top of that. So none is
+ * lost, and a process that is killed leaves nothing locked.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { readOwnFile } from '../../base/files.ts';
+import { createFileSync } from '../../base/replaceFile.ts';
+import type { SharedMemory, SharedValues } from '../window/memory.ts';
+
+const NAME = /^agents-(\d{1,15})\.json$/;
+
+/** Milliseconds that old versions are kept, so that a slow process doesn't take the number of one again. */
+const KEPT = 60_000;
+
+/** @param initial what there was before the first version */
+export function sharedMemory(folder: string, initial: () => SharedValues = () => ({})): SharedMemory {
+  const fileOf = (version: number) => path.join(folder, `agents-${version}.json`);
+  let last: { readonly version: number; readonly values: SharedValues } | undefined;
+  const read = () => {
+    for (;;) {
+      const version = versionsIn(folder).at(-1) ?? 0;
+      if (last?.version === version) return last;
+      const values = version === 0 ? initial() : readOwnFile(fileOf(version));
+      // Otherwise another process has removed it, because there are newer ones.
+      if (version === 0 || existsSync(fileOf(version))) return (last = { version, values });
+    }
+  };
+  return {
+    values: () => read().values,
+    change(next) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      for (;;) {
+        const { version, values } = read();
+        if (!createFileSync(fileOf(version + 1), JSON.stringify(next(values)))) continue;
+        const old = versionsIn(folder).filter((each) => each < version);
+        for (const file of old.map(fileOf)) if (isOld(file)) rmSync(file, { force: true });
+        return;
+      }
+    },
+  };
+}
+
+function isOld(file: string): boolean {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > KEPT;
+}
+
+/** In ascending order. */
+function versionsIn(folder: string): number[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names
+    .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}

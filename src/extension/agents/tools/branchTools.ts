@@ -1,0 +1,169 @@
+/** The tools that read and change branches. */
+import * as z from 'zod/mini';
+import { findRoleAndDatabase } from '../branchLogin.ts';
+import { branchTitle, deletionProblem } from '../../projects/branchStatus.ts';
+import { schemaDiff } from '../../schema/compareSchemas.ts';
+import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
+import { findAgentProject } from './agentProject.ts';
+import { changeBranch } from './branchChange.ts';
+import { createBranch } from './createBranch.ts';
+import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './gate.ts';
+import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, READS } from './tool.ts';
+import type { ToolCall } from './toolCall.ts';
+
+/** Limits what the model has to read. */
+const MAX_BRANCHES = 100;
+const MAX_DIFF = 20_000;
+
+const ids = { projectId: projectIdSchema, branchId: branchIdSchema };
+const change = z.object({
+  branchId: z.string(),
+  pending: z.optional(z.boolean()),
+  note: z.optional(z.string()),
+});
+
+export const branchTools = {
+  listBranches: defineTool({
+    title: 'List branches',
+    description: 'Lists the branches of a project. You may write to, reset and delete those that are yours.',
+    hints: READS,
+    input: z.strictObject({
+      projectId: described(projectIdSchema, "Default: the folder's or the only project."),
+    }),
+    output: z.object({
+      projectId: z.string(),
+      branches: z.array(
+        z.object({
+          branchId: z.string(),
+          name: z.string(),
+          parentId: z.optional(z.string()),
+          state: z.string(),
+          isDefault: z.boolean(),
+          isProtected: z.boolean(),
+          isYours: z.boolean(),
+          expiresAt: z.optional(z.string()),
+        }),
+      ),
+      branchesLeftOut: z.optional(z.number()),
+    }),
+    async run(call) {
+      const { account } = call;
+      const { projectId } = await findAgentProject(call);
+      const list = await requireFreshBranches(call, projectId);
+      const all = [...list.branches.values()];
+      const branches = all.slice(0, MAX_BRANCHES).map((branch) => ({
+        branchId: branch.id,
+        name: branchTitle(branch.id, branch),
+        parentId: branch.parent_id ?? undefined,
+        state: sanitize(branch.current_state ?? 'ready'),
+        isDefault: branch.default === true,
+        isProtected: branch.protected === true,
+        isYours: isOwnBranch(call, list, { account, projectId, branchId: branch.id }),
+        expiresAt: branch.expires_at ?? undefined,
+      }));
+      const branchesLeftOut = all.length - branches.length || undefined;
+      return { projectId, branches, branchesLeftOut };
+    },
+  }),
+
+  createBranch,
+
+  compareSchema: defineTool({
+    title: 'Compare schema',
+    description: 'Returns how the schema of a branch differs from another, as a diff of SQL.',
+    hints: READS,
+    input: z.strictObject({
+      ...ids,
+      otherBranchId: described(branchIdSchema, 'Default: the parent.'),
+      database: z.optional(z.string()),
+    }),
+    output: z.object({
+      database: z.string(),
+      differs: z.boolean(),
+      diff: z.string(),
+      truncated: z.optional(z.boolean()),
+    }),
+    async run(call) {
+      const { deps, input, signal } = call;
+      const found = await findGatedBranch(call, input);
+      const otherId = input.otherBranchId ?? found.branch.parent_id;
+      if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
+      if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
+      const { database } = await findRoleAndDatabase({ ...call, ...found, database: input.database });
+      const [after = '', before = ''] = await Promise.all(
+        [found.branchId, otherId].map((id) =>
+          deps.schemas.read({ projectId: found.projectId, branchId: id, database }, { signal }),
+        ),
+      );
+      const diff = schemaDiff(before, after);
+      const shown = diff.slice(0, MAX_DIFF);
+      return {
+        database,
+        differs: diff !== '',
+        diff: shown.toWellFormed(),
+        truncated: shown !== diff || undefined,
+      };
+    },
+  }),
+
+  resetBranch: defineTool({
+    title: 'Reset branch',
+    description: "Replaces a branch's data with its parent's. Asks the user unless the branch is yours.",
+    hints: INTERRUPTS,
+    input: z.strictObject(ids),
+    output: change,
+    async run(call) {
+      const { deps } = call;
+      const found = await findGatedBranch(call, call.input);
+      const parent = found.branch.parent_id;
+      if (!parent) throw new Error(`${found.title} has no parent, so it can't be reset.`);
+      const title = branchTitle(parent, found.list.branches.get(parent));
+      const reset = (options: SendOptions) => deps.branchActions.reset(found, parent, options);
+      // Also if the call ends before the reset does.
+      deps.agentBranches.edit(found, { ownPasswords: undefined });
+      return await changeApproved(call, found, { kind: 'reset', parent: title }, reset, rewriteAgentEnv);
+    },
+  }),
+
+  deleteBranch: defineTool({
+    title: 'Delete branch',
+    description: 'Deletes a branch with its data. Asks the user unless the branch is yours.',
+    hints: INTERRUPTS,
+    input: z.strictObject(ids),
+    output: change,
+    async run(call) {
+      const { deps } = call;
+      const found = await findGatedBranch(call, call.input);
+      const problem = deletionProblem(found.list, found.branch);
+      if (problem?.kind === 'default' || problem?.kind === 'root')
+        throw new Error(`${found.title} is the ${problem.kind} branch, so it can't be deleted.`);
+      const remove = (options: SendOptions) =>
+        deps.branchActions.delete(found, { unprotect: false }, options);
+      const result = await changeApproved(call, found, { kind: 'delete' }, remove, clearAgentEnv);
+      deps.agentBranches.remove(found);
+      return result;
+    },
+  }),
+};
+
+/** Asks the user unless the branch is the agent's own. A protected branch or a parent isn't changed even with approval. */
+async function changeApproved(
+  call: ToolCall<unknown>,
+  { isOwn, branch, list, title: name, ...ref }: GatedBranch,
+  what: { readonly kind: 'reset'; readonly parent: string } | { readonly kind: 'delete' },
+  send: (options: SendOptions) => Promise<SendResult>,
+  updateEnv: typeof clearAgentEnv,
+): Promise<z.infer<typeof change>> {
+  const { deps, agent, connection, signal } = call;
+  const { projectId, branchId } = ref;
+  if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
+  const [child] = list.childrenOf(branchId);
+  if (child !== undefined)
+    throw new Error(`${name} has child branches, such as ${branchTitle(child.id, child)}.`);
+  if (!isOwn) await deps.approve({ ...what, projectId, branchId, name, agent }, connection, signal);
+  const { isPending } = await changeBranch(call, send);
+  const note = isPending ? undefined : await updateEnv(call, ref);
+  return { branchId, pending: isPending || undefined, note };
+}

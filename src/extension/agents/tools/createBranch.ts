@@ -1,0 +1,161 @@
+/** Creates a branch for an agent, which always expires, and writes its URL to an env file in the agent's folder. */
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { Branch } from '../../../api/records/records.ts';
+import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
+import { connectionString } from '../../connection/connectionStrings.ts';
+import type { BranchList } from '../../projects/branchLists.ts';
+import { branchTitle } from '../../projects/branchStatus.ts';
+import { databaseBranchName } from '../../gitBranch/branchName.ts';
+import { findPrimary } from '../../gitBranch/findTarget.ts';
+import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
+import { prepareNamedEnv } from './agentEnv.ts';
+import { findAgentProject } from './agentProject.ts';
+import { changeBranch } from './branchChange.ts';
+import { isOwnBranch, requireFreshBranches } from './gate.ts';
+import { ensureOwnPasswords } from './ownPasswords.ts';
+import { ADDS, branchIdSchema, defineTool, described, projectIdSchema, wholeNumber } from './tool.ts';
+import type { ToolCall } from './toolCall.ts';
+
+const DEFAULT_HOURS = 24;
+
+/** Branches of agents in a project. For more, the user is asked, because they cost money. */
+const MAX_UNASKED = 10;
+
+const input = z.strictObject({
+  projectId: z.optional(projectIdSchema),
+  parentId: described(branchIdSchema, "Default: the project's default branch."),
+  name: z.optional(z.string()),
+  hours: described(wholeNumber(1, 720), 'Until it expires: 1 to 720, default 24.'),
+  database: z.optional(z.string()),
+  envFile: described(z.string(), 'Such as .env. A value of the user is never replaced.'),
+  envVariable: described(z.string(), 'Default: DATABASE_URL.'),
+  includePassword: described(z.boolean(), 'Also return the URL with its password.'),
+});
+
+type Call = ToolCall<z.infer<typeof input>>;
+
+export const createBranch = defineTool({
+  title: 'Create branch',
+  description:
+    'Creates your own branch: a copy of a database with its data, for you to change freely. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',
+  hints: ADDS,
+  input,
+  output: z.object({
+    projectId: z.string(),
+    branchId: z.string(),
+    name: z.string(),
+    parentId: z.optional(z.string()),
+    computeId: z.string(),
+    host: z.string(),
+    database: z.string(),
+    role: z.string(),
+    expiresAt: z.optional(z.string()),
+    writtenTo: z.optional(z.string()),
+    connectionString: z.optional(z.string()),
+    note: z.optional(z.string()),
+  }),
+  secretFields: ['connectionString'],
+  async run(call) {
+    const { deps, account } = call;
+    const { database: wanted, includePassword = false } = call.input;
+    const { projectId, parentId } = await findAgentProject(call);
+    const list = await requireFreshBranches(call, projectId);
+    const existing = ownBranchNamed(call, list, projectId);
+    const source = existing ?? requireParent(list, projectId, call.input.parentId ?? parentId);
+    const request = { ...call, projectId, database: wanted };
+    // Check the agent's input before creating anything, so that an error leaves nothing behind.
+    const { database, role } = await findRoleAndDatabase({ ...request, branchId: source.id });
+    const env = await prepareNamedEnv(call, call.input);
+    const branch = existing ?? (await create(call, projectId, source));
+    const ref = { account, projectId, branchId: branch.id };
+    const compute = await findPrimary(deps.inventory, ref);
+    if (compute === undefined) throw new Error(`${branchTitle(branch.id, branch)} has no compute.`);
+    const output = {
+      projectId,
+      branchId: branch.id,
+      name: branchTitle(branch.id, branch),
+      parentId: branch.parent_id ?? undefined,
+      computeId: compute.id,
+      host: compute.host,
+      expiresAt: branch.expires_at ?? undefined,
+      role,
+      database,
+    };
+    try {
+      await ensureOwnPasswords(call, ref, role);
+      if (env === undefined && !includePassword) return output;
+      const url = connectionString(
+        await findBranchLogin(deps.inventory, { ...request, branchId: branch.id }),
+      );
+      await deps.knownHosts.remember(deps.inventory, account, [compute]);
+      await env?.write(url);
+      if (env !== undefined) deps.agentBranches.edit(ref, { envFile: env.path, envVariable: env.variable });
+      return { ...output, writtenTo: env?.path, connectionString: includePassword ? url : undefined };
+    } catch (error) {
+      return { ...output, note: deps.explain(error) };
+    }
+  },
+});
+
+/** So an agent whose call timed out gets the branch by calling again. @throws {Error} if it isn't the agent's */
+function ownBranchNamed(call: Call, list: BranchList, projectId: string): Branch | undefined {
+  const existing = [...list.branches.values()].find(({ name }) => name === call.input.name?.trim());
+  if (existing === undefined) return undefined;
+  const ref = { account: call.account, projectId, branchId: existing.id };
+  if (isOwnBranch(call, list, ref)) return existing;
+  throw new Error(`There already is a branch with this name: ${existing.id}. Choose another name.`);
+}
+
+function requireParent(list: BranchList, projectId: string, parentId: string | undefined): Branch {
+  const parent = parentId === undefined ? list.default : list.branches.get(parentId);
+  if (parent === undefined)
+    throw new Error(
+      `${projectId} has no ${parentId === undefined ? 'default branch' : `branch ${parentId}`}.`,
+    );
+  if (parent.expires_at)
+    throw new Error(`${parent.id} expires, so it can't have child branches. Choose another parent.`);
+  return parent;
+}
+
+/** @throws {ApiError} @throws {Error} for the agent if the user doesn't approve, or it takes too long */
+async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
+  const { deps, account, agent, connection, worktree } = call;
+  const { agentBranches } = deps;
+  const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
+  const { count, end } = agentBranches.beginCreation({ account, projectId });
+  try {
+    const branches = count < MAX_UNASKED ? undefined : count;
+    await deps.approve(
+      { kind: 'create', projectId, name: project, agent, branches },
+      connection,
+      call.signal,
+    );
+    const name = call.input.name?.trim() || defaultBranchName(agent);
+    const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
+    const creation = {
+      branch: { name, parent_id: parent.id, expires_at: expiresAt },
+      endpoints: [{ type: 'read_write' as const }],
+    };
+    const made = { account, projectId, name, agent, worktree, expiresAt };
+    const { branch, isPending } = await changeBranch(call, async (options) => {
+      const result = await deps.branchActions.create(projectId, creation, options);
+      const { id: branchId } = result.branch ?? {};
+      // At once, so that it is the agent's even if the call ends before the branch is ready.
+      if (branchId !== undefined) end({ ...made, branchId, createdAt: expiryAfter(0) });
+      return result;
+    });
+    if (branch === undefined) throw new Error('The service has created no branch.');
+    if (isPending)
+      throw new Error(
+        `${name} (${branch.id}) isn't ready yet. Call createBranch with this name again later.`,
+      );
+    return branch;
+  } finally {
+    end();
+  }
+}
+
+const defaultBranchName = (agent: string): string =>
+  `agent/${databaseBranchName(agent).slice(0, 60)}-${randomBytes(2).toString('hex')}`;

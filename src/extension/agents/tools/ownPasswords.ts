@@ -1,0 +1,57 @@
+/**
+ * A new branch has the passwords of its parent, and so has one that was reset. Whoever gets one could log in to the parent. So
+ * roles of an agent's branch get new passwords before the agent gets one.
+ */
+import { isRejected } from '../../../api/transport/errors.ts';
+import { canLogIn } from '../../connection/connectionDefaults.ts';
+import type { BranchRef } from '../../gitBranch/branchMap.ts';
+import { changeBranch } from './branchChange.ts';
+import type { ToolCall } from './toolCall.ts';
+
+/** Unless they have. @param role whose password the agent gets @throws {ApiError} @throws {Error} for the agent */
+export async function ensureOwnPasswords(
+  call: ToolCall<unknown>,
+  ref: BranchRef,
+  role: string,
+): Promise<void> {
+  const { deps } = call;
+  const { ownPasswords } = deps.agentBranches.find(ref) ?? {};
+  const isSame = ownPasswords?.lastReset === lastResetOf(call, ref);
+  if (!isSame || ownPasswords?.roles.includes(role) !== true) await renewPasswords(call, ref);
+  if (deps.agentBranches.find(ref)?.ownPasswords?.roles.includes(role) !== true)
+    throw new Error(`The service doesn't give ${role} a password of its own, so the URL isn't returned.`);
+}
+
+/** @throws {ApiError} @throws {Error} for the agent */
+export async function renewPasswords(call: ToolCall<unknown>, ref: BranchRef): Promise<void> {
+  const { deps, connection, signal } = call;
+  const { projectId, branchId } = ref;
+  const client = await connection.client();
+  const options = { signal: AbortSignal.any([connection.signal, signal]) };
+  const listed = (await client.listRoles(projectId, branchId, options)) ?? [];
+  const roles: string[] = [];
+  for (const { name } of listed.filter(canLogIn)) if (await renewPassword(call, ref, name)) roles.push(name);
+  deps.agentBranches.edit(ref, { ownPasswords: { roles, lastReset: lastResetOf(call, ref) } });
+}
+
+/** @returns false for a role that only the service may change */
+async function renewPassword(call: ToolCall<unknown>, ref: BranchRef, role: string): Promise<boolean> {
+  const { branchActions, inventory, tracker } = call.deps;
+  const branch = inventory.branches.get(ref.projectId, ref.branchId);
+  try {
+    // The new password works when the operations have ended.
+    await changeBranch(call, async (options) => {
+      const { operations } = await branchActions.resetPassword(ref, role, options);
+      const { projectId, branchId } = ref;
+      const isPending = tracker.follow('edit', { projectId, branchId, name: branch?.name }, operations);
+      return { branch, isPending };
+    });
+    return true;
+  } catch (error) {
+    if (isRejected(error, 412, 422)) return false;
+    throw error;
+  }
+}
+
+const lastResetOf = ({ deps }: ToolCall<unknown>, { projectId, branchId }: BranchRef): string | undefined =>
+  deps.inventory.branches.get(projectId, branchId)?.last_reset_at ?? undefined;

@@ -1,0 +1,95 @@
+/** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { UNNAMED_AGENT, type AgentCall } from '../agentBranches.ts';
+import { SqlError } from '../sqlError.ts';
+import type { Inventory } from '../../projects/inventory.ts';
+import { worktreeOf } from '../../gitBranch/worktrees.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { ToolCaller, ToolDependencies } from './toolCall.ts';
+import { findTool } from './toolTable.ts';
+
+/** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
+export async function runTool(
+  deps: ToolDependencies,
+  name: string,
+  input: unknown,
+  caller: ToolCaller,
+): Promise<object> {
+  const { log } = deps;
+  // Agents choose their names, and those of unknown tools.
+  const agent = sanitize(caller.agent, 40) || UNNAMED_AGENT;
+  const who = { agent: sanitize(log.clean(agent), 40), tool: sanitize(log.clean(name), 40) };
+  try {
+    const output = await run(deps, name, input, { ...caller, agent });
+    const call = { ...who, ...describeCall(deps.inventory, input, output) };
+    log.info(logLine(call));
+    remember(deps, call);
+    return output;
+  } catch (error) {
+    const message = log.clean(deps.explain(error));
+    const call = { ...who, ...describeCall(deps.inventory, input, undefined) };
+    // Neither the log nor the stored calls get values of the database.
+    const shown = error instanceof SqlError ? error.summary : undefined;
+    log.error(logLine(call), shown ?? error);
+    remember(deps, { ...call, text: `${call.text} (${shown ?? message})`.trim() });
+    throw new Error(message);
+  }
+}
+
+type Call = Omit<AgentCall, 'time'>;
+
+const logLine = ({ agent, tool, text, branchId = '' }: Call): string =>
+  [`${agent}: ${tool}`, text, text === branchId ? '' : branchId].filter((part) => part !== '').join(' ');
+
+/** For the menu of agents, if the call was about a branch. */
+function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
+  if (call.branchId === undefined) return;
+  try {
+    agentBranches.addCall({ ...call, text: log.clean(call.text) });
+  } catch (error) {
+    log.error('Remembering a call', error);
+  }
+}
+
+async function run(
+  deps: ToolDependencies,
+  name: string,
+  input: unknown,
+  caller: ToolCaller,
+): Promise<object> {
+  const tool = findTool(name);
+  if (tool === undefined) throw new Error(`Unknown tool ${name}.`);
+  const { secretFields = [] } = tool;
+  const connection = deps.session.requireConnection();
+  const account = connection.accountId;
+  const worktree = caller.folder && (await worktreeOf(caller.folder));
+  const output = await tool.run({ ...caller, worktree, deps, connection, account, input });
+  // Each text is redacted by itself, in case a record contains a key.
+  const clean = (field: string, value: unknown) =>
+    typeof value === 'string' && !secretFields.includes(field) ? deps.log.clean(value) : value;
+  return JSON.parse(JSON.stringify(output, clean));
+}
+
+/** A call as text for the log and for the menu of agents. @param output undefined if the call has failed */
+export function describeCall(
+  inventory: Pick<Inventory, 'compute'>,
+  input: unknown,
+  output: unknown,
+): Pick<AgentCall, 'text' | 'branchId'> {
+  const { projectId, branchId, computeId, name, sql } = { ...fieldsOf(input), ...fieldsOf(output) };
+  const compute =
+    typeof projectId === 'string' && typeof computeId === 'string'
+      ? inventory.compute(projectId, computeId)
+      : undefined;
+  const [subject] = [sql, name, computeId, branchId].filter((value) => typeof value === 'string');
+  return {
+    text: sanitize(subject === sql ? withoutValues(subject ?? '') : (subject ?? ''), 120),
+    branchId: typeof branchId === 'string' ? branchId : compute?.branch_id,
+  };
+}
+
+/** Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing after the first is shown. */
+function withoutValues(sql: string): string {
+  const start = sql.search(/'|\$\w*\$/);
+  return start === -1 ? sql : `${sql.slice(0, start)}…`;
+}

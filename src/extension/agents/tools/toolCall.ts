@@ -1,0 +1,81 @@
+/** What each tool receives. */
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { RunGit } from '../../../base/runGit.ts';
+import type { Guards, GuardTarget } from '../../operations/guards.ts';
+import type { Session } from '../../account/session.ts';
+import type { AgentBranches } from '../agentBranches.ts';
+import type { SizeFields } from '../../projects/computeStatus.ts';
+import type { Inventory } from '../../projects/inventory.ts';
+import type { BranchActions } from '../../branches/branchActions.ts';
+import type { ComputeActions } from '../../computes/computeActions.ts';
+import type { OperationTracker } from '../../operations/operationTracker.ts';
+import type { Schemas } from '../../schema/schemas.ts';
+import type { KnownHosts } from '../../gitBranch/knownHosts.ts';
+
+/** @property connections that a suspend drops; undefined if the service doesn't report them */
+export type ComputeChange = { readonly connections?: number | undefined } & (
+  | { readonly kind: 'start' | 'suspend' | 'restart' }
+  | { readonly kind: 'resize'; readonly size: SizeFields }
+);
+
+/** A change that needs the user's approval. */
+export type AgentChange = GuardTarget & {
+  /** Of the compute, branch or project. The user enters it to confirm a change in production. */
+  readonly name: string;
+  readonly agent: string;
+} & (
+    | ComputeChange
+    | { readonly kind: 'delete' }
+    /** @property parent its name */
+    | { readonly kind: 'reset'; readonly parent: string }
+    /** @property branches those that agents have in the project, if they are so many that the user is asked */
+    | { readonly kind: 'create'; readonly branches: number | undefined }
+  );
+
+/** Tools have no access to accounts and API keys. */
+export interface ToolDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly guards: Guards;
+  readonly computeActions: ComputeActions;
+  readonly branchActions: BranchActions;
+  readonly agentBranches: AgentBranches;
+  readonly tracker: OperationTracker;
+  readonly schemas: Schemas;
+  readonly knownHosts: KnownHosts;
+  readonly log: {
+    /** @returns the text without secrets */
+    clean(text: string): string;
+    info(text: string): void;
+    /** @param activity what failed */
+    error(activity: string, error: unknown): void;
+  };
+  readonly runGit: RunGit;
+  /** @returns the message of an error, in one safe line */
+  explain(error: unknown): string;
+  /** Before a file is written. @throws {Error} if the user doesn't trust the folder */
+  requireTrust(): void;
+  /** Asks the user, if that is needed and possible. @throws {Error} for the agent if the change isn't approved */
+  approve(change: AgentChange, connection: AccountConnection, signal: AbortSignal): Promise<void>;
+}
+
+/** Who calls, and how. */
+export interface ToolCaller {
+  /** The name of the agent, as it calls itself. Tools get it shortened and never empty. */
+  readonly agent: string;
+  /** The folder that the agent works in, if it is known. An agent in a git worktree is often outside the window's folders. */
+  readonly folder: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolCall<Input> extends ToolCaller {
+  readonly deps: ToolDependencies;
+  /** When the call began. */
+  readonly connection: AccountConnection;
+  /** The `accountId` of the connection. */
+  readonly account: string;
+  /** The git worktree of `folder`, or else `folder`. */
+  readonly worktree: string | undefined;
+  /** As the tool describes it. */
+  readonly input: Input;
+}

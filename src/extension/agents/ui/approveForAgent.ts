@@ -1,0 +1,149 @@
+/**
+ * Asks the user about a change of an agent. Its client may ask nothing, so the question is asked here, in the window. It comes
+ * while the user does something else, so it is a notification: a dialog would take the next key as its answer.
+ */
+import { l10n } from 'vscode';
+import { systemClock, type Clock } from '../../../base/clock.ts';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { Guards } from '../../operations/guards.ts';
+import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
+import type { Inventory } from '../../projects/inventory.ts';
+import { approve, requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
+import { agentName } from './agentText.ts';
+import { branchLabel, deletionText } from '../../branches/ui/branchText.ts';
+import { effectText, suspendText } from '../../operations/ui/changeText.ts';
+import { idWithName } from '../../window/ui/idAndName.ts';
+import { sizeText } from '../../computes/ui/sizeText.ts';
+import { window } from '../../window/ui/window.ts';
+
+/** Milliseconds that a call waits for the user's answer, because clients give up as well. */
+const APPROVAL_WAIT = 60_000;
+
+/** The last question of a window. Agents may send many calls at once, and their questions wait for each other. */
+const questions = new WeakMap<Guards, Promise<unknown>>();
+
+/** @throws {Error} for the agent if the user doesn't approve the change. @throws {ReadOnlyError} */
+export async function approveForAgent(
+  { guards, clock = systemClock }: { readonly guards: Guards; readonly clock?: Clock },
+  change: ApprovalRequest,
+  initialConnection: AccountConnection,
+  signal: AbortSignal,
+): Promise<void> {
+  const isAsked = change.detail !== undefined || guards.cachedMark(change) === 'production';
+  const { promise: ended, resolve: end } = Promise.withResolvers<'late' | 'aborted'>();
+  let hasEnded = signal.aborted;
+  const ask = async () => {
+    if (isAsked) await questions.get(guards);
+    if (hasEnded) return false;
+    requireWritable(guards, change);
+    if (isAsked && !(await askUnasked(change))) return false;
+    // In production, the user also enters the name.
+    const isApproved =
+      hasEnded || (await approve(guards, { ...change, isConfirmed: isAsked }, initialConnection));
+    if (isApproved && hasEnded)
+      void window.showInformationMessage(
+        l10n.t('The agent no longer waits for the answer. Nothing was changed.'),
+      );
+    return isApproved;
+  };
+  const approved = ask();
+  const answered = approved.catch(() => undefined);
+  if (isAsked) questions.set(guards, answered);
+  const timer = clock.after(APPROVAL_WAIT, () => end('late'));
+  const abort = () => end('aborted');
+  signal.addEventListener('abort', abort);
+  try {
+    const answer = await Promise.race([approved, ended]);
+    if (answer === 'late') throw new Error('The user did not answer within 60 seconds. Nothing was changed.');
+    if (answer !== true) throw new Error('The user did not approve this. Nothing was changed.');
+  } finally {
+    hasEnded = true;
+    timer.dispose();
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** @returns whether the user chose the button of the change, and not another one or none */
+async function askUnasked({ question, detail = '', button }: ApprovalRequest): Promise<boolean> {
+  const text = `${question} ${detail}`.trim();
+  return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
+}
+
+/** The question about a change, with its consequences. It names all that tells one branch from another. */
+export function approvalRequest(inventory: Inventory, change: AgentChange): ApprovalRequest {
+  const { projectId = '', branchId = '' } = change;
+  const agent = agentName(change.agent);
+  const project = idWithName(projectId, inventory.project(projectId)?.name);
+  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
+  switch (change.kind) {
+    case 'reset':
+      return {
+        ...change,
+        question: l10n.t(
+          'Let {0} reset the branch {1} of {2} from {3}?',
+          agent,
+          branch,
+          project,
+          change.parent,
+        ),
+        detail: l10n.t(
+          "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+        ),
+        button: l10n.t('Reset'),
+      };
+    case 'delete':
+      return {
+        ...change,
+        question: l10n.t('Let {0} delete the branch {1} of {2}?', agent, branch, project),
+        detail: deletionText(inventory, { projectId, branchId }),
+        button: l10n.t('Delete'),
+      };
+    case 'create':
+      return {
+        ...change,
+        question: l10n.t('Let {0} create a branch in {1}?', agent, project),
+        detail:
+          change.branches === undefined
+            ? undefined
+            : l10n.t('Agents already have {0} branches in this project.', change.branches),
+        button: l10n.t('Create'),
+      };
+    default: {
+      const name = idWithName(change.computeId ?? '', change.name);
+      const compute = l10n.t('{0} on the branch {1} of {2}', name, branch, project);
+      return { ...change, ...computeQuestion(change, agent, compute) };
+    }
+  }
+}
+
+function computeQuestion(change: ComputeChange, agent: string, compute: string) {
+  const uninterrupted = l10n.t('No connections are interrupted.');
+  switch (change.kind) {
+    case 'start':
+      return {
+        question: l10n.t('Let {0} start {1}?', agent, compute),
+        detail: uninterrupted,
+        button: l10n.t('Start'),
+      };
+    case 'suspend':
+      return {
+        question: l10n.t('Let {0} suspend {1}?', agent, compute),
+        detail: change.connections === 0 ? uninterrupted : suspendText(change.connections),
+        button: l10n.t('Suspend'),
+      };
+    case 'restart':
+      return {
+        question: l10n.t('Let {0} restart {1}?', agent, compute),
+        detail: effectText('restart'),
+        button: l10n.t('Restart'),
+      };
+    case 'resize':
+      return {
+        question: l10n.t('Let {0} change the size of {1} to {2}?', agent, compute, sizeText(change.size)),
+        detail: effectText('restart'),
+        button: l10n.t('Change Size'),
+      };
+    default:
+      return change satisfies never;
+  }
+}

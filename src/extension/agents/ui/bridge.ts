@@ -1,0 +1,96 @@
+/** Lets agents outside of this window call the tools. Nothing listens before the user, or VS Code, has asked for it. */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import type { BridgeCall } from '../bridgeMessages.ts';
+import { startBridge } from '../bridgeServer.ts';
+import { launchCommand, writeLauncher, type Launch } from '../launcher.ts';
+import { setMcpInUse } from '../../window/ui/contextKey.ts';
+import { agentsFolder } from './usesAgents.ts';
+import { runInWindow, type WindowDependencies } from './runInWindow.ts';
+
+type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'extensionUri'>;
+
+export class AgentBridge implements Disposable {
+  readonly #context: Context;
+  readonly #deps: WindowDependencies;
+  readonly #disposables = new DisposableStore();
+  #listening: Promise<Launch> | undefined;
+
+  constructor(context: Context, deps: WindowDependencies) {
+    this.#context = context;
+    this.#deps = deps;
+  }
+
+  /**
+   * From now on, each window listens, because the launcher exists: see `usesAgents`.
+   * @returns what agents start
+   * @throws {Error} if this window can't listen
+   */
+  async enable(): Promise<Launch> {
+    this.#listening ??= this.#listen();
+    try {
+      return await this.#listening;
+    } catch (error) {
+      this.#listening = undefined;
+      throw error;
+    }
+  }
+
+  /** For VS Code, which starts the program. */
+  async resolve(definition: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition> {
+    await this.enable();
+    definition.args = [this.#script];
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    if (folder !== undefined) definition.cwd = folder.uri;
+    definition.env = {
+      ELECTRON_RUN_AS_NODE: '1',
+      HOSTED_POSTGRES_AGENTS: this.#folder,
+      HOSTED_POSTGRES_WINDOW: String(process.pid),
+    };
+    return definition;
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  get #folder(): string {
+    return agentsFolder(this.#context.globalStorageUri);
+  }
+
+  get #script(): string {
+    return vscode.Uri.joinPath(this.#context.extensionUri, 'dist', 'mcp.js').fsPath;
+  }
+
+  async #listen(): Promise<Launch> {
+    const folder = this.#folder;
+    const folders = () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const server = this.#disposables.add(
+      await startBridge({ folder, call: this.#call, onPresence: setMcpInUse }, folders()),
+    );
+    const publish = () =>
+      void server.publish(folders()).catch((error: unknown) => this.#deps.log.error('Agents', error));
+    this.#disposables.add(vscode.workspace.onDidChangeWorkspaceFolders(publish));
+    this.#disposables.add(
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) publish();
+      }),
+    );
+    const launcher = await writeLauncher({ folder, program: process.execPath, script: this.#script });
+    const launch = launchCommand(launcher);
+    registerWithCursor(launch);
+    return launch;
+  }
+
+  readonly #call = ({ tool, input, agent, folder }: BridgeCall, signal: AbortSignal): Promise<object> =>
+    runInWindow(this.#deps, tool, input, { agent, folder, signal });
+}
+
+/** Cursor has a separate API for MCP servers. */
+function registerWithCursor(launch: Launch): void {
+  const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
+  const { registerServer } = fieldsOf(mcp);
+  if (typeof registerServer === 'function')
+    registerServer.call(mcp, { name: 'hosted-postgres', server: { ...launch, env: {} } });
+}

@@ -1,0 +1,54 @@
+/** Runs the tools with what only a window has: the user, who can be asked, and VS Code's trust and git. */
+import * as vscode from 'vscode';
+import { runTool } from '../tools/runTool.ts';
+import type { ToolCaller, ToolDependencies } from '../tools/toolCall.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import { requireTrust } from '../../window/ui/trust.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import { approvalRequest, approveForAgent } from './approveForAgent.ts';
+
+export type WindowDependencies = Omit<ToolDependencies, 'runGit' | 'explain' | 'requireTrust' | 'approve'>;
+
+/** @param name any text @returns the tool's output, without secrets @throws {Error} with a sentence for the model */
+export const runInWindow = (
+  deps: WindowDependencies,
+  name: string,
+  input: unknown,
+  caller: ToolCaller,
+): Promise<object> =>
+  runTool(
+    {
+      ...deps,
+      runGit,
+      requireTrust,
+      explain: (error) => explainError(error).message,
+      async approve(change, connection, signal) {
+        // The question names the project.
+        await deps.inventory.projects?.ensureLoaded();
+        await approveForAgent(deps, approvalRequest(deps.inventory, change), connection, signal);
+      },
+    },
+    name,
+    input,
+    caller,
+  );
+
+/** A tool for VS Code's chat. @param name as in package.json, such as `hostedPostgres_listComputes` */
+export const languageModelTool = (
+  deps: WindowDependencies,
+  name: string,
+): vscode.LanguageModelTool<unknown> => ({
+  async invoke({ input }, token) {
+    const controller = new AbortController();
+    const listener = token.onCancellationRequested(() => controller.abort());
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+    const caller = { agent: 'VS Code', folder, signal: controller.signal };
+    try {
+      const output = await runInWindow(deps, name.replace('hostedPostgres_', ''), input, caller);
+      const text = new vscode.LanguageModelTextPart(JSON.stringify(output));
+      return new vscode.LanguageModelToolResult([text]);
+    } finally {
+      listener.dispose();
+    }
+  },
+});

@@ -1,0 +1,14 @@
+/**
+ * Whether the user, or VS Code, has asked for the MCP server before. Without that, no window listens for agents. The launcher
+ * on disk says so, because agents start it, and all profiles share it, while each profile has its own stored state.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Uri } from 'vscode';
+import { launcherFile } from '../launcherFile.ts';
+
+/** For the launcher, and for the records of windows. */
+export const agentsFolder = ({ fsPath }: Pick<Uri, 'fsPath'>): string => path.join(fsPath, 'agents');
+
+export const usesAgents = (globalStorage: Pick<Uri, 'fsPath'>): boolean =>
+  existsSync(launcherFile(agentsFolder(globalStorage)));

@@ -1,0 +1,115 @@
+/** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
+import { l10n } from 'vscode';
+import { isRejected } from '../../../api/transport/errors.ts';
+import type { ApiKeyList } from '../apiKeyList.ts';
+import type { Account } from '../../account/accounts.ts';
+import { asApiKeyNode } from '../../projects/nodes.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { requireWritable } from '../../operations/ui/approval.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { makeChange } from '../../commands/change.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { showOnce } from '../../window/ui/input/dialogs.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
+
+/** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
+export async function requireKeyAccess<T>(
+  apiKeys: Pick<ApiKeyList, 'keyKind'>,
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    // The kind is known only after the call has failed.
+    if (!isRejected(error, 403) || apiKeys.keyKind === 'personal') throw error;
+    throw new Error(
+      l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
+    );
+  }
+}
+
+export const create: Command = async (context, _argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't create the API key");
+  requireWritable(context.guards, {});
+  // Fail before the question, not after it.
+  if (isRejected(context.apiKeys.failure, 403))
+    await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
+  const prompt = l10n.t('Name of the key, such as where you use it');
+  const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt }));
+  if (name === undefined) return;
+  const created = await makeChange(context, run, {
+    name,
+    question: l10n.t('Create API key “{0}”?', sanitize(name)),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating an API key'),
+    send: (options) => requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
+  });
+  if (created === undefined) return;
+  const { key } = created;
+  context.log.addSecret(key);
+  const detail = l10n.t(
+    '{0}\n\nThis is the only time the key is shown. Store it in a safe place, such as a password manager.',
+    key,
+  );
+  const done = l10n.t('Copied API key “{0}”', sanitize(name));
+  const copy = { button: l10n.t('Copy Key'), secret: key, done };
+  await showOnce(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
+};
+
+export const revoke: Command = async (context, argument, run) => {
+  const connection = context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't revoke the API key");
+  const { apiKeys } = context;
+  const id = asApiKeyNode(argument)?.keyId ?? (await pickKey(context));
+  if (id === undefined) return;
+  const name = nameOrId(apiKeys.key(id)?.name, String(id));
+  run.failureMessage = l10n.t("Couldn't revoke “{0}”", name);
+  const isInUse = apiKeys.isInUse(id);
+  const revoked = await makeChange(context, run, {
+    name,
+    question: l10n.t('Revoke API key “{0}”?', name),
+    detail: revocationDetail(context, isInUse),
+    button: l10n.t('Revoke'),
+    progress: l10n.t('Revoking “{0}”', name),
+    send: async (options) => {
+      await apiKeys.revoke(id, options);
+      // If the list then fails with a 401, the revoked key was the one in use, even if that wasn't known.
+      return { wasInUse: isInUse || isRejected(apiKeys.failure, 401) };
+    },
+    done: ({ wasInUse }) => (wasInUse ? undefined : l10n.t('Revoked API key “{0}”', name)),
+  });
+  if (revoked?.wasInUse === true) await signOut(context, connection.account);
+};
+
+function revocationDetail({ apiKeys, session }: CommandContext, isInUse: boolean): string {
+  const sentences = [
+    l10n.t("This takes effect immediately and can't be undone. Programs that use the key lose access."),
+  ];
+  if (isInUse) sentences.unshift(l10n.t('This window uses the key and will be signed out.'));
+  else if (!apiKeys.isUseKnown) sentences.push(l10n.t('If this window uses the key, it will be signed out.'));
+  if (isInUse && session.connection?.account.local === true)
+    sentences.push(l10n.t('The local service stops and gets a new key the next time it starts.'));
+  return sentences.join(' ');
+}
+
+/** Removes the account's revoked key. */
+async function signOut({ accounts, localService }: CommandContext, account: Account): Promise<void> {
+  if (account.local === true) await localService.forgetKey();
+  else await accounts.remove(account);
+  announce(l10n.t('Signed out, because the key of this window was revoked'), 'info');
+}
+
+async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
+  const items = async () => {
+    await requireKeyAccess(apiKeys, () => apiKeys.load());
+    return apiKeys.keys.map(({ id, name }) => ({
+      label: nameOrId(name, String(id)),
+      description: String(id),
+      value: id,
+    }));
+  };
+  const placeholder = l10n.t('Select an API key');
+  return await singleStep(l10n.t('Revoke API Key'), pickOne({ placeholder, items }));
+}

@@ -1,0 +1,137 @@
+/** The stores and views behind what `extension.ts` registers. One per window. */
+import {
+  env,
+  window,
+  type EventEmitter,
+  type ExtensionContext,
+  type FileChangeEvent,
+  type TreeView,
+  type Uri,
+} from 'vscode';
+import type { DisposableStore } from '../base/disposable.ts';
+import type { RotationRecord } from './apiKeys/keyRotation.ts';
+import type { PendingChange } from './operations/pendingChange.ts';
+import { BackgroundRefresh } from './projects/backgroundRefresh.ts';
+import type { AgentBridge } from './agents/ui/bridge.ts';
+import { detailsText, followDetails } from './details/ui/detailsDocuments.ts';
+import type { DocumentEvents } from './documents.ts';
+import { HostProvider } from './connection/ui/hostProvider.ts';
+import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
+import { showRotationNotice } from './apiKeys/ui/rotationNotice.ts';
+import { announceStarts, showOperations } from './operations/ui/statusBar.ts';
+import { followSchemas, schemaText } from './schema/ui/schemaDocuments.ts';
+import { SettingsDocuments } from './settings/ui/settingsDocuments.ts';
+import { hideNotOffered } from './window/ui/contextKey.ts';
+import { lastAccount, rememberAccount } from './account/ui/lastAccount.ts';
+import { refreshWhenVisible } from './projects/ui/refreshWhenVisible.ts';
+import { updateContextKeys } from './updateContextKeys.ts';
+import { usesAgents } from './agents/ui/usesAgents.ts';
+import { ApiKeysTree, type KeysNode } from './apiKeys/ui/apiKeysTree.ts';
+import { ComputesTree } from './projects/ui/computesTree.ts';
+import type { TreeNode } from './projects/ui/nodes.ts';
+import { createWindowModel, type WindowModel } from './windowModel/windowModel.ts';
+import { renewUsedBranches } from './gitBranch/ui/renewal.ts';
+import { showBranchItem } from './gitBranch/ui/statusItem.ts';
+import { WorkFolders } from './gitBranch/ui/workFolders.ts';
+
+/** Created at activation. */
+export interface ActiveViews {
+  readonly computesView: TreeView<TreeNode>;
+  readonly apiKeysView: TreeView<KeysNode>;
+  /** Changes of settings documents. */
+  readonly filesChanged: EventEmitter<FileChangeEvent[]>;
+  readonly documents: DocumentEvents;
+  /** Whether there is an account. */
+  readonly accountChanged: EventEmitter<void>;
+  readonly interruptedRotations: readonly RotationRecord[];
+}
+
+export type App = ReturnType<typeof createApp>;
+type Views = ReturnType<typeof createViews>;
+
+/** Uses neither the secret store nor the network: see `Session.start`. */
+export function createApp(context: ExtensionContext, active: ActiveViews, disposables: DisposableStore) {
+  const model = createWindowModel(context, disposables);
+  let bridge: Promise<AgentBridge> | undefined;
+  const createBridge = async () => {
+    const { AgentBridge } = await import('./agents/ui/bridge.ts');
+    return disposables.add(new AgentBridge(context, model));
+  };
+  const agentBridge = () => (bridge ??= createBridge());
+  const app = { ...model, ...createViews(model, active, disposables), agentBridge };
+  registerListeners(context, app, active, disposables);
+  const listenForAgents = () => {
+    // Cursor starts MCP servers without asking the extension, so there the first account enables them.
+    const isCursor = env.appName === 'Cursor' && lastAccount(context.globalState) !== 'none';
+    if (!isCursor && !usesAgents(context.globalStorageUri)) return;
+    agentBridge()
+      .then((agents) => agents.enable())
+      .catch((error: unknown) => model.log.error('Listening for agents', error));
+  };
+  listenForAgents();
+  disposables.add(active.accountChanged.event(listenForAgents));
+  // Another window may have enabled them.
+  disposables.add(window.onDidChangeWindowState(listenForAgents));
+  for (const record of active.interruptedRotations) void showRotationNotice(app.rotationRecords, record);
+  return app;
+}
+
+function createViews(
+  model: WindowModel,
+  { computesView, apiKeysView, filesChanged }: ActiveViews,
+  disposables: DisposableStore,
+) {
+  let hostProvider: HostProvider | undefined;
+  return {
+    computesView: disposables.add(new ComputesTree(model, computesView)),
+    apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
+    workFolders: disposables.add(new WorkFolders(model)),
+    settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
+    schemaText: (uri: Uri) => schemaText(model.schemas, uri),
+    detailsText: (uri: Uri) => detailsText(model, uri),
+    /** Created on first use, because it has an index of all hosts. */
+    hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
+    languageModelTool: async (name: string) =>
+      (await import('./agents/ui/runInWindow.ts')).languageModelTool(model, name),
+  };
+}
+
+function registerListeners(
+  context: ExtensionContext,
+  deps: WindowModel & Views,
+  { computesView: view, accountChanged, documents }: ActiveViews,
+  disposables: DisposableStore,
+): void {
+  const { session, inventory, tracker, config, log, computesView, budget, settingsDocuments } = deps;
+  const reveal = (change: PendingChange) => {
+    const revealed = computesView.reveal(change);
+    revealed.catch((error: unknown) => log.error('Showing the compute of a change', error));
+  };
+  const refresh = new BackgroundRefresh({
+    inventory,
+    expanded: () => computesView.expandedProjects,
+    polledElsewhere: () => tracker.projects,
+    interval: () => config.refreshInterval,
+    budget,
+    onError: (error) => log.error('Refreshing in the background', error),
+  });
+  const subscriptions = [
+    showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
+    followSchemas(deps.schemas, documents.schemasChanged),
+    followDetails(deps, documents.detailsChanged),
+    showBranchItem(deps),
+    renewUsedBranches(deps),
+    announceStarts(inventory, tracker),
+    protectAbandoned(deps),
+    session.onDidChange((state) => {
+      if (state.kind === 'failed') log.error('Connecting', state.error);
+    }),
+    deps.sender.onNotOffered(hideNotOffered),
+    updateContextKeys(session, inventory),
+    rememberAccount(session, context.globalState, accountChanged),
+    refresh,
+    refreshWhenVisible(refresh, view, config),
+    deps.localService.follow(session),
+  ];
+  for (const each of subscriptions) disposables.add(each);
+}

@@ -1,0 +1,172 @@
+/** Rename, protect and reset branches, and choose the default one. */
+import { l10n } from 'vscode';
+import type { Branch } from '../../../api/records/records.ts';
+import { deletionProblem, type DeletionProblem } from '../../projects/branchStatus.ts';
+import { asBranchNode } from '../../projects/nodes.ts';
+import { branchLabel, branchTitle, deletionText } from '../ui/branchText.ts';
+import { changeTexts } from '../../operations/ui/changeText.ts';
+import { window } from '../../window/ui/window.ts';
+import { makeChange, revealRow } from '../../commands/change.ts';
+import type { Command } from '../../commands/context.ts';
+import { pickBranch, type PickedBranch } from '../../commands/branchPicker.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { branchNameQuestion } from './createBranch.ts';
+import { explainExpiry } from './expiry.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+
+export const rename: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't rename the branch");
+  const title = l10n.t('Rename Branch');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  const { branch, branchId, list } = picked;
+  run.failureMessage = l10n.t("Couldn't rename {0}", picked.name);
+  const prompt = l10n.t('Name of {0}', branchId);
+  const question = { prompt, value: branch.name, except: branchId };
+  const name = await singleStep(title, branchNameQuestion(list, question));
+  if (name === undefined || name === branch.name) return;
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Rename {0}?', picked.name),
+    button: l10n.t('Rename'),
+    progress: l10n.t('Renaming {0}', picked.name),
+    done: l10n.t('Renamed {0}', branchLabel(branchId, { ...branch, name })),
+    send: (options) => context.branchActions.update(picked, { name }, options),
+  });
+};
+
+export const protect: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't protect the branch");
+  const problem = (branch: Branch) => (branch.protected === true ? l10n.t('already protected') : undefined);
+  const picked = await pickBranch(context, l10n.t('Protect Branch'), argument, problem);
+  if (picked === undefined) return;
+  if (await explainExpiry(picked)) return;
+  const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't protect {0}", name);
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Protect {0}?', name),
+    button: l10n.t('Protect'),
+    progress: l10n.t('Protecting {0}', name),
+    done: l10n.t('Protected {0}', name),
+    send: (options) => context.branchActions.update(picked, { protected: true }, options),
+  });
+};
+
+export const unprotect: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't remove the protection");
+  const problem = (branch: Branch) => (branch.protected === true ? undefined : l10n.t('not protected'));
+  const picked = await pickBranch(context, l10n.t('Unprotect Branch'), argument, problem);
+  if (picked === undefined) return;
+  const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't remove the protection of {0}", name);
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Remove the protection of {0}?', name),
+    detail: l10n.t('It can then be deleted and reset.'),
+    button: l10n.t('Unprotect'),
+    progress: l10n.t('Removing the protection of {0}', name),
+    done: l10n.t('Removed the protection of {0}', name),
+    send: (options) => context.branchActions.update(picked, { protected: false }, options),
+  });
+};
+
+export const setDefault: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't change the default branch");
+  const problem = (branch: Branch) => (branch.default === true ? l10n.t('already the default') : undefined);
+  const picked = await pickBranch(context, l10n.t('Set as Default Branch'), argument, problem);
+  if (picked === undefined) return;
+  if (await explainExpiry(picked)) return;
+  const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't set {0} as default", name);
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Set {0} as the default branch?', name),
+    detail: l10n.t('New branches start from the default branch unless you choose another parent.'),
+    button: l10n.t('Set as Default'),
+    progress: l10n.t('Setting {0} as default', name),
+    done: l10n.t('{0} is the default branch', name),
+    send: (options) => context.branchActions.setDefault(picked, options),
+  });
+};
+
+export const reset: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't reset the branch");
+  const problem = (branch: Branch) => (branch.parent_id ? undefined : l10n.t('has no parent'));
+  const picked = await pickBranch(context, l10n.t('Reset from Parent'), argument, problem);
+  if (picked === undefined) return;
+  const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't reset {0}", name);
+  const parent = picked.branch.parent_id;
+  const obstacle = resetProblem(picked);
+  if (!parent || obstacle !== undefined)
+    return void window.showWarningMessage(obstacle ?? run.failureMessage);
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent))),
+    detail: l10n.t(
+      "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+    ),
+    button: l10n.t('Reset'),
+    ...changeTexts('reset', name),
+    send: (options) => context.branchActions.reset(picked, parent, options),
+  });
+};
+
+/** Why the service wouldn't reset a branch. */
+function resetProblem({ branchId, name, branch, list }: PickedBranch): string | undefined {
+  if (!branch.parent_id) return l10n.t("{0} has no parent, so it can't be reset.", name);
+  if (branch.protected === true)
+    return l10n.t("{0} is protected, so it can't be reset. Unprotect it first.", name);
+  const [child] = list.childrenOf(branchId);
+  return (
+    child &&
+    l10n.t("{0} has child branches, such as {1}, so it can't be reset.", name, branchTitle(child.id, child))
+  );
+}
+
+/** Shows why the service would reject a deletion instead of asking for confirmation. */
+export const deleteBranch: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't delete the branch");
+  const picked = await pickBranch(context, l10n.t('Delete Branch'), argument);
+  if (picked === undefined) return;
+  const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const problem = deletionProblem(picked.list, picked.branch);
+  if (problem !== undefined) return await explain(picked, problem);
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Delete {0}?', name),
+    detail: deletionText(context.inventory, picked),
+    button: l10n.t('Delete'),
+    ...changeTexts('delete', name),
+    send: async (options) => {
+      // Deleting the selected row would move the keyboard focus to the top of the tree.
+      if (asBranchNode(argument) !== undefined) await revealRow(context, { projectId: picked.projectId });
+      const unprotect = picked.branch.protected === true;
+      return await context.branchActions.delete(picked, { unprotect }, options);
+    },
+  });
+};
+
+async function explain({ name, projectId }: PickedBranch, problem: DeletionProblem): Promise<void> {
+  if (problem.kind === 'root') {
+    const message = l10n.t("{0} can't be deleted because it is the root branch of its project.", name);
+    const button = l10n.t('Delete Project…');
+    if ((await window.showWarningMessage(message, button)) === button)
+      await executeCommand('hostedPostgres.project.delete', { kind: 'project', projectId });
+    return;
+  }
+  const message =
+    problem.kind === 'parent'
+      ? l10n.t(
+          "{0} can't be deleted because it has child branches, such as {1}. Delete them first.",
+          name,
+          branchTitle(problem.child.id, problem.child),
+        )
+      : l10n.t(
+          "{0} can't be deleted because it is the default branch. Set another branch as default first.",
+          name,
+        );
+  await window.showWarningMessage(message);
+}

@@ -1,0 +1,128 @@
+/** Create Branch…. Skips the questions that are answered by the project or branch it is started from. */
+import { l10n } from 'vscode';
+import type { BranchCreation } from '../../../api/records/requests.ts';
+import type { BranchList } from '../../projects/branchLists.ts';
+import { asBranchNode, asProjectNode } from '../../projects/nodes.ts';
+import type { SendResult } from '../../operations/changeSender.ts';
+import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { branchTitle } from '../ui/branchText.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
+import { makeChange, revealRow } from '../../commands/change.ts';
+import type { Command, CommandContext, Run } from '../../commands/context.ts';
+import { branchQuestion, requireBranches } from '../../commands/branchPicker.ts';
+import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
+import { askForProject, currentBranch, onlyProject } from '../../commands/pickers.ts';
+import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
+import { lifetimeQuestion, explainExpiry } from './expiry.ts';
+
+export const create: Command = async (context, argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't create the branch");
+  const answers = await askForCreation(context, argument);
+  if (answers === undefined) return;
+  const { projectId, creation } = answers;
+  const created = await createBranch(context, run, projectId, creation);
+  if (created?.branch === undefined) return;
+  const { branch, computes: [compute] = [] } = created;
+  await revealRow(context, { projectId, branchId: branch.id, computeId: compute?.id });
+};
+
+/** @returns undefined if the user canceled */
+export async function createBranch(
+  context: CommandContext,
+  run: Run,
+  projectId: string,
+  creation: BranchCreation,
+): Promise<SendResult | undefined> {
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  return await makeChange(context, run, {
+    projectId,
+    name,
+    question: l10n.t('Create a branch in {0}?', name),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a branch'),
+    send: (options) => context.branchActions.create(projectId, creation, options),
+    done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
+  });
+}
+
+interface CreationAnswers {
+  readonly projectId: string;
+  readonly creation: BranchCreation;
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} */
+async function askForCreation(
+  context: CommandContext,
+  argument: unknown,
+): Promise<CreationAnswers | undefined> {
+  const node = asBranchNode(argument);
+  if (node !== undefined) {
+    const branch = context.inventory.branches.get(node.projectId, node.branchId);
+    if (await explainExpiry({ ...node, branch })) return undefined;
+  }
+  const given = (node ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
+  return await askInSteps(l10n.t('Create Branch'), async (ask) => {
+    const projectId = given ?? (await askForProject(context, ask, { following: 4 }));
+    const name = await ask(newNameQuestion(context, projectId, node?.branchId), {
+      following: node === undefined ? 3 : 2,
+    });
+    const placeholder = l10n.t('Select the parent, whose data the branch starts with');
+    const current = currentBranch(context, projectId);
+    const question = { projectId, placeholder, current };
+    const parentId = node?.branchId ?? (await ask(branchQuestion(context, question), { following: 2 }));
+    const withCompute = await ask(computeQuestion(), { following: 1 });
+    const lifetime = await ask(lifetimeQuestion());
+    const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
+    const creation = {
+      branch: { name, parent_id: parentId, ...expiry },
+      ...(withCompute ? { endpoints: [{ type: 'read_write' as const }] } : {}),
+    };
+    return { projectId, creation };
+  });
+}
+
+const newNameQuestion =
+  (context: CommandContext, projectId: string, parentId: string | undefined): Question<string> =>
+  async (position) => {
+    const list = await requireBranches(context, projectId);
+    const parent = parentId === undefined ? undefined : branchTitle(parentId, list.branches.get(parentId));
+    const prompt =
+      parent === undefined
+        ? l10n.t('Name of the new branch')
+        : l10n.t('Name of the new branch of {0}', parent);
+    return await branchNameQuestion(list, { prompt, value: '' })(position);
+  };
+
+const MAX_BRANCH_NAME = 256;
+
+/** @param except the id of the branch that is being renamed */
+export const branchNameQuestion = (
+  list: BranchList,
+  { except, ...question }: { readonly prompt: string; readonly value: string; readonly except?: string },
+): Question<string> =>
+  enterText({
+    ...question,
+    problem: (text) => {
+      if (text.length > MAX_BRANCH_NAME) return l10n.t('At most {0} characters', MAX_BRANCH_NAME);
+      const same = [...list.branches.values()].find(({ id, name }) => name === text && id !== except);
+      return same && l10n.t('{0} has this name', same.id);
+    },
+  });
+
+function computeQuestion(): Question<boolean> {
+  const items = [
+    {
+      label: l10n.t('With a primary compute'),
+      description: l10n.t('of the default size, to connect at once'),
+      value: true,
+    },
+    {
+      label: l10n.t('Without a compute'),
+      description: l10n.t('data only, until you create a compute'),
+      value: false,
+    },
+  ];
+  const placeholder = l10n.t('Select whether the branch gets a compute');
+  return pickOne({ placeholder, items });
+}

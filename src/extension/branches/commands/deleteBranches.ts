@@ -1,0 +1,66 @@
+/** Deletes several branches after a single approval. */
+import { l10n } from 'vscode';
+import type { BranchList } from '../../projects/branchLists.ts';
+import { isSameBranch, type BranchRef } from '../../gitBranch/branchMap.ts';
+import { makeChange } from '../../commands/change.ts';
+import type { CommandContext, Run } from '../../commands/context.ts';
+import { requireBranches } from '../../commands/branchPicker.ts';
+
+/**
+ * Reads the branches of these projects, except of deleted ones.
+ * @throws {Error} if a list can't be loaded, because an old one may lack a child or a new branch
+ */
+export async function loadBranchLists(
+  context: CommandContext,
+  projectIds: Iterable<string>,
+): Promise<ReadonlyMap<string, BranchList>> {
+  const { projects } = context.inventory;
+  await projects?.load();
+  const lists = new Map<string, BranchList>();
+  for (const projectId of new Set(projectIds)) {
+    if (projects?.entries.has(projectId) !== true) continue;
+    const list = await requireBranches(context, projectId);
+    if (list.failure !== undefined) throw list.failure;
+    lists.set(projectId, list);
+  }
+  return lists;
+}
+
+export interface DeletableBranch {
+  readonly ref: BranchRef;
+  readonly title: string;
+  /** Called after the deletion. */
+  readonly forget: () => Promise<void>;
+}
+
+/** @param reload called after the approval, because some may be in use again, protected or marked since the user was asked */
+export async function deleteBranches(
+  context: CommandContext,
+  run: Run,
+  chosen: readonly DeletableBranch[],
+  reload: () => Promise<readonly DeletableBranch[]>,
+): Promise<void> {
+  const names = chosen.map(({ title }) => title);
+  const [first = ''] = names;
+  const detail = l10n.t("This can't be undone. Data and computes are deleted, and connections are dropped.");
+  await makeChange(context, run, {
+    name: names.join(', '),
+    question:
+      names.length === 1 ? l10n.t('Delete {0}?', first) : l10n.t('Delete {0} branches?', names.length),
+    detail: names.length === 1 ? detail : [...names, detail].join('\n'),
+    button: l10n.t('Delete'),
+    progress: l10n.t('Deleting branches'),
+    send: async (options) => {
+      const still = (await reload()).filter(({ ref }) => chosen.some((each) => isSameBranch(ref, each.ref)));
+      let isPending = false;
+      for (const { ref, title, forget } of still) {
+        run.failureMessage = l10n.t("Couldn't delete {0}", title);
+        const result = await context.branchActions.delete(ref, { unprotect: false }, options);
+        isPending ||= result.isPending;
+        await forget();
+      }
+      return { deleted: still.map(({ title }) => title), isPending };
+    },
+    done: ({ deleted }) => (deleted.length === 0 ? undefined : l10n.t('Deleted {0}', deleted.join(', '))),
+  });
+}

@@ -1,0 +1,99 @@
+/** The expiry of a branch: the question, Change Expiry…, and the changes that an expiry prevents. */
+import { l10n } from 'vscode';
+import type { Branch } from '../../../api/records/records.ts';
+import type { BranchNode } from '../../projects/nodes.ts';
+import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { branchTitle } from '../ui/branchText.ts';
+import { formatDate, duration } from '../../window/ui/timeText.ts';
+import { makeChange } from '../../commands/change.ts';
+import type { Command } from '../../commands/context.ts';
+import { pickBranch, type PickedBranch } from '../../commands/branchPicker.ts';
+import { delayItem } from '../../computes/commands/delayItem.ts';
+import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { window } from '../../window/ui/window.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+
+const DAY = 24 * 60 * 60;
+
+/** The service accepts at most 30 days. */
+const LIFETIME_LIMITS = { min: 60, max: 30 * DAY };
+
+/** The answer is seconds from now; 0 is never. */
+export function lifetimeQuestion(): Question<number> {
+  const presets = [DAY, 7 * DAY, LIFETIME_LIMITS.max];
+  return pickOne({
+    placeholder: l10n.t('Delete the branch automatically. Pick or type when, such as 12 h or 3 days'),
+    items: [
+      { label: l10n.t('Never'), value: 0 },
+      ...presets.map((lifetime) => ({ label: lifetimeText(lifetime), value: lifetime })),
+    ],
+    typed: typedLifetime,
+  });
+}
+
+const lifetimeText = (lifetime: number): string => l10n.t('In {0}', duration(lifetime));
+
+export const typedLifetime = (text: string): Choice<number> | undefined =>
+  delayItem(text, LIFETIME_LIMITS, lifetimeText);
+
+export const changeExpiry: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't change the expiry");
+  const title = l10n.t('Change Expiry');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  const { name } = picked;
+  run.failureMessage = l10n.t("Couldn't change the expiry of {0}", name);
+  const obstacle = expiryObstacle(picked);
+  if (obstacle !== undefined) return void window.showWarningMessage(obstacle);
+  const lifetime = await singleStep(title, lifetimeQuestion());
+  if (lifetime === undefined) return;
+  const expires_at = lifetime === 0 ? null : expiryAfter(lifetime);
+  await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Change the expiry of {0}?', name),
+    button: l10n.t('Change'),
+    progress: l10n.t('Changing the expiry of {0}', name),
+    done:
+      expires_at === null
+        ? l10n.t('{0} no longer expires', name)
+        : l10n.t('{0} expires on {1}', name, formatDate(expires_at)),
+    send: (options) => context.branchActions.update(picked, { expires_at }, options),
+  });
+};
+
+/** Why the service wouldn't accept an expiry. */
+function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string | undefined {
+  if (branch.default === true) return l10n.t("{0} is the default branch, so it can't expire.", name);
+  if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", name);
+  const [child] = list.childrenOf(branchId);
+  if (child === undefined) return undefined;
+  const childName = branchTitle(child.id, child);
+  return l10n.t("{0} has child branches, such as {1}, so it can't expire.", name, childName);
+}
+
+/**
+ * The service doesn't protect a branch that expires, or make it the default or a parent. Shows a message with a button to
+ * change the expiry.
+ * @returns whether the branch expires
+ */
+export async function explainExpiry({
+  projectId,
+  branchId,
+  branch,
+}: BranchNode & { readonly branch: Branch | undefined }): Promise<boolean> {
+  if (!branch?.expires_at) return false;
+  const message = l10n.t(
+    "{0} expires on {1}, so it can't be protected, be the default or have child branches.",
+    branchTitle(branchId, branch),
+    formatDate(branch.expires_at),
+  );
+  const button = l10n.t('Change Expiry…');
+  if ((await window.showWarningMessage(message, button)) === button)
+    await executeCommand('hostedPostgres.branch.changeExpiry', {
+      kind: 'branch',
+      projectId,
+      branchId,
+    });
+  return true;
+}

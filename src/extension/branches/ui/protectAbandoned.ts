@@ -1,0 +1,45 @@
+/** If a reload interrupted the deletion of a protected branch, protects it again and shows a message. */
+import { l10n } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import type { UnprotectedBranch } from '../branchActions.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
+import { requireWritable } from '../../operations/ui/approval.ts';
+import { window } from '../../window/ui/window.ts';
+import type { WindowModel } from '../../windowModel/windowModel.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+
+type ProtectDependencies = Pick<WindowModel, 'session' | 'branchActions' | 'guards' | 'log'>;
+
+export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
+  deps.session.onDidChange(({ connection }) => {
+    const branches = connection === undefined ? [] : deps.branchActions.abandoned(connection.accountId);
+    for (const branch of branches) void protectAgain(deps, branch);
+  });
+
+/** Never rejects. */
+async function protectAgain(
+  { branchActions, guards, log }: ProtectDependencies,
+  branch: UnprotectedBranch,
+): Promise<void> {
+  const name = nameOrId(branch.name, branch.branchId);
+  try {
+    requireWritable(guards, branch);
+    if (!(await branchActions.protectAgain(branch))) return;
+    void window.showWarningMessage(
+      l10n.t('The deletion of {0} was interrupted. The branch is protected again.', name),
+    );
+  } catch (error) {
+    log.error('Protecting a branch again', error);
+    const message = l10n.t(
+      'The deletion of {0} was interrupted, so the branch may no longer be protected: {1}',
+      name,
+      explainError(error).message,
+    );
+    const button = l10n.t('Protect Branch…');
+    if ((await window.showWarningMessage(message, button)) !== button) return;
+    const { projectId, branchId } = branch;
+    const node = { kind: 'branch', projectId, branchId };
+    await executeCommand('hostedPostgres.branch.protect', node);
+  }
+}

@@ -1,0 +1,143 @@
+/** The handler of each command of the table, and the only place that catches their errors. */
+import { l10n } from 'vscode';
+import { isCancelled } from '../api/transport/errors.ts';
+import { asApiKeyNode, asComputeNode } from './projects/nodes.ts';
+import { showFailure } from './window/ui/notify.ts';
+import * as account from './account/commands/account.ts';
+import * as localService from './localService/commands/localService.ts';
+import { deleteAgentBranches } from './agents/commands/agents.ts';
+import { copyConfiguration } from './agents/commands/copyConfiguration.ts';
+import { copyInstructions } from './agents/commands/copyInstructions.ts';
+import { markAccount, markProject } from './account/commands/mark.ts';
+import * as apiKey from './apiKeys/commands/apiKey.ts';
+import { rotate } from './apiKeys/commands/rotateKey.ts';
+import * as branch from './branches/commands/branch.ts';
+import { create as createBranch } from './branches/commands/createBranch.ts';
+import { changeExpiry } from './branches/commands/expiry.ts';
+import * as schema from './schema/commands/schema.ts';
+import * as compute from './computes/commands/compute.ts';
+import { create as createCompute } from './computes/commands/createCompute.ts';
+import { edit } from './computes/commands/editCompute.ts';
+import {
+  copyId,
+  find,
+  refresh,
+  showDetails,
+  showIdsFirst,
+  showNamesFirst,
+  showOperations,
+} from './details/commands/view.ts';
+import { addService } from './connection/commands/addService.ts';
+import { copyAs, copyConnectionString } from './connection/commands/connectionString.ts';
+import { copyHost, insertHost } from './connection/commands/host.ts';
+import * as inputs from './connection/commands/inputs.ts';
+import { openIn } from './connection/commands/openIn.ts';
+import { openPsql } from './connection/commands/psql.ts';
+import { writeEnv } from './connection/commands/writeEnv.ts';
+import type { Command, CommandContext, Run } from './commands/context.ts';
+import * as project from './projects/commands/project.ts';
+import { resetPassword } from './branches/commands/resetPassword.ts';
+import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';
+import { chooseBranch, follow, stopFollowing } from './gitBranch/commands/follow.ts';
+import { showWorkBranch } from './gitBranch/commands/showWorkBranch.ts';
+import { tidyUp } from './gitBranch/commands/tidyUp.ts';
+import type { CommandId, SelectedRow } from './commandTable/commandTable.ts';
+
+export const COMMANDS: Readonly<Record<CommandId, Command>> = {
+  'hostedPostgres.account.connect': account.connect,
+  'hostedPostgres.account.switch': account.switchAccount,
+  'hostedPostgres.account.disconnect': account.disconnect,
+  'hostedPostgres.account.remove': account.remove,
+  'hostedPostgres.account.organization': account.chooseOrganization,
+  'hostedPostgres.account.mark': markAccount,
+  'hostedPostgres.project.mark': markProject,
+  'hostedPostgres.agents.copyConfiguration': copyConfiguration,
+  'hostedPostgres.agents.copyInstructions': copyInstructions,
+  'hostedPostgres.agents.deleteBranches': deleteAgentBranches,
+  'hostedPostgres.apiKey.create': apiKey.create,
+  'hostedPostgres.apiKey.revoke': apiKey.revoke,
+  'hostedPostgres.apiKey.rotate': rotate,
+  'hostedPostgres.branch.create': createBranch,
+  'hostedPostgres.branch.rename': branch.rename,
+  'hostedPostgres.branch.protect': branch.protect,
+  'hostedPostgres.branch.unprotect': branch.unprotect,
+  'hostedPostgres.branch.setDefault': branch.setDefault,
+  'hostedPostgres.branch.reset': branch.reset,
+  'hostedPostgres.branch.changeExpiry': changeExpiry,
+  'hostedPostgres.branch.delete': branch.deleteBranch,
+  'hostedPostgres.compute.create': createCompute,
+  'hostedPostgres.compute.edit': edit,
+  'hostedPostgres.compute.delete': compute.deleteCompute,
+  'hostedPostgres.compute.find': find,
+  'hostedPostgres.compute.restart': compute.restart,
+  'hostedPostgres.compute.start': compute.start,
+  'hostedPostgres.compute.suspend': compute.suspend,
+  'hostedPostgres.compute.copyHost': copyHost,
+  'hostedPostgres.compute.copyConnectionString': copyConnectionString,
+  'hostedPostgres.compute.copyAs': copyAs,
+  'hostedPostgres.compute.insertHost': insertHost,
+  'hostedPostgres.compute.openIn': openIn,
+  'hostedPostgres.compute.openPsql': openPsql,
+  'hostedPostgres.connection.addService': addService,
+  'hostedPostgres.connectionString.writeEnv': writeEnv,
+  'hostedPostgres.details.show': showDetails,
+  'hostedPostgres.input.host': inputs.inputHost,
+  'hostedPostgres.input.service': inputs.inputService,
+  'hostedPostgres.input.url': inputs.inputUrl,
+  'hostedPostgres.localService.setUpPostgres': localService.setUpPostgres,
+  'hostedPostgres.localService.start': localService.start,
+  'hostedPostgres.localService.stop': localService.stop,
+  'hostedPostgres.log.show': ({ log }) => log.show(),
+  'hostedPostgres.operations.show': showOperations,
+  'hostedPostgres.project.create': project.create,
+  'hostedPostgres.project.delete': project.deleteProject,
+  'hostedPostgres.role.resetPassword': resetPassword,
+  'hostedPostgres.schema.compare': schema.compare,
+  'hostedPostgres.schema.open': schema.open,
+  'hostedPostgres.schema.refresh': schema.refresh,
+  'hostedPostgres.workBranch.choose': chooseBranch,
+  'hostedPostgres.workBranch.create': createForGitBranch,
+  'hostedPostgres.workBranch.follow': follow,
+  'hostedPostgres.workBranch.show': showWorkBranch,
+  'hostedPostgres.workBranch.stopFollowing': stopFollowing,
+  'hostedPostgres.workBranch.tidyUp': tidyUp,
+  'hostedPostgres.view.copyId': copyId,
+  'hostedPostgres.view.refresh': refresh,
+  'hostedPostgres.view.showIdsFirst': showIdsFirst,
+  'hostedPostgres.view.showNamesFirst': showNamesFirst,
+  'hostedPostgres.view.showMore': ({ computesView }) => computesView.showMore(),
+};
+
+/** Never rejects. */
+export async function runCommand(
+  context: CommandContext,
+  id: CommandId,
+  argument: unknown,
+): Promise<string | undefined> {
+  const selected = selectionFor(context, argument);
+  if (selected === undefined && argument !== undefined) return undefined;
+  const { connection: initialConnection } = context.session;
+  const run: Run = { failureMessage: l10n.t('The command failed'), initialConnection };
+  try {
+    return (await COMMANDS[id](context, selected, run)) ?? undefined;
+  } catch (error) {
+    if (isCancelled(error)) return undefined;
+    context.log.error(`${id} (${run.failureMessage})`, error);
+    // Not awaited: callers of the command must not wait until the user closes the message.
+    const retry = () => void runCommand(context, id, selected);
+    void showFailure(run.failureMessage, error, retry, run.unknownOutcome);
+    return undefined;
+  }
+}
+
+/**
+ * A keybinding can't pass a row, so its argument in package.json names the view whose selection is used.
+ * @returns undefined for a keybinding on another kind of row, such as an error
+ */
+function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
+  if (argument === ('selectedCompute' satisfies SelectedRow))
+    return asComputeNode(computesView.view.selection[0]);
+  return argument === ('selectedApiKey' satisfies SelectedRow)
+    ? asApiKeyNode(apiKeysView.view.selection[0])
+    : argument;
+}

@@ -1,0 +1,83 @@
+/** The steps of every command that makes a change: ask, send with progress, announce the result. */
+import { l10n, ProgressLocation } from 'vscode';
+import type { CallOptions } from '../../api/client.ts';
+import type { ComputeNode } from '../projects/nodes.ts';
+import type { SendOptions } from '../operations/changeSender.ts';
+import type { ResourceRef } from '../operations/pendingChange.ts';
+import { announce } from '../window/ui/announce.ts';
+import { approve, type ApprovalRequest } from '../operations/ui/approval.ts';
+import { window } from '../window/ui/window.ts';
+import type { CommandContext, Run } from './context.ts';
+
+interface ApprovedAction<T> extends ApprovalRequest {
+  readonly progress: string;
+  /** The announcement, unless the command shows the result itself. */
+  readonly done?: string | ((result: T) => string | undefined);
+  readonly send: (options: SendOptions) => Promise<T>;
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} @throws {ReadOnlyError} @throws {AccountSwitchedError} */
+export async function makeChange<T extends object>(
+  { guards }: Pick<CommandContext, 'guards'>,
+  run: Run,
+  { progress, done, send, ...request }: ApprovedAction<T>,
+): Promise<T | undefined> {
+  const { initialConnection } = run;
+  if (!(await approve(guards, request, initialConnection))) return undefined;
+  const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
+  // For a pending change, the status bar shows the progress and the end.
+  const isPending = 'isPending' in result && result.isPending === true;
+  const announcement = typeof done === 'function' ? done(result) : done;
+  if (announcement !== undefined && !isPending) announce(announcement);
+  return result;
+}
+
+/** Shows progress in the view. Once the call has to wait and retry, a notification offers to cancel it. */
+async function withProgress<T>(title: string, call: (options: CallOptions) => Promise<T>): Promise<T> {
+  const cancellation = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  let reportWait: ((message: string) => void) | undefined;
+  const onRetry = ({ status }: { readonly status: number | undefined }) => {
+    reportWait ??= showWait(title, ended.promise, () => cancellation.abort());
+    reportWait(status === 423 ? l10n.t('waiting for another operation (423)') : l10n.t('retrying'));
+  };
+  try {
+    return await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
+      call({ signal: cancellation.signal, onRetry }),
+    );
+  } finally {
+    ended.resolve();
+  }
+}
+
+function showWait(title: string, ended: Promise<void>, cancel: () => void): (message: string) => void {
+  let report: (message: string) => void = () => undefined;
+  const options = { location: ProgressLocation.Notification, title, cancellable: true };
+  void window.withProgress(options, (progress, token) => {
+    report = (message) => progress.report({ message });
+    token.onCancellationRequested(cancel);
+    return ended;
+  });
+  return (message) => report(message);
+}
+
+/** Undefined if the service doesn't report the number of connections. */
+export const countConnections = async (
+  { computeActions }: Pick<CommandContext, 'computeActions'>,
+  node: Pick<ComputeNode, 'projectId' | 'computeId'>,
+): Promise<number | undefined> =>
+  await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
+    computeActions.openConnections(node),
+  );
+
+/** Selects the changed row. Never rejects, because the change was made even if the list couldn't be reloaded. */
+export async function revealRow(
+  { computesView, log }: Pick<CommandContext, 'computesView' | 'log'>,
+  resource: ResourceRef,
+): Promise<void> {
+  try {
+    await computesView.reveal(resource);
+  } catch (error) {
+    log.error('Revealing a row', error);
+  }
+}

@@ -1,0 +1,46 @@
+/** What every command receives: the model, and the parts of the UI that commands use. */
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { Launch } from '../agents/launcher.ts';
+import type { ResourceRef } from '../operations/pendingChange.ts';
+import type { WindowModel } from '../windowModel/windowModel.ts';
+import type { WorkFolders } from '../gitBranch/ui/workFolders.ts';
+
+interface Selection {
+  readonly selection: readonly unknown[];
+}
+
+/** The part of the Computes view that commands use. */
+export interface ComputesView {
+  readonly expandedProjects: ReadonlySet<string>;
+  readonly view: Selection;
+  reveal(resource: ResourceRef): Promise<void>;
+  showMore(): void;
+  redraw(): void;
+}
+
+export interface CommandContext extends WindowModel {
+  readonly workFolders: WorkFolders;
+  /** `enable` returns what agents start. */
+  readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;
+  readonly computesView: ComputesView;
+  readonly apiKeysView: { readonly view: Selection };
+}
+
+export interface Run {
+  /** The title of the message if the command fails, such as “Couldn't restart ep-…”. Set by the command. */
+  failureMessage: string;
+  /** The connection when the command began. Changes are sent only to its account. */
+  readonly initialConnection: AccountConnection | undefined;
+  /** The advice if the reply to a change was lost; by default, to check the list. */
+  unknownOutcome?: string;
+}
+
+/**
+ * @param argument not validated; from VS Code, a keybinding or another extension
+ * @returns the value to substitute, if the command is one for `${input:…}` in tasks.json and launch.json
+ */
+export type Command = (
+  context: CommandContext,
+  argument: unknown,
+  run: Run,
+) => Promise<string | undefined | void> | void;

@@ -1,0 +1,102 @@
+/** Restart, start, suspend and delete computes. Not every service can start and suspend them on request. */
+import { l10n } from 'vscode';
+import type { Compute } from '../../../api/records/records.ts';
+import { computeStatus } from '../../projects/computeStatus.ts';
+import { asComputeNode, type ComputeNode } from '../../projects/nodes.ts';
+import { requireWritable } from '../../operations/ui/approval.ts';
+import { branchLabel } from '../../branches/ui/branchText.ts';
+import { changeTexts, effectText, suspendText } from '../../operations/ui/changeText.ts';
+import { countConnections, makeChange, revealRow } from '../../commands/change.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { pickCompute } from '../../commands/pickers.ts';
+
+/** Also a state that isn't in the specification. */
+const isRunning = (compute: Compute): boolean => ['active', 'unknown'].includes(computeStatus(compute));
+const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
+const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';
+
+export const restart: Command = async (context, argument, run) => {
+  const offered = { canPick: isRunning, none: l10n.t('No compute is running.') };
+  const node = await pickCompute(context, l10n.t('Restart Compute'), argument, offered);
+  if (node === undefined) return;
+  const { name } = node;
+  run.failureMessage = l10n.t("Couldn't restart {0}", name);
+  requireWritable(context.guards, node);
+  const connections = await countConnections(context, node);
+  await makeChange(context, run, {
+    ...node,
+    question: l10n.t('Restart {0}?', name),
+    detail: connections === 0 ? undefined : effectText('restart', { connections }),
+    button: l10n.t('Restart'),
+    ...changeTexts('restart', name),
+    send: (options) => context.computeActions.restart(node, options),
+  });
+};
+
+/** Asks for confirmation only in production and on protected branches, because starting interrupts nothing. */
+export const start: Command = async (context, argument, run) => {
+  const offered = { canPick: isIdle, none: l10n.t('No compute is idle.') };
+  const node = await pickCompute(context, l10n.t('Start Compute'), argument, offered);
+  if (node === undefined) return;
+  const { name } = node;
+  run.failureMessage = l10n.t("Couldn't start {0}", name);
+  await makeChange(context, run, {
+    ...node,
+    question: l10n.t('Start {0}?', name),
+    button: l10n.t('Start'),
+    ...changeTexts('start', name),
+    send: (options) => context.computeActions.start(node, options),
+  });
+};
+
+export const suspend: Command = async (context, argument, run) => {
+  const offered = { canPick: isActive, none: l10n.t('No compute is active.') };
+  const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, offered);
+  if (node === undefined) return;
+  const { name } = node;
+  run.failureMessage = l10n.t("Couldn't suspend {0}", name);
+  requireWritable(context.guards, node);
+  const connections = await countConnections(context, node);
+  await makeChange(context, run, {
+    ...node,
+    question: l10n.t('Suspend {0}?', name),
+    detail: connections === 0 ? undefined : suspendText(connections),
+    button: l10n.t('Suspend'),
+    ...changeTexts('suspend', name),
+    send: (options) => context.computeActions.suspend(node, options),
+  });
+};
+
+export const deleteCompute: Command = async (context, argument, run) => {
+  const node = await pickCompute(context, l10n.t('Delete Compute'), argument);
+  if (node === undefined) return;
+  const { name } = node;
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  await makeChange(context, run, {
+    ...node,
+    question: l10n.t('Delete {0}?', name),
+    detail: l10n.t(
+      "This can't be undone. Its connections are dropped and its host stops responding. The data stays on branch {0}.",
+      branchLabel(node.branchId, context.inventory.branches.get(node.projectId, node.branchId)),
+    ),
+    button: l10n.t('Delete'),
+    ...changeTexts('delete', name),
+    send: (options) => {
+      // Deleting the selected row would move the keyboard focus to the top of the tree. So select another row, and do it
+      // before this one disappears: after that, the user may have selected a row.
+      const neighbor = asComputeNode(argument) && neighborOf(context, node);
+      if (neighbor !== undefined) void revealRow(context, { projectId: node.projectId, computeId: neighbor });
+      return context.computeActions.delete(node, options);
+    },
+  });
+};
+
+/** The id of the compute below on the same branch, or else of the one above. */
+function neighborOf(
+  { inventory }: CommandContext,
+  { projectId, branchId, computeId }: ComputeNode,
+): string | undefined {
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+  const index = computes.findIndex(({ id }) => id === computeId);
+  return (computes[index + 1] ?? computes[index - 1])?.id;
+}

@@ -1,0 +1,95 @@
+/** Create Compute…. Skips the questions that are answered by the project or branch it is started from. */
+import { l10n } from 'vscode';
+import type { ComputeCreation } from '../../../api/records/requests.ts';
+import { isPrimary, labelOf } from '../../projects/computeStatus.ts';
+import { asBranchNode, asProjectNode, computeNodeOf } from '../../projects/nodes.ts';
+import { branchLabel } from '../../branches/ui/branchText.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { makeChange, revealRow } from '../../commands/change.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
+import { askForProject, currentBranch, onlyProject } from '../../commands/pickers.ts';
+import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { autosuspendQuestion, askSize } from './computeQuestions.ts';
+import { branchQuestion } from '../../commands/branchPicker.ts';
+
+type ComputeType = ComputeCreation['type'];
+
+export const create: Command = async (context, argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't create the compute");
+  const answers = await askForCreation(context, argument);
+  if (answers === undefined) return;
+  const { projectId, creation } = answers;
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  const created = await makeChange(context, run, {
+    projectId,
+    branchId: creation.branch_id,
+    name,
+    question: l10n.t('Create a compute in {0}?', name),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a compute'),
+    send: (options) => context.computeActions.create(projectId, creation, options),
+    done: ({ compute }) => compute && l10n.t('Created {0}', nameOrId(compute.name, compute.id)),
+  });
+  if (created?.compute !== undefined) await revealRow(context, computeNodeOf(created.compute));
+};
+
+interface CreationAnswers {
+  readonly projectId: string;
+  readonly creation: ComputeCreation;
+}
+
+async function askForCreation(
+  context: CommandContext,
+  argument: unknown,
+): Promise<CreationAnswers | undefined> {
+  const branch = asBranchNode(argument);
+  const given = (branch ?? asProjectNode(argument))?.projectId ?? (await onlyProject(context));
+  return await askInSteps(l10n.t('Create Compute'), async (ask) => {
+    const projectId = given ?? (await askForProject(context, ask, { following: 4 }));
+    const current = currentBranch(context, projectId);
+    const branchId =
+      branch?.branchId ?? (await ask(branchQuestion(context, { projectId, current }), { following: 3 }));
+    const type = await ask(typeQuestion(context, projectId, branchId), { following: 2 });
+    const { min, max } = await askSize(ask, undefined, { following: 1 });
+    const autosuspend = await ask(autosuspendQuestion(undefined));
+    const creation = {
+      branch_id: branchId,
+      type,
+      autoscaling_limit_min_cu: min,
+      autoscaling_limit_max_cu: max,
+      suspend_timeout_seconds: autosuspend,
+    };
+    return { projectId, creation };
+  });
+}
+
+/** A branch has at most one primary (section 8). */
+function typeQuestion(context: CommandContext, projectId: string, branchId: string): Question<ComputeType> {
+  const items = async () => {
+    const list = await context.inventory.loadComputes(projectId);
+    const primary = list?.branches().get(branchId)?.find(isPrimary);
+    const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
+    return primary === undefined ? [first, replica] : [replica, first];
+  };
+  const label = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
+  const placeholder = l10n.t('Select the type of the compute on {0}', label);
+  return pickOne({ placeholder, items });
+}
+
+const replicaItem = (): Choice<ComputeType> => ({
+  label: l10n.t('Read replica'),
+  description: l10n.t('read-only, any number per branch'),
+  value: 'read_only',
+});
+
+/** @param taken the label of the existing primary */
+const primaryItem = (taken: string | undefined): Choice<ComputeType> => ({
+  label: l10n.t('Primary'),
+  description:
+    taken === undefined
+      ? l10n.t('read and write, one per branch')
+      : l10n.t('not available: {0} is the primary of this branch', taken),
+  value: taken === undefined ? 'read_write' : undefined,
+});

@@ -1,0 +1,204 @@
+/** Edit Compute…: asks what to change and the new value, confirms the consequences, and sends only what differs. */
+import { commands, l10n, ThemeIcon, Uri } from 'vscode';
+import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
+import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import type { ComputePatch } from '../../../api/records/requests.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { isLocalCompute } from '../../connection/connectionStrings.ts';
+import { computeStatus, isPrimary, labelOf, sizeOf } from '../../projects/computeStatus.ts';
+import { asComputeNode, computeNodeOf } from '../../projects/nodes.ts';
+import { onlyChanged } from '../computeActions.ts';
+import { settingsOn, settingsUri } from '../../settings/pgSettings.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
+import { branchLabel } from '../../branches/ui/branchText.ts';
+import { sizeText } from '../ui/sizeText.ts';
+import { changeTexts, effectText } from '../../operations/ui/changeText.ts';
+import { autosuspendText } from '../../window/ui/timeText.ts';
+import { countConnections, makeChange } from '../../commands/change.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { branchQuestion } from '../../commands/branchPicker.ts';
+import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
+import { askForCompute, requireCompute } from '../../commands/pickers.ts';
+import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { autosuspendQuestion, askSize } from './computeQuestions.ts';
+
+export const edit: Command = async (context, argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't edit the compute");
+  const answers = await askForEdit(context, argument);
+  if (answers === undefined) return;
+  const name = nameOrId(answers.compute.name, answers.compute.id);
+  run.failureMessage = l10n.t("Couldn't change {0}", name);
+  if (answers.change === undefined) return await openSettings(context, answers.compute);
+  const { project_id: projectId, id: computeId } = answers.compute;
+  // The record may have been refreshed during the questions.
+  const current = context.inventory.compute(projectId, computeId) ?? answers.compute;
+  const change = onlyChanged(current, answers.change);
+  if (change === undefined) return announce(l10n.t('Nothing to change on {0}', name), 'info');
+  const node = computeNodeOf(current);
+  await makeChange(context, run, {
+    ...node,
+    name,
+    ...(await questionFor(context, current, change)),
+    toBranchId: change.branch_id,
+    ...changeTexts('edit', name),
+    send: (options) => context.computeActions.update(node, change, options),
+  });
+};
+
+/** Asks for confirmation only if connections are affected (section 3.2, rule 4), or in production. */
+async function questionFor(
+  context: CommandContext,
+  compute: Compute,
+  change: ComputePatch,
+): Promise<Pick<ApprovalRequest, 'question' | 'button' | 'detail'>> {
+  const { project_id: projectId, id: computeId } = compute;
+  const branchId = change.branch_id ?? compute.branch_id;
+  const branch = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
+  const effect = changeEffect(compute, change);
+  const connections =
+    effect === 'none' ? undefined : await countConnections(context, { projectId, computeId });
+  const detail = effectText(effect, { connections, toBranch: branch }) ?? poolerText(compute, change);
+  const size = sizeText({ ...compute, ...change });
+  const name = nameOrId(compute.name, computeId);
+  const texts: Record<EditEffect, { readonly question: string; readonly button: string }> = {
+    disable: { question: l10n.t('Disable {0}?', name), button: l10n.t('Disable') },
+    move: { question: l10n.t('Move {0} to {1}?', name, branch), button: l10n.t('Move') },
+    restart: {
+      question: l10n.t('Change the size of {0} to {1}?', name, size),
+      button: l10n.t('Change and Restart'),
+    },
+    none: { question: l10n.t('Change {0}?', name), button: l10n.t('Change') },
+  };
+  return { ...texts[effect], detail };
+}
+
+/** A change drops pooled connections only on the local service, which starts or stops PgBouncer if it is installed. */
+function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string | undefined {
+  const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
+  if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
+  return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
+}
+
+async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {
+  const account = session.connection?.account;
+  if (account === undefined) return;
+  await commands.executeCommand('vscode.open', Uri.from(settingsUri(account, computeNodeOf(compute))));
+}
+
+type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
+
+interface EditAnswers {
+  /** As the user saw it. */
+  readonly compute: Compute;
+  /** Undefined to edit the Postgres settings, which are a document. */
+  readonly change: ComputePatch | undefined;
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} */
+async function askForEdit(context: CommandContext, argument: unknown): Promise<EditAnswers | undefined> {
+  const given = asComputeNode(argument);
+  if (given !== undefined) await requireCompute(context, given);
+  const question = { placeholder: l10n.t('Select a compute'), following: 1 };
+  const answers = await askInSteps(l10n.t('Edit Compute'), async (ask) => {
+    const node = given ?? (await askForCompute(context, ask, question));
+    requireWritable(context.guards, node);
+    const compute = await requireCompute(context, node);
+    const edited = await ask(editQuestion(context, compute));
+    return { compute, change: await askForChange(context, ask, compute, edited) };
+  });
+  if (answers !== undefined) await context.lastCompute.remember(computeNodeOf(answers.compute));
+  return answers;
+}
+
+/** @returns undefined for the Postgres settings */
+async function askForChange(
+  context: CommandContext,
+  ask: Ask,
+  compute: Compute,
+  edited: Edited,
+): Promise<ComputePatch | undefined> {
+  switch (edited) {
+    case 'size': {
+      const { min, max } = await askSize(ask, sizeOf(compute));
+      return { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max };
+    }
+    case 'autosuspend': {
+      const current = compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT;
+      return { suspend_timeout_seconds: await ask(autosuspendQuestion(current)) };
+    }
+    case 'branch':
+      return { branch_id: await ask(targetQuestion(context, compute)) };
+    case 'name':
+      return { name: await ask(computeNameQuestion(compute)) };
+    case 'pooler':
+      return { pooler_enabled: compute.pooler_enabled !== true };
+    case 'disabled':
+      return { disabled: compute.disabled !== true };
+    case 'settings':
+      return undefined;
+    default:
+      return edited satisfies never;
+  }
+}
+
+function editQuestion({ inventory }: CommandContext, compute: Compute): Question<Edited> {
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
+  const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
+  const items = editItems(compute, branch);
+  return pickOne({ placeholder, items });
+}
+
+function editItems(compute: Compute, branch: string): Choice<Edited>[] {
+  const isPooled = compute.pooler_enabled === true;
+  const isDisabled = compute.disabled === true;
+  const settings = Object.entries(settingsOn(compute)).map(([name, value]) => `${name} = ${value}`);
+  return [
+    item('size', 'dashboard', l10n.t('Size…'), sizeText(compute)),
+    item('autosuspend', 'clock', l10n.t('Autosuspend…'), autosuspendText(compute.suspend_timeout_seconds)),
+    item(
+      'settings',
+      'settings',
+      l10n.t('Postgres Settings…'),
+      sanitize(settings.join(', ')) || l10n.t('none'),
+    ),
+    item('branch', 'git-branch', l10n.t('Move to Another Branch…'), branch),
+    item('name', 'tag', l10n.t('Name…'), sanitize(compute.name ?? '') || l10n.t('none')),
+    isPooled
+      ? item('pooler', 'plug', l10n.t('Turn Pooled Connections Off'), l10n.t('on'))
+      : item('pooler', 'plug', l10n.t('Turn Pooled Connections On'), l10n.t('off')),
+    isDisabled
+      ? item('disabled', 'play', l10n.t('Enable'), l10n.t('disabled'))
+      : item('disabled', 'circle-slash', l10n.t('Disable…'), l10n.t('enabled')),
+  ];
+}
+
+const item = (edited: Edited, icon: string, label: string, current: string): Choice<Edited> => ({
+  label,
+  iconPath: new ThemeIcon(icon),
+  description: current,
+  value: edited,
+});
+
+/** A primary can't move to a branch that has one (section 4.3). Read replicas can move anywhere. */
+function targetQuestion(context: CommandContext, compute: Compute): Question<string> {
+  const problem = (branchId: string, computes: readonly Compute[]) => {
+    if (branchId === compute.branch_id) return l10n.t('current branch');
+    const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
+    return primary && l10n.t('not available: {0} is the primary of this branch', sanitize(labelOf(primary)));
+  };
+  return branchQuestion(context, { projectId: compute.project_id, problem });
+}
+
+const MAX_COMPUTE_NAME = 64;
+
+const computeNameQuestion = (compute: Compute): Question<string> =>
+  enterText({
+    prompt: l10n.t('Name of {0}', compute.id),
+    value: compute.name ?? '',
+    problem: (text) =>
+      text.length > MAX_COMPUTE_NAME ? l10n.t('At most {0} characters', MAX_COMPUTE_NAME) : undefined,
+  });

@@ -1,0 +1,156 @@
+/** The calls that change computes: see `ChangeSender`. */
+import { isDeepStrictEqual } from 'node:util';
+import type { CallOptions, Client } from '../../api/client.ts';
+import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
+import type { Compute } from '../../api/records/records.ts';
+import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
+import type { Inventory } from '../projects/inventory.ts';
+import type { ComputeNode } from '../projects/nodes.ts';
+import type { Session } from '../account/session.ts';
+import { settingsOn } from '../settings/pgSettings.ts';
+import type { ChangeSender, ServiceChange, SendOptions, SendResult } from '../operations/changeSender.ts';
+
+interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {
+  /** Whether the list, reloaded after a lost reply, shows the change. */
+  readonly wasMade: (compute: Compute | undefined) => boolean;
+}
+
+/** Milliseconds to wait for the number of connections. */
+const CONNECTION_COUNT_WAIT = 5000;
+
+export class ComputeActions {
+  readonly #session: Session;
+  readonly #inventory: Inventory;
+  readonly #sender: ChangeSender;
+
+  constructor(session: Session, inventory: Inventory, sender: ChangeSender) {
+    this.#session = session;
+    this.#inventory = inventory;
+    this.#sender = sender;
+  }
+
+  /** @throws {ApiError} also for a second primary on a branch */
+  async create(projectId: string, creation: ComputeCreation, options: SendOptions): Promise<SendResult> {
+    // After a lost reply, a compute that another window created before must not be mistaken for this one.
+    await this.#inventory.refreshComputes(projectId);
+    const before = new Set(this.#inventory.computesOf(projectId)?.computes.keys());
+    const isNew = (compute: Compute) =>
+      !before.has(compute.id) &&
+      compute.branch_id === creation.branch_id &&
+      compute.type === creation.type &&
+      (creation.name === undefined || creation.name === compute.name);
+    const find = () => {
+      const [compute, ...others] = [
+        ...(this.#inventory.computesOf(projectId)?.computes.values() ?? []),
+      ].filter(isNew);
+      return compute && others.length === 0 ? { compute } : undefined;
+    };
+    return await this.#sender.send(
+      {
+        verb: 'create',
+        projectId,
+        send: (client, call) => client.createCompute(projectId, creation, call),
+        find,
+      },
+      options,
+    );
+  }
+
+  /** @param change only the attributes that change @throws {ApiError} */
+  update(node: ComputeNode, change: ComputePatch, options: SendOptions): Promise<SendResult> {
+    return this.#change(node, options, {
+      verb: 'edit',
+      send: (client, call) => client.updateCompute(node.projectId, node.computeId, change, call),
+      wasMade: (compute) => compute !== undefined && onlyChanged(compute, change) === undefined,
+    });
+  }
+
+  /** @throws {ApiError} */
+  restart(node: ComputeNode, options: SendOptions): Promise<SendResult> {
+    return this.#change(node, options, {
+      verb: 'restart',
+      send: (client, call) => client.restartCompute(node.projectId, node.computeId, call),
+      wasMade: (compute) => Boolean(compute?.pending_state),
+    });
+  }
+
+  /** @throws {ApiError} @throws {NotOfferedError} */
+  start(node: ComputeNode, options: SendOptions): Promise<SendResult> {
+    return this.#change(node, options, {
+      verb: 'start',
+      send: (client, call) => client.startCompute(node.projectId, node.computeId, call),
+      wasMade: (compute) => isHeadingFor(compute, 'active'),
+    });
+  }
+
+  /** Drops the connections. @throws {ApiError} @throws {NotOfferedError} */
+  suspend(node: ComputeNode, options: SendOptions): Promise<SendResult> {
+    return this.#change(node, options, {
+      verb: 'suspend',
+      send: (client, call) => client.suspendCompute(node.projectId, node.computeId, call),
+      wasMade: (compute) => isHeadingFor(compute, 'idle'),
+    });
+  }
+
+  /** @throws {ApiError} */
+  delete(node: ComputeNode, options: SendOptions): Promise<SendResult> {
+    return this.#change(node, options, {
+      verb: 'delete',
+      send: (client, call) => client.deleteCompute(node.projectId, node.computeId, call),
+      wasMade: (compute) => compute === undefined,
+    });
+  }
+
+  /** The open client connections of a compute; undefined if the service doesn't say, or not soon enough for a question. */
+  async openConnections({
+    projectId,
+    computeId,
+  }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<number | undefined> {
+    const { connection: initialConnection } = this.#session;
+    const options = { initialConnection, signal: AbortSignal.timeout(CONNECTION_COUNT_WAIT) };
+    const find = (client: Client, call: CallOptions) => client.findCompute(projectId, computeId, call);
+    const compute = await this.#sender.call(find, options).catch(() => undefined);
+    return compute?.connections ?? undefined;
+  }
+
+  #change(
+    { projectId, computeId }: ComputeNode,
+    options: SendOptions,
+    { verb, send, wasMade }: ComputeRequest,
+  ): Promise<SendResult> {
+    const compute = () => this.#inventory.compute(projectId, computeId);
+    const find = () => (wasMade(compute()) ? {} : undefined);
+    const targetStillExists = () => compute() !== undefined;
+    const isOptional = verb === 'start' || verb === 'suspend';
+    const optional = isOptional ? ({ feature: 'startAndSuspend', targetStillExists } as const) : {};
+    return this.#sender.send({ verb, projectId, send, find, ...optional }, options);
+  }
+}
+
+function isHeadingFor(compute: Compute | undefined, state: 'active' | 'idle'): boolean {
+  if (compute === undefined) return false;
+  return (compute.pending_state || compute.current_state) === state;
+}
+
+/** The value of each attribute; its default if the record doesn't have it. */
+function currentOf(compute: Compute): Readonly<Record<string, unknown>> {
+  return {
+    branch_id: compute.branch_id,
+    suspend_timeout_seconds: compute.suspend_timeout_seconds ?? AUTOSUSPEND_DEFAULT,
+    pooler_enabled: compute.pooler_enabled ?? false,
+    disabled: compute.disabled ?? false,
+    name: compute.name ?? '',
+    settings: { pg_settings: settingsOn(compute) },
+    autoscaling_limit_min_cu: compute.autoscaling_limit_min_cu,
+    autoscaling_limit_max_cu: compute.autoscaling_limit_max_cu,
+  };
+}
+
+/** The attributes of `patch` that differ from the compute's; undefined if all are equal. */
+export function onlyChanged(compute: Compute, patch: ComputePatch): ComputePatch | undefined {
+  const current = currentOf(compute);
+  const different = Object.entries(patch).filter(
+    ([field, value]) => !isDeepStrictEqual(value, current[field]),
+  );
+  return different.length === 0 ? undefined : (Object.fromEntries(different) as ComputePatch);
+}

@@ -1,0 +1,84 @@
+/** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
+import { env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
+import type { Credentials } from '../../../api/records/connectionUri.ts';
+import { findProgram } from '../../../base/findProgram.ts';
+import { connectionString, isLocalCompute } from '../connectionStrings.ts';
+import { LIBPQ_VARIABLES } from '../libpqVariables.ts';
+import { passFileLine } from '../serviceFile.ts';
+import { labelOf } from '../../projects/computeStatus.ts';
+import { hasRemedy } from '../../window/ui/errorMessage.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { Login } from '../connectionDefaults.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { requireTrust } from '../../window/ui/trust.ts';
+import { pickRecord } from './host.ts';
+import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
+import { window } from '../../window/ui/window.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+
+/** VS Code removes a variable that is null. Otherwise PGHOSTADDR and others would send psql to another server. */
+const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [name, null]));
+
+/** While the local service isn't running, another program may listen at the address. It must not get the password. */
+const LOCAL_SECURITY = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
+
+export const openPsql: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't open psql");
+  requireTrust();
+  const { postgresPath } = context.config;
+  const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
+  if (program === undefined) return void offerOthers(argument);
+  const title = l10n.t('Open psql');
+  const compute = await pickRecord(context, title, argument);
+  if (compute === undefined) return;
+  const scope = vscodeWindow.activeTextEditor?.document.uri;
+  // Interactive sessions need state that a pooler in transaction mode doesn't keep.
+  const found = await findLogin(context, { title, compute, scope, allowsPooled: false });
+  if (found === undefined) return;
+  const { login, password, ...security } = found;
+  const options = {
+    name: `psql ${sanitize(labelOf(compute))}`,
+    iconPath: new ThemeIcon('database'),
+    shellPath: program,
+    shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
+    env: { ...withoutLibpqVariables, ...(isLocalCompute(compute) && LOCAL_SECURITY) },
+  };
+  // Without a password, psql asks for it.
+  const terminal =
+    password === undefined
+      ? window.createTerminal(options)
+      : context.passFiles.openTerminal(
+          options,
+          passFileLine({ host: compute.host, role: login.role, password }),
+        );
+  terminal.show();
+};
+
+type FoundLogin = Partial<Credentials> & { readonly login: Login };
+
+/** Sends only one request if the proposed role and database exist on the branch. @returns undefined if the user canceled */
+async function findLogin(context: CommandContext, request: LoginRequest): Promise<FoundLogin | undefined> {
+  const proposal = proposedLogin(context, request);
+  try {
+    const credentials = proposal && (await findCredentials(context, request, proposal));
+    if (proposal !== undefined && credentials !== undefined) return { login: proposal, ...credentials };
+    const login = await knownLogin(context, request);
+    return login && { login, ...(await findCredentials(context, request, login)) };
+  } catch (error) {
+    // The compute may be reachable even if the service isn't.
+    if (proposal === undefined || hasRemedy(error)) throw error;
+    return { login: proposal };
+  }
+}
+
+/** Doesn't wait for the user. */
+async function offerOthers(argument: unknown): Promise<void> {
+  const openIn = l10n.t('Open In…');
+  const copy = l10n.t('Copy Connection String…');
+  const install = l10n.t('Get psql');
+  const message = l10n.t("psql isn't installed, or isn't in the PATH that VS Code was started with.");
+  const chosen = await window.showErrorMessage(message, openIn, copy, install);
+  if (chosen === openIn) await executeCommand('hostedPostgres.compute.openIn', argument);
+  if (chosen === copy) await executeCommand('hostedPostgres.compute.copyConnectionString', argument);
+  if (chosen === install) await env.openExternal(Uri.parse('https://www.postgresql.org/download/'));
+}

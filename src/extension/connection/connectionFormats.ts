@@ -1,0 +1,133 @@
+/** A connection as text for programs, libraries and configuration files. Each format has its own escaping rules. */
+import {
+  connectionString,
+  definedFields,
+  isLocalCompute,
+  securityOf,
+  sslModeOf,
+  type ConnectionStringParts,
+} from './connectionStrings.ts';
+import { encode } from '../../api/records/databaseUrl.ts';
+import { splitHost } from '../../api/records/host.ts';
+import { setVariable } from '../envFile/dotEnv.ts';
+
+/** `host` is the direct or the pooled host, as the user chose. */
+export interface FormatParts extends ConnectionStringParts {
+  /** For the format that contains both. `pooled` is undefined without a pooler. */
+  readonly hosts: { readonly direct: string; readonly pooled: string | undefined };
+}
+
+const FORMATS = {
+  url: connectionString,
+  psql: (parts: FormatParts) => `psql "${connectionString(parts)}"`,
+  libpq: libpqKeywords,
+  jdbc: jdbcUrl,
+  dotnet: dotnetString,
+  // Many versions of pgx don't know channel_binding.
+  go: (parts: FormatParts) =>
+    `sql.Open("pgx", ${JSON.stringify(connectionString({ ...parts, channelBinding: false }))})`,
+  python: pythonCall,
+  serverless: serverlessCall,
+  env: envLines,
+  docker: (parts: FormatParts) => dockerOptions(parts),
+};
+export type ConnectionFormat = keyof typeof FORMATS;
+
+export const CONNECTION_FORMATS = Object.keys(FORMATS).filter(
+  (format): format is ConnectionFormat => format in FORMATS,
+);
+
+/** A secret if `parts` has a password. */
+export const formatConnection = (format: ConnectionFormat, parts: FormatParts): string =>
+  FORMATS[format](parts);
+
+/** The keywords of libpq with their values, unescaped. */
+export function libpqFields(parts: ConnectionStringParts): readonly (readonly [string, string])[] {
+  const { name: host, port } = splitHost(parts.host);
+  const { role: user, database: dbname, password } = parts;
+  return [...definedFields({ host, port: String(port), dbname, user, password }), ...securityOf(parts)];
+}
+
+function libpqKeywords(parts: ConnectionStringParts): string {
+  return libpqFields(parts)
+    .map(([name, value]) => `${name}=${libpqValue(value)}`)
+    .join(' ');
+}
+
+const libpqValue = (value: string): string =>
+  /^[\w.:-]+$/.test(value) ? value : `'${value.replace(/[\\']/g, '\\$&')}'`;
+
+function jdbcUrl(parts: ConnectionStringParts): string {
+  const fields = definedFields({
+    user: parts.role.toWellFormed(),
+    password: parts.password?.toWellFormed(),
+    sslmode: sslModeOf(parts),
+    channelBinding: parts.channelBinding === true ? 'require' : undefined,
+  });
+  return `jdbc:postgresql://${parts.host}/${encode(parts.database)}?${new URLSearchParams(fields).toString()}`;
+}
+
+const DOTNET_SSL_MODES = { require: 'Require', 'verify-ca': 'VerifyCA', 'verify-full': 'VerifyFull' };
+
+function dotnetString(parts: ConnectionStringParts): string {
+  const { name, port } = splitHost(parts.host);
+  const sslMode = sslModeOf(parts);
+  return definedFields({
+    Host: name,
+    Port: String(port),
+    Database: parts.database,
+    Username: parts.role,
+    Password: parts.password,
+    'SSL Mode': sslMode && DOTNET_SSL_MODES[sslMode],
+    'Channel Binding': parts.channelBinding === true ? 'Require' : undefined,
+  })
+    .map(([field, value]) => `${field}=${dotnetValue(value)}`)
+    .join(';');
+}
+
+const dotnetValue = (value: string): string =>
+  /^[^"'=;\s]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;
+
+/** Passes the parts separately, because SQLAlchemy doesn't decode the database in a URL. */
+function pythonCall(parts: ConnectionStringParts): string {
+  const { name, port } = splitHost(parts.host);
+  const text = (value: string) => JSON.stringify(value.toWellFormed());
+  const query = securityOf(parts).map(([key, value]) => `${text(key)}: ${text(value)}`);
+  const values = [
+    '"postgresql+psycopg"',
+    `username=${text(parts.role)}`,
+    ...(parts.password === undefined ? [] : [`password=${text(parts.password)}`]),
+    `host=${text(name)}`,
+    `port=${port}`,
+    `database=${text(parts.database)}`,
+    ...(query.length === 0 ? [] : [`query={${query.join(', ')}}`]),
+  ];
+  return `create_engine(URL.create(${values.join(', ')}))`;
+}
+
+/** By default the driver connects to addresses of the public service. `media/snippets.json` has the same lines. */
+const LOCAL_SERVERLESS = `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port}/sql\`;
+neonConfig.wsProxy = (host, port) => \`\${host}:\${port}/v2\`;
+neonConfig.useSecureWebSocket = false;
+`;
+
+function serverlessCall(parts: ConnectionStringParts): string {
+  return `${isLocalCompute(parts) ? LOCAL_SERVERLESS : ''}neon(${JSON.stringify(connectionString(parts))})`;
+}
+
+/** The names that Prisma, Drizzle and the service's command line use. */
+function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string {
+  const line = (name: string, host: string) =>
+    setVariable('', name, connectionString({ ...parts, host })).text;
+  if (pooled === undefined) return line('DATABASE_URL', direct);
+  return line('DATABASE_URL', pooled) + line('DATABASE_URL_UNPOOLED', direct);
+}
+
+/** Inside a container, a loopback address means the container itself. */
+export function dockerOptions(parts: ConnectionStringParts, platform = process.platform): string {
+  if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
+  if (platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;
+  // Docker Desktop runs containers in a virtual machine. `--network host` would be the network of that machine.
+  const host = `host.docker.internal:${splitHost(parts.host).port}`;
+  return `-e DATABASE_URL="${connectionString({ ...parts, host })}"`;
+}

@@ -1,0 +1,112 @@
+/** Completion items: one for each host of a compute, and one that loads more computes. */
+import {
+  CompletionItem,
+  CompletionItemKind,
+  l10n,
+  Range,
+  SnippetString,
+  TextEdit,
+  type MarkdownString,
+} from 'vscode';
+import type { Compute } from '../../../api/records/records.ts';
+import type { ComputeHost } from '../computeIndex.ts';
+import { labelOf } from '../../projects/computeStatus.ts';
+import { encode } from '../../../api/records/databaseUrl.ts';
+import { tlsQuery } from '../connectionStrings.ts';
+import type { CompletionContext } from '../completionContext.ts';
+import { withPort, type PortPlace } from '../portPlace.ts';
+import type { RoleAndDatabase } from '../connectionDefaults.ts';
+import { computeTable, statusText } from '../../computes/ui/computeText.ts';
+import { sizeText } from '../../computes/ui/sizeText.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { OwnCommand } from '../../window/ui/executeCommand.ts';
+
+interface ItemContext {
+  readonly place: CompletionContext;
+  readonly line: number;
+  readonly portPlace: PortPlace;
+  /** @param projectId undefined if the compute isn't loaded yet */
+  readonly login: (projectId: string | undefined) => RoleAndDatabase;
+  readonly projectName: (projectId: string) => string;
+  /** Undefined if it isn't known. */
+  readonly branchName: (compute: Compute) => string | undefined;
+}
+
+export class HostItem extends CompletionItem {
+  readonly details: () => MarkdownString;
+
+  constructor(label: CompletionItem['label'], details: () => MarkdownString) {
+    super(label, CompletionItemKind.Value);
+    this.details = details;
+  }
+}
+
+/** The items are in the order of the hosts. */
+export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): CompletionItem[] =>
+  hosts.map((computeHost, order) => {
+    const { compute, host, isPooled } = computeHost;
+    // Hosts of the local service differ only in their port, so they need the name of the compute.
+    const name = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
+    const parts = [name, statusText(compute), sizeText(compute), isPooled ? l10n.t('pooled') : ''];
+    const description = parts.filter((part) => part !== '').join(' · ');
+    const branchName = context.branchName(compute);
+    const item = new HostItem({ label: host, description }, () => computeTable(compute, branchName));
+    const projectName = context.projectName(compute.project_id);
+    const names = [projectName, compute.branch_id, ...(branchName === undefined ? [] : [branchName])];
+    item.detail = sanitize([labelOf(compute), ...names].join(' · '));
+    if (context.place.kind === 'uri') item.insertText = uriSnippet(computeHost, context);
+    else insertHost(item, host, context.portPlace);
+    // VS Code filters by this text; a compute can be found by more than its host.
+    item.filterText = [host, compute.id, compute.name ?? '', ...names].join(' ');
+    return withRange(item, context, String(order).padStart(4, '0'));
+  });
+
+function insertHost(item: CompletionItem, host: string, place: PortPlace): void {
+  const { text, port } = withPort(host, place);
+  item.insertText = text;
+  // Further lines already have the indentation of the first line.
+  item.keepWhitespace = true;
+  if (place.kind === 'instead' && port !== undefined) {
+    const { line, start, end } = place;
+    item.additionalTextEdits = [TextEdit.replace(new Range(line, start, line, end), port)];
+  }
+}
+
+/** Shown while some computes aren't loaded. Lets the user pick a project and one of its computes, and inserts the host. */
+export function loadItem(context: ItemContext): CompletionItem {
+  const title = l10n.t('Load computes…');
+  const item = new CompletionItem(title, CompletionItemKind.Text);
+  // The command inserts the host at the cursor.
+  item.insertText = context.place.kind === 'uri' ? uriSnippet(undefined, context) : '';
+  item.command = { title, command: 'hostedPostgres.compute.insertHost' } satisfies OwnCommand;
+  // Always matches the typed text.
+  item.filterText = `${context.place.typed} `;
+  return withRange(item, context, '~');
+}
+
+function withRange(item: CompletionItem, { place, line }: ItemContext, sortText: string): CompletionItem {
+  const cursor = place.start + place.typed.length;
+  item.range = {
+    inserting: new Range(line, place.start, line, cursor),
+    replacing: new Range(line, place.start, line, place.end),
+  };
+  item.sortText = sortText;
+  return item;
+}
+
+/** A URI with placeholders for role, password and database. Without a host, the cursor is placed where the host belongs. */
+function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext): SnippetString {
+  const host = computeHost?.host;
+  const login = context.login(computeHost?.compute.project_id);
+  const uri = new SnippetString('postgresql://');
+  const part = (text: string) => (host === undefined ? uri.appendText(text) : uri.appendPlaceholder(text));
+  part(encode(login.role) || 'role');
+  uri.appendText(':');
+  part('password');
+  uri.appendText('@');
+  if (host === undefined) uri.appendTabstop(0);
+  else uri.appendText(host);
+  uri.appendText('/');
+  part(encode(login.database) || 'database');
+  return uri.appendText(tlsQuery(host ?? ''));
+}

@@ -1,0 +1,139 @@
+/** Completion and hover for hosts, from the computes that are loaded. */
+import {
+  Hover,
+  l10n,
+  Range,
+  type CancellationToken,
+  type CompletionItem,
+  type CompletionList,
+  type Position,
+  type TextDocument,
+} from 'vscode';
+import { isLoopback } from '../../../api/records/host.ts';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import { nameOf } from '../../projects/branchStatus.ts';
+import { ComputeIndex, type HostMatch } from '../computeIndex.ts';
+import { Prefetch } from '../../projects/prefetch.ts';
+import { hostAtPosition, looksLikeCompute, type HostAtPosition } from '../hostAtPosition.ts';
+import { completionContext } from '../completionContext.ts';
+import { portPlace } from '../portPlace.ts';
+import type { Account } from '../../account/accounts.ts';
+import type { Inventory } from '../../projects/inventory.ts';
+import { computeNodeOf } from '../../projects/nodes.ts';
+import type { ConnectionDefaults } from '../connectionDefaults.ts';
+import type { Session } from '../../account/session.ts';
+import type { Log } from '../../window/ui/log.ts';
+import type { Config } from '../../window/ui/config.ts';
+import { computeTable } from '../../computes/ui/computeText.ts';
+import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
+import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
+
+export interface EditorDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly connectionDefaults: ConnectionDefaults;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** Hosts per completion list. Typing more finds others. */
+const MAX_COMPLETIONS = 100;
+
+export class HostProvider implements Disposable {
+  readonly #deps: EditorDependencies;
+  readonly #disposables = new DisposableStore();
+  readonly #index: ComputeIndex;
+  readonly #prefetch: Prefetch;
+
+  constructor(deps: EditorDependencies) {
+    this.#deps = deps;
+    this.#index = this.#disposables.add(new ComputeIndex(deps.inventory));
+    this.#prefetch = new Prefetch(deps.inventory, (error) => deps.log.error('Loading computes', error));
+  }
+
+  /** Sends no request. @returns undefined if no host belongs here */
+  complete(document: TextDocument, position: Position): CompletionList | undefined {
+    const place = completionContext(document.lineAt(position.line).text, position.character);
+    if (place === undefined) return undefined;
+    const { hosts, hasMore } = this.#index.search(place.typed, MAX_COMPLETIONS);
+    const { config, inventory, connectionDefaults } = this.#deps;
+    const settings = config.connectionString(document.uri);
+    const context = {
+      place,
+      line: position.line,
+      portPlace: portPlace(place, position.line, document),
+      login: (id: string | undefined) => connectionDefaults.propose(id, settings),
+      projectName: (id: string) => inventory.project(id)?.name ?? id,
+      branchName: (compute: Compute) => this.#branchName(compute),
+    };
+    const items: CompletionItem[] = hostItems(hosts, context);
+    const { isPartial } = this.#prefetch;
+    if (isPartial) items.push(loadItem(context));
+    return { items, isIncomplete: hasMore || isPartial };
+  }
+
+  /** VS Code calls this for the focused item only. */
+  resolve(item: CompletionItem): CompletionItem {
+    if (item instanceof HostItem) item.documentation = item.details();
+    return item;
+  }
+
+  /** Loads the computes of the first projects if the text names a compute that isn't loaded. */
+  async hover(
+    document: TextDocument,
+    position: Position,
+    token: CancellationToken,
+  ): Promise<Hover | undefined> {
+    const mention = hostAtPosition(document.lineAt(position.line).text, position.character);
+    if (mention === undefined) return undefined;
+    let found = this.#index.find(mention);
+    if (found === undefined && mayBeCompute(mention, this.#deps.session.connection?.account)) {
+      await Promise.race([this.#prefetch.start(), canceled(token)]);
+      found = token.isCancellationRequested ? undefined : this.#index.find(mention);
+    }
+    if (found === undefined) return undefined;
+    const names = this.#deps.inventory.branches.ensureLoaded(found.compute.project_id);
+    await Promise.race([names, canceled(token)]);
+    return hostHover(found, mention, position.line, this.#branchName(found.compute));
+  }
+
+  #branchName({ project_id: projectId, branch_id: branchId }: Compute): string | undefined {
+    return nameOf(this.#deps.inventory.branches.get(projectId, branchId));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}
+
+const canceled = (token: CancellationToken): Promise<void> =>
+  new Promise((resolve) => token.onCancellationRequested(() => resolve()));
+
+function hostHover(
+  { compute, isPooled, withPort }: HostMatch,
+  mention: HostAtPosition,
+  line: number,
+  branchName: string | undefined,
+): Hover {
+  const note = isPooled ? l10n.t('This is its host for pooled connections.') : '';
+  const content = withCommandLinks(
+    markdown`${computeTable(compute, branchName)}\n\n${note}`,
+    {
+      'hostedPostgres.compute.copyHost': l10n.t('Copy Host'),
+      'hostedPostgres.compute.copyConnectionString': l10n.t('Copy Connection String…'),
+      'hostedPostgres.compute.openPsql': l10n.t('Open psql'),
+      'hostedPostgres.compute.restart': l10n.t('Restart Compute'),
+    },
+    computeNodeOf(compute),
+  );
+  const end = withPort ? mention.portEnd : mention.end;
+  return new Hover(content, new Range(line, mention.start, line, end));
+}
+
+/** Whether a host could belong to a compute that isn't loaded yet. */
+function mayBeCompute({ host, port }: HostAtPosition, account: Account | undefined): boolean {
+  if (looksLikeCompute(host)) return true;
+  if (account === undefined || port === undefined || !isLoopback(host)) return false;
+  return isLoopback(new URL(account.baseUrl).hostname);
+}

@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { window as vscodeWindow, type Terminal, type TerminalOptions, type Uri } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import { isAlive } from '../../../base/processIdentity.ts';
+import { window } from '../../window/ui/window.ts';
+
+/** The name contains the id of the process that created the folder. */
+const FOLDER = /^psql-(\d+)-/;
+
+/** Removes the files that killed windows left behind. */
+export async function removeAbandonedPassFiles({ fsPath: storage }: Pick<Uri, 'fsPath'>): Promise<void> {
+  for (const name of await readdir(storage).catch(() => [])) {
+    const pid = Number(FOLDER.exec(name)?.[1] ?? process.pid);
+    if (!isAlive(pid)) await rm(path.join(storage, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Password files for libpq, each for one terminal and readable only by the user. An environment variable would be visible to
+ * every extension, and VS Code would store it with the terminal.
+ */
+export class PassFiles implements Disposable {
+  readonly #storage: string;
+  readonly #folders = new Map<Terminal, string>();
+  #subscription: Disposable | undefined;
+
+  constructor(globalStorage: Pick<Uri, 'fsPath'>) {
+    this.#storage = globalStorage.fsPath;
+  }
+
+  /**
+   * Opens a terminal with the path of a new file in its environment.
+   * @param options without PGPASSWORD, which libpq would prefer
+   * @param line a secret, see `passFileLine`
+   */
+  openTerminal(options: TerminalOptions, line: string): Terminal {
+    mkdirSync(this.#storage, { recursive: true });
+    const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
+    const file = path.join(folder, 'pgpass');
+    writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
+    const env = { ...options.env, PGPASSFILE: file };
+    const terminal = window.createTerminal({ ...options, env });
+    this.#folders.set(terminal, folder);
+    this.#subscription ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
+    return terminal;
+  }
+
+  /** Running psql sessions continue, but ask for the password if they reconnect. */
+  dispose(): void {
+    this.#subscription?.dispose();
+    for (const terminal of this.#folders.keys()) this.#remove(terminal);
+  }
+
+  #remove(terminal: Terminal): void {
+    const folder = this.#folders.get(terminal);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    this.#folders.delete(terminal);
+  }
+}

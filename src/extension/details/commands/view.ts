@@ -1,0 +1,94 @@
+/** Refresh, find and reveal rows of the Computes view, their order, and the list of pending operations. */
+import { commands, l10n, ThemeIcon, Uri } from 'vscode';
+import { asDetailsNode, detailsUri } from '../details.ts';
+import { asBranchNode, asProjectNode } from '../../projects/nodes.ts';
+import { operationsText, pendingText } from '../../operations/ui/changeText.ts';
+import { window } from '../../window/ui/window.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { copyText } from '../../window/ui/input/dialogs.ts';
+import { askInSteps, singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { askForCompute, pickCompute } from '../../commands/pickers.ts';
+import { pickOne } from '../../window/ui/input/quickInput.ts';
+
+/**
+ * Refreshes everything visible, and the project of the argument even if it is collapsed. That project may also be the focused
+ * row, which VS Code passes to the button in the view's title.
+ */
+export const refresh: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't refresh");
+  const { session } = context;
+  await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
+    if (session.connection === undefined) return await session.reread();
+    const project = asProjectNode(argument)?.projectId;
+    await refreshAll(context, project === undefined ? [] : [project]);
+  });
+};
+
+/** @throws {ApiError} */
+export async function refreshAll(
+  { inventory, apiKeys, computesView }: CommandContext,
+  collapsed: readonly string[] = [],
+): Promise<void> {
+  // Only if the keys were shown before. Their view shows a failure.
+  const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
+  await Promise.all([inventory.refreshAll([...computesView.expandedProjects, ...collapsed]), keys]);
+}
+
+/** Copies the id of a project, branch or compute. The Command Palette asks for a compute. */
+export const copyId: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the id");
+  const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
+  const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
+  if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
+};
+
+/** Shows all fields of a project, branch, compute or API key. The Command Palette asks for a compute. */
+export const showDetails: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't show the details");
+  const { inventory, apiKeys, session } = context;
+  const title = l10n.t('Show Details');
+  const node = asDetailsNode(argument) ?? asDetailsNode(await pickCompute(context, title, argument));
+  if (node === undefined) return;
+  const { accountId } = session.requireConnection();
+  if (node.kind === 'apiKey') await apiKeys.refresh();
+  else
+    await Promise.all([
+      inventory.refreshComputes(node.projectId),
+      inventory.branches.refresh(node.projectId),
+    ]);
+  await commands.executeCommand('vscode.open', Uri.from(detailsUri(accountId, node)));
+};
+
+const changeOrder =
+  (areNamesFirst: boolean): Command =>
+  async ({ nameOrder, computesView }) => {
+    await nameOrder.change(areNamesFirst);
+    computesView.redraw();
+  };
+
+export const showNamesFirst = changeOrder(true);
+export const showIdsFirst = changeOrder(false);
+
+/** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
+export const find: Command = async (context, _argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't find computes");
+  const question = { placeholder: l10n.t('Search by name, id, branch or project') };
+  const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForCompute(context, ask, question));
+  if (found !== undefined) await context.computesView.reveal(found);
+};
+
+/** Lists pending operations and reveals the compute of the one the user picks. */
+export const showOperations: Command = async ({ tracker, computesView }, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't show the compute");
+  const items = tracker.pending.map((change) => ({
+    label: pendingText(change),
+    iconPath: new ThemeIcon('sync~spin'),
+    description: operationsText(change),
+    value: change,
+  }));
+  const placeholder = l10n.t('Select an operation to show its compute');
+  const none = l10n.t('No pending operations');
+  const picked = await singleStep(l10n.t('Operations'), pickOne({ placeholder, none, items }));
+  if (picked !== undefined) await computesView.reveal(picked);
+};

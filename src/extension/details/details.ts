@@ -1,0 +1,106 @@
+/** All fields of a project, branch, compute or API key as a JSON document. The records have no secrets: see `records.ts`. */
+import type { ApiKeyList } from '../apiKeys/apiKeyList.ts';
+import type { Session } from '../account/session.ts';
+import { AccountSwitchedError } from '../window/changeErrors.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { DETAILS_SCHEME } from './detailsScheme.ts';
+import type { Inventory } from '../projects/inventory.ts';
+import {
+  asApiKeyNode,
+  asBranchNode,
+  asComputeNode,
+  asProjectNode,
+  type ApiKeyNode,
+  type BranchNode,
+  type ComputeNode,
+  type ProjectNode,
+} from '../projects/nodes.ts';
+
+export type DetailsNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
+
+export interface DetailsDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly apiKeys: ApiKeyList;
+  /** Changes of any kind, with the ids of what they change. */
+  readonly tracker: {
+    readonly pending: readonly { readonly operations: readonly { readonly id: string }[] }[];
+  };
+}
+
+export const asDetailsNode = (value: unknown): DetailsNode | undefined =>
+  asComputeNode(value) ?? asBranchNode(value) ?? asProjectNode(value) ?? asApiKeyNode(value);
+
+/** @param account see `accountId`: ids are unique only within one */
+export const detailsUri = (account: string, node: DetailsNode) => ({
+  scheme: DETAILS_SCHEME,
+  // VS Code shows the last segment as the title, and highlights JSON by its extension.
+  path: `/${idOf(node)}.json`,
+  query: JSON.stringify({ account, ...node }),
+});
+
+export function detailsOwner({ query }: { readonly query: string }) {
+  const value: unknown = JSON.parse(query);
+  return { account: fieldsOf(value)['account'], node: asDetailsNode(value) };
+}
+
+/** Requests only what wasn't loaded before. @throws {Error} @throws {ApiError} @returns undefined if it no longer exists */
+export async function readDetails(
+  deps: DetailsDependencies,
+  uri: { readonly query: string },
+): Promise<string | undefined> {
+  const { account, node } = detailsOwner(uri);
+  await deps.session.whenRead();
+  const { accountId } = deps.session.requireConnection();
+  if (accountId !== account || node === undefined) throw new AccountSwitchedError();
+  const record = await readRecord(deps, node);
+  if (record === undefined) return undefined;
+  const operations = node.kind === 'apiKey' ? [] : await pendingOperations(deps, node);
+  const shown = operations.length === 0 ? record : { ...record, operations };
+  return `${JSON.stringify(shown, undefined, 2)}\n`;
+}
+
+async function readRecord(
+  { inventory, apiKeys }: DetailsDependencies,
+  node: DetailsNode,
+): Promise<object | undefined> {
+  switch (node.kind) {
+    case 'project':
+      await inventory.projects?.load();
+      return inventory.project(node.projectId);
+    case 'branch':
+      await inventory.branches.ensureLoaded(node.projectId);
+      return inventory.branches.get(node.projectId, node.branchId);
+    case 'compute':
+      await inventory.ensureComputes(node.projectId);
+      return inventory.compute(node.projectId, node.computeId);
+    case 'apiKey':
+      await apiKeys.load();
+      return apiKeys.key(node.keyId);
+    default:
+      return node satisfies never;
+  }
+}
+
+/** The operations of changes that haven't ended, as the service has them now. */
+async function pendingOperations(
+  { session, tracker }: DetailsDependencies,
+  node: ProjectNode | BranchNode | ComputeNode,
+): Promise<readonly object[]> {
+  const connection = session.requireConnection();
+  const client = await connection.client();
+  const ids = tracker.pending
+    .filter((change) =>
+      Object.entries(node).every(([name, id]) => name === 'kind' || fieldsOf(change)[name] === id),
+    )
+    .flatMap(({ operations }) => operations.map(({ id }) => id));
+  const { signal } = connection;
+  const found = await Promise.all(ids.map((id) => client.findOperation(node.projectId, id, { signal })));
+  return found.filter((operation) => operation !== undefined);
+}
+
+function idOf(node: DetailsNode): string {
+  if (node.kind === 'apiKey') return `key-${node.keyId}`;
+  if (node.kind === 'compute') return node.computeId;
+  return node.kind === 'branch' ? node.branchId : node.projectId;
+}

@@ -1,0 +1,31 @@
+/** The read-only documents of schemas and details. Registered at activation, because VS Code may reopen them after a reload. */
+import { EventEmitter, workspace, type Uri } from 'vscode';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { DETAILS_SCHEME } from './details/detailsScheme.ts';
+import { SCHEMA_SCHEME } from './schema/schemaScheme.ts';
+
+interface DocumentTexts {
+  schemaText(uri: Uri): Promise<string>;
+  detailsText(uri: Uri): Promise<string>;
+}
+
+/** Fire them when the text of a document has changed. */
+export interface DocumentEvents {
+  readonly schemasChanged: EventEmitter<Uri>;
+  readonly detailsChanged: EventEmitter<Uri>;
+}
+
+export function registerDocuments(texts: () => Promise<DocumentTexts>): DocumentEvents & Disposable {
+  const disposables = new DisposableStore();
+  const register = (scheme: string, provideTextDocumentContent: (uri: Uri) => Promise<string>) => {
+    const changed = disposables.add(new EventEmitter<Uri>());
+    const provider = { onDidChange: changed.event, provideTextDocumentContent };
+    disposables.add(workspace.registerTextDocumentContentProvider(scheme, provider));
+    return changed;
+  };
+  return {
+    schemasChanged: register(SCHEMA_SCHEME, async (uri) => (await texts()).schemaText(uri)),
+    detailsChanged: register(DETAILS_SCHEME, async (uri) => (await texts()).detailsText(uri)),
+    dispose: () => disposables.dispose(),
+  };
+}

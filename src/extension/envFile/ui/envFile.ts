@@ -1,0 +1,193 @@
+/** Writes a connection string to an env file that git should ignore, and offers to undo it. */
+import path from 'node:path';
+import { l10n, Uri, type WorkspaceFolder } from 'vscode';
+import { appendLine, changeText, setVariables, type VariableChange } from '../dotEnv.ts';
+import { gitIgnored, type Ignored } from '../../gitBranch/gitIgnored.ts';
+import type { Log } from '../../window/ui/log.ts';
+import { withRetry } from '../../window/ui/notify.ts';
+import type { Config } from '../../window/ui/config.ts';
+import { requireTrust } from '../../window/ui/trust.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { window } from '../../window/ui/window.ts';
+import { changeFile, displayPath, readText, undoChanges, unsaved, type FileChange } from './fileChange.ts';
+import { runGit } from './git.ts';
+import { realFile } from './realFile.ts';
+
+/** The mode of a file that only the user may read. */
+const PRIVATE_MODE = 0o600;
+
+/** The variable with a folder's connection string. */
+export interface EnvVariable {
+  readonly uri: Uri;
+  /** The path of the file in the folder. */
+  readonly file: string;
+  readonly name: string;
+}
+
+export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceFolder, 'uri'>): EnvVariable {
+  const { file, variable } = config.env(folder.uri);
+  return { uri: Uri.joinPath(folder.uri, file), file, name: variable };
+}
+
+/**
+ * @param value a secret
+ * @param related variables that follow it
+ * @returns undefined if the user canceled
+ */
+export type WriteEnv = (
+  value: string,
+  related?: readonly VariableChange[],
+) => Promise<readonly FileChange[] | undefined>;
+
+/**
+ * Asks all questions before the file is written: what to do if git doesn't ignore it, and whether to save it.
+ * @returns undefined if the user canceled
+ * @throws {Error} for example for a link out of the workspace
+ */
+export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<WriteEnv | undefined> {
+  requireTrust();
+  const target = await envFileOf(uri);
+  const protection = await askForProtection(target, file);
+  if (protection === undefined) return undefined;
+  const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
+  if (!(await saveFirst([uri, target.uri, ...(ignoreFile === undefined ? [] : [ignoreFile])])))
+    return undefined;
+  return async (value, related = []) => {
+    // The file may have been replaced during the questions.
+    if ((await envFileOf(uri)).path !== target.path) throw changedMeanwhile(file);
+    const changes = [{ name, after: value }, ...related];
+    const isAllowed = await askForOtherForm(target.uri, file, name, changes);
+    if (isAllowed === undefined) return undefined;
+    const rule = path.posix.basename(uri.path);
+    const ignored =
+      ignoreFile &&
+      (await changeFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : withLine(text, rule))));
+    const change = (text: string) => {
+      const changed = setVariables(text, changes);
+      if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedMeanwhile(file);
+      return changed.text;
+    };
+    const written = await changeFile(target.uri, change, PRIVATE_MODE);
+    return [ignored, written].filter((each) => each !== undefined);
+  };
+}
+
+const changedMeanwhile = (file: string) => new Error(l10n.t('{0} was changed in the meantime.', file));
+
+const withLine = (text: string, line: string): string => changeText(text, () => appendLine(text, line));
+const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
+
+/** Asks before a value gets other quotes. @returns whether it may; undefined if the user canceled */
+async function askForOtherForm(
+  uri: Uri,
+  file: string,
+  name: string,
+  changes: readonly VariableChange[],
+): Promise<boolean | undefined> {
+  if (setVariables(await readText(uri), changes)?.isRequoted !== true) return false;
+  const replace = l10n.t('Replace Value');
+  const question = l10n.t(
+    "The value of {0} in {1} can't be changed in place. Replace all of it?",
+    name,
+    file,
+  );
+  const detail = l10n.t(
+    'It has no quotes, or several parts, and then programs read the file by different rules. The new value gets quotes.',
+  );
+  return (await window.ask(question, detail, replace)) === replace ? true : undefined;
+}
+
+/** The file to write. */
+interface EnvFile {
+  /** The target, if the path is a link. */
+  readonly uri: Uri;
+  readonly isLink: boolean;
+  /** The path with links resolved; undefined in a virtual file system. */
+  readonly path: string | undefined;
+  readonly ignored: Ignored;
+  /** The `.gitignore` in which a rule would make git ignore the file. */
+  readonly ignoreFile: Uri | undefined;
+}
+
+/** @throws {Error} for example for a link out of the workspace */
+async function envFileOf(file: Uri): Promise<EnvFile> {
+  const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
+  if (file.scheme !== 'file')
+    return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };
+  const { path, isLink } = await realFile(file.fsPath);
+  // Git doesn't read rules from a link.
+  const hasRules = await realFile(ignoreFile.fsPath).then(
+    (rules) => !rules.isLink,
+    () => false,
+  );
+  return {
+    uri: isLink ? Uri.file(path) : file,
+    isLink,
+    path,
+    ignored: await gitIgnored(runGit, path),
+    ignoreFile: hasRules && !isLink ? ignoreFile : undefined,
+  };
+}
+
+/** Asks before writing a file that git doesn't ignore. @returns undefined if the user canceled */
+async function askForProtection(target: EnvFile, file: string): Promise<'ignore' | 'none' | undefined> {
+  const { ignored, isLink, ignoreFile } = target;
+  if (ignored === 'ignored' || ignored === 'outside') return 'none';
+  const anyway = l10n.t('Write Anyway');
+  const ignore = l10n.t('Add to .gitignore and Write');
+  const warning = l10n.t(
+    'If you commit this file, everyone with access to the repository can read the password.',
+  );
+  const detail = isLink ? `${l10n.t('{0} is a link to this file.', file)} ${warning}` : warning;
+  const buttons = ignored === 'tracked' || ignoreFile === undefined ? [anyway] : [ignore, anyway];
+  const question = questionOf(ignored, sanitize(displayPath(target.uri)));
+  const chosen = await window.ask(question, detail, ...buttons);
+  if (chosen === undefined) return undefined;
+  return chosen === ignore ? 'ignore' : 'none';
+}
+
+function questionOf(ignored: 'notIgnored' | 'tracked' | 'unknown', name: string): string {
+  switch (ignored) {
+    case 'notIgnored':
+      return l10n.t("Git doesn't ignore {0}. Write the connection string to it?", name);
+    case 'tracked':
+      return l10n.t('{0} is part of the repository. Write the connection string to it?', name);
+    case 'unknown':
+      return l10n.t("Couldn't check whether Git ignores {0}. Write the connection string to it?", name);
+    default:
+      return ignored satisfies never;
+  }
+}
+
+/** Saves unsaved changes, which would conflict with the change on disk. @returns false if the user canceled */
+async function saveFirst(uris: readonly Uri[]): Promise<boolean> {
+  const documents = unsaved(uris);
+  const [first] = documents;
+  if (first === undefined) return true;
+  const name = sanitize(displayPath(first.uri));
+  const save = l10n.t('Save and Write');
+  const question = l10n.t('{0} has unsaved changes. Save it and write the connection string?', name);
+  const detail = l10n.t(
+    'The connection string is written directly to disk, so that Local History keeps no copy of the password.',
+  );
+  if ((await window.ask(question, detail, save)) !== save) return false;
+  for (const document of documents)
+    if (!(await document.save())) throw new Error(l10n.t("Couldn't save {0}.", name));
+  return true;
+}
+
+/** A sentence about variables that still point to the previous branch, after another one; empty if there are none. */
+export const leftText = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `. ${l10n.t('Still on the previous branch: {0}', names.join(', '))}`;
+
+/** Announces what was written. Doesn't wait for the user. @param onUndone called after the user has undone it */
+export async function offerUndo(
+  log: Log,
+  message: string,
+  changes: readonly FileChange[],
+  onUndone = () => {},
+): Promise<void> {
+  const undo = l10n.t('Undo');
+  if ((await window.showInformationMessage(message, undo)) !== undo) return;
+  await withRetry(log, l10n.t("Couldn't undo the change"), () => undoChanges(changes).then(onUndone));
+}

@@ -1,0 +1,75 @@
+/**
+ * Registers the views, commands and providers. Every window does this and most never use them, so the code behind them
+ * (`app.ts`) is loaded on first use.
+ */
+import { EventEmitter, workspace, type ExtensionContext, type FileChangeEvent } from 'vscode';
+import type { App } from './app.ts';
+import { DisposableStore } from '../base/disposable.ts';
+import { hasPending } from './operations/pendingChange.ts';
+import { hasKnownHosts } from './gitBranch/hasKnownHosts.ts';
+import { registerCommands } from './registerCommands.ts';
+import { registerDocuments } from './documents.ts';
+import { registerProviders } from './connection/ui/providers.ts';
+import { registerAgents } from './agents/ui/register.ts';
+import { rotationRecords, unprotectedRecords } from './windowModel/recoveryRecords.ts';
+import { removeAbandonedPassFiles } from './connection/ui/passFiles.ts';
+import { registerSettingsFiles } from './settings/ui/settingsFileSystem.ts';
+import { setViewState } from './window/ui/contextKey.ts';
+import { usesAgents } from './agents/ui/usesAgents.ts';
+import { lastAccount } from './account/ui/lastAccount.ts';
+import { createLazyTreeView } from './window/ui/lazyTreeView.ts';
+import type { CommandId } from './commandTable/commandTable.ts';
+
+interface Manifest {
+  readonly contributes: {
+    readonly commands: readonly { readonly command: CommandId }[];
+  };
+}
+
+export function activate(context: ExtensionContext): void {
+  const disposables = new DisposableStore();
+  context.subscriptions.push(disposables);
+  // Read now: a later one may be that of another window that rotates a key at this moment.
+  const interruptedRotations = rotationRecords(context.globalStorageUri).all();
+  const open = async (): Promise<App> => {
+    const { createApp } = await import('./app.ts');
+    const opened = createApp(
+      context,
+      { computesView, apiKeysView, filesChanged, documents, accountChanged, interruptedRotations },
+      disposables,
+    );
+    await opened.session.start();
+    return opened;
+  };
+  let opening: Promise<App> | undefined;
+  const app = () => (opening ??= open());
+
+  const computesTree = async () => (await app()).computesView;
+  const apiKeysTree = async () => (await app()).apiKeysView;
+  const computesView = createLazyTreeView('hostedPostgres.computes', computesTree, disposables);
+  const apiKeysView = createLazyTreeView('hostedPostgres.apiKeys', apiKeysTree, disposables, {
+    isFlat: true,
+  });
+  const filesChanged = disposables.add(new EventEmitter<FileChangeEvent[]>());
+  disposables.add(registerSettingsFiles(app, filesChanged));
+  const documents = disposables.add(registerDocuments(app));
+  const accountChanged = disposables.add(new EventEmitter<void>());
+  const { contributes }: Manifest = context.extension.packageJSON;
+  disposables.add(registerCommands(contributes.commands, app));
+  const account = () => lastAccount(context.globalState);
+  const hasAccount = () => account() !== 'none';
+  disposables.add(registerProviders(app, hasAccount));
+  disposables.add(registerAgents(context, app, { exists: hasAccount, onDidChange: accountChanged.event }));
+
+  setViewState(hasAccount() ? 'loading' : 'signedOut');
+  disposables.add(context.secrets.onDidChange(() => void app()));
+  // The local service runs while a window uses its account. What an earlier window has begun is tracked until it ends.
+  const isPending =
+    hasPending(context.workspaceState, Date.now()) ||
+    interruptedRotations.length > 0 ||
+    unprotectedRecords(context.globalStorageUri).all().length > 0;
+  const showsBranch = hasKnownHosts(context.globalState) && workspace.workspaceFolders !== undefined;
+  if (account() === 'local' || isPending || showsBranch || usesAgents(context.globalStorageUri)) void app();
+  // On failure, for example on a read-only disk, the next window tries again.
+  removeAbandonedPassFiles(context.globalStorageUri).catch(() => undefined);
+}

@@ -1,0 +1,70 @@
+/** Follow Git Branch, its end, and the choice of a database branch. */
+import { l10n } from 'vscode';
+import { isSameBranch } from '../branchMap.ts';
+import { isDefaultBranch } from '../gitState.ts';
+import { isFollowedByNeon } from '../neonFile.ts';
+import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { byNeonText } from '../ui/workBranchText.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { pickBranch } from '../../commands/branchPicker.ts';
+import { mapBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
+import { writeBranchUrl } from './writeBranchUrl.ts';
+
+export const follow: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't follow the Git branch");
+  const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
+  if (git === undefined) return;
+  if (await isFollowedByNeon(git.repository.worktree)) throw new Error(byNeonText());
+  await startFromCurrent(context, git);
+  await setFollowed(context, git, true);
+  announce(l10n.t('{0} follows the Git branch', envVariable(context.config, git.folder).file));
+};
+
+export const stopFollowing: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't stop following the Git branch");
+  const git = await pickGitFolder(context, l10n.t('Stop Following Git Branch'), argument);
+  if (git === undefined) return;
+  await setFollowed(context, git, false);
+  announce(l10n.t('{0} stays as it is', envVariable(context.config, git.folder).file));
+};
+
+/** Maps the checked-out git branch to a branch of the user's choice, and writes its URL. */
+export const chooseBranch: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't choose the database branch");
+  const { accountId: account } = context.session.requireConnection();
+  const title = l10n.t('Choose Branch for This Git Branch');
+  const git = await pickGitFolder(context, title, argument);
+  const picked = git && (await pickBranch(context, title, argument));
+  const write = picked && (await prepareEnv(envVariable(context.config, git.folder)));
+  if (git === undefined || picked === undefined || write === undefined) return;
+  const { projectId, branchId, branch } = picked;
+  const ref = { account, projectId, branchId };
+  await writeBranchUrl(context, { title, git, ref, branch, write });
+};
+
+async function setFollowed(context: CommandContext, { folder, writer }: GitFolder, isFollowed: boolean) {
+  await writer.setFollowed(isFollowed);
+  await context.workFolders.of(folder)?.activate();
+}
+
+/**
+ * New branches start from the default branch of the project in the file. If the file points to that branch, the default git
+ * branch is mapped to it too, unless it is production.
+ */
+async function startFromCurrent(context: CommandContext, git: GitFolder): Promise<void> {
+  const { session, inventory, guards, workFolders } = context;
+  const { folder, repository, gitBranch, map, writer } = git;
+  const current = workFolders.of(folder)?.state.current;
+  const account = session.connection?.accountId;
+  if (current === undefined || current.account !== account || map.parent !== undefined) return;
+  const parent = (await inventory.branches.ensureLoaded(current.projectId))?.default;
+  if (parent === undefined) return;
+  const ref = { account, projectId: current.projectId, branchId: parent.id };
+  await writer.setParent(ref);
+  const isProduction = guards.cachedMark(ref) === 'production';
+  if (map.branches.has(gitBranch) || isProduction || !isSameBranch(ref, current)) return;
+  if (await isDefaultBranch(repository, gitBranch, map, runGit))
+    await mapBranch(context, git, ref, parent.name);
+}

@@ -1,0 +1,135 @@
+/** Tidy Up Branches: deletes database branches that were created for git branches that no longer exist. */
+import path from 'node:path';
+import { l10n, type WorkspaceFolder } from 'vscode';
+import { branchMapWriter, readBranchMap, type BranchRef } from '../branchMap.ts';
+import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
+import { readVariable } from '../envVariable.ts';
+import { readGitBranches } from '../gitState.ts';
+import {
+  findUnused,
+  type Cleanup,
+  type KeptBranch,
+  type KeptReason,
+  type UnusedBranch,
+} from '../unusedBranches.ts';
+import { otherWorktrees } from '../worktrees.ts';
+import { envVariable } from '../../envFile/ui/envFile.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import { requireTrust } from '../../window/ui/trust.ts';
+import { branchTitle, bytesText } from '../../branches/ui/branchText.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { fileProblemText } from '../../window/ui/fileProblemText.ts';
+import { ago } from '../../window/ui/timeText.ts';
+import { window } from '../../window/ui/window.ts';
+import {
+  deleteBranches,
+  loadBranchLists,
+  type DeletableBranch,
+} from '../../branches/commands/deleteBranches.ts';
+import type { Command, CommandContext } from '../../commands/context.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickMany, type Choice } from '../../window/ui/input/quickInput.ts';
+import { pickWorkFolder, requireRepository } from './gitFolder.ts';
+
+export const tidyUp: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't tidy up the branches");
+  context.session.requireConnection();
+  requireTrust();
+  const title = l10n.t('Tidy Up Branches');
+  const folder = await pickWorkFolder(context, title, argument);
+  if (folder === undefined) return;
+  const writer = branchMapWriter(runGit, folder.uri.fsPath);
+  const { unused, kept, gone, unread } = await loadCleanup(context, folder);
+  for (const created of gone) await writer.removeCreated(created);
+  const notes = [...keptText(kept), ...unread];
+  if (unused.length === 0) {
+    const nothing =
+      kept.length === 0
+        ? l10n.t('There is nothing to tidy up: no database branch has lost its Git branch.')
+        : l10n.t('There is nothing to tidy up.');
+    return void window.showInformationMessage([nothing, ...notes].join(' '));
+  }
+  const prompt = l10n.t('Select the branches to delete. Their Git branches are gone.');
+  const placeholder = [prompt, ...notes].join(' ');
+  const chosen = await singleStep(title, pickMany(placeholder, unused.map(itemOf)));
+  if (chosen === undefined || chosen.length === 0) return;
+  const deletable = (each: UnusedBranch): DeletableBranch => ({
+    ref: each.created,
+    title: titleOf(each),
+    forget: () => writer.removeCreated(each.created),
+  });
+  const reload = async () => (await loadCleanup(context, folder)).unused.map(deletable);
+  await deleteBranches(context, run, chosen.map(deletable), reload);
+};
+
+const titleOf = ({ created, branch }: UnusedBranch): string => branchTitle(created.branchId, branch);
+
+function itemOf(value: UnusedBranch): Choice<UnusedBranch> {
+  const { created, branch } = value;
+  const { created_at: time, logical_size: size } = branch;
+  const parts = [
+    ...(time ? [l10n.t('created {0}', ago(time))] : []),
+    ...(typeof size === 'number' ? [bytesText(size)] : []),
+    l10n.t('Git branch {0}', sanitize(created.gitBranch)),
+  ];
+  return { label: titleOf(value), description: parts.join(' · '), value };
+}
+
+/** The branches that are kept although their git branches are gone, and why; empty for none. */
+function keptText(kept: readonly KeptBranch[]): readonly string[] {
+  if (kept.length === 0) return [];
+  const texts: Record<KeptReason, string> = {
+    gitBranch: l10n.t('another Git branch uses it'),
+    newParent: l10n.t('new branches start from it'),
+    envFile: l10n.t('an env file points to it'),
+    marked: l10n.t('it is marked'),
+    protected: l10n.t('it is protected'),
+    default: l10n.t('it is the default branch'),
+    root: l10n.t('it has no parent'),
+    parent: l10n.t('it has child branches'),
+  };
+  const names = kept.map((each) => `${titleOf(each)} (${texts[each.reason]})`);
+  return [l10n.t('Kept: {0}.', names.join(', '))];
+}
+
+/** @property unread why an env file can't be used, so that its branch is unknown */
+type LoadedCleanup = Cleanup & { readonly unread: readonly string[] };
+
+/** Checks git, the env files and the service. @throws {Error} if a list of branches can't be loaded */
+async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Promise<LoadedCleanup> {
+  const { inventory, guards } = context;
+  const account = context.session.requireConnection().accountId;
+  const gitBranches = await readGitBranches(runGit, folder.uri.fsPath);
+  const map = await readBranchMap(runGit, folder.uri.fsPath);
+  const projectIds = map.created.map(({ projectId }) => projectId);
+  const lists = await loadBranchLists(context, projectIds);
+  for (const projectId of lists.keys()) await inventory.loadComputes(projectId);
+  const { inFiles, unread } = await branchesInFiles(context, folder, account);
+  const isMarked = (ref: BranchRef) => guards.cachedMark(ref) !== undefined;
+  return { ...findUnused({ map, gitBranches, inFiles, account, lists, isMarked }), unread };
+}
+
+/** The branches that the env files of all worktrees and open folders point to. */
+async function branchesInFiles(
+  { config, inventory, knownHosts, workFolders }: CommandContext,
+  folder: WorkspaceFolder,
+  account: string,
+): Promise<{ readonly inFiles: readonly BranchRef[]; readonly unread: readonly string[] }> {
+  const repository = await requireRepository(folder);
+  const inside = path.relative(repository.worktree, folder.uri.fsPath);
+  const worktrees = [repository.worktree, ...(await otherWorktrees(repository))];
+  const { file, name } = envVariable(config, folder);
+  const files = new Set(
+    worktrees.flatMap((worktree) => [path.join(worktree, file), path.join(worktree, inside, file)]),
+  );
+  const values = await Promise.all([...files].map((each) => readVariable(each, name, worktrees)));
+  const hosts = values.flatMap(({ value }) => parseDatabaseUrl(value ?? '')?.host ?? []);
+  await knownHosts.refresh(inventory, account, hosts);
+  const shown = workFolders.states.map(({ current }) => current);
+  return {
+    inFiles: [...shown, ...hosts.map((host) => knownHosts.get(host))].filter((ref) => ref !== undefined),
+    unread: values.flatMap(({ path: unusable, problem }) =>
+      problem === undefined ? [] : [fileProblemText(problem, sanitize(unusable))],
+    ),
+  };
+}

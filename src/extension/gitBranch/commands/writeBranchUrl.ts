@@ -1,0 +1,73 @@
+import { l10n } from 'vscode';
+import type { Branch, Compute } from '../../../api/records/records.ts';
+import { connectionString } from '../../connection/connectionStrings.ts';
+import type { BranchRef } from '../branchMap.ts';
+import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
+import {
+  envVariable,
+  leftText,
+  offerUndo,
+  type EnvVariable,
+  type WriteEnv,
+} from '../../envFile/ui/envFile.ts';
+import { findRelatedVariables, readEnv } from '../../envFile/ui/envValue.ts';
+import { branchTitle } from '../../branches/ui/branchText.ts';
+import { findPrimary, findTarget } from '../findTarget.ts';
+import { hostOf } from '../../connection/commands/host.ts';
+import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
+import type { CommandContext } from '../../commands/context.ts';
+import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
+
+interface WrittenBranch {
+  readonly title: string;
+  readonly git: GitFolder;
+  readonly ref: BranchRef;
+  readonly branch: Branch;
+  readonly write: WriteEnv;
+}
+
+/** Writes the URL of a database branch to the env file, with Undo, and maps the git branch to it. */
+export async function writeBranchUrl(context: CommandContext, written: WrittenBranch): Promise<void> {
+  const { git, ref, branch, write, title } = written;
+  const name = branchTitle(branch.id, branch);
+  const compute = await findPrimary(context.inventory, ref);
+  if (compute === undefined) throw new Error(l10n.t('{0} has no compute.', name));
+  const variable = envVariable(context.config, git.folder);
+  const url = await findUrl(context, title, { ref, compute, variable });
+  if (url === undefined) return;
+  // Before the file is written, so that the status bar knows its host.
+  await context.knownHosts.remember(context.inventory, ref.account, [compute]);
+  const work = context.workFolders.of(git.folder);
+  const map = async () => mapBranch(context, git, ref, branch.name);
+  // The user may have checked out another git branch during the questions.
+  if (await isCheckedOut(git)) {
+    const { changes: related, left } = await findRelatedVariables(context, variable, ref);
+    const changes = await write(url, related);
+    if (changes === undefined) return;
+    const undone = () => work?.setUndone(git.gitBranch);
+    const message = `${l10n.t('{0} points to {1}', variable.file, name)}${leftText(left)}`;
+    // The notice comes when all is written, so that Undo doesn't meet a write.
+    await map().finally(() => void offerUndo(context.log, message, changes, undone));
+  } else await map();
+  await work?.refresh();
+}
+
+/** Keeps the role, database and parameters of a value that points to the same project. */
+async function findUrl(
+  context: CommandContext,
+  title: string,
+  target: { readonly ref: BranchRef; readonly compute: Compute; readonly variable: EnvVariable },
+): Promise<string | undefined> {
+  const { ref, compute, variable } = target;
+  const { value = '' } = await readEnv(variable);
+  const current = context.knownHosts.get(parseDatabaseUrl(value)?.host ?? '');
+  if (current?.account === ref.account && current.projectId === ref.projectId) {
+    const found = await findTarget(context, ref, value);
+    if (found.value !== undefined) return found.value;
+  }
+  const request = { title, compute, scope: variable.uri, allowsPooled: true, takesFirst: true };
+  const login = await knownLogin(context, request);
+  const answer = login && (await findOrAskPassword(context, request, login));
+  if (login === undefined || answer === undefined) return undefined;
+  return connectionString({ ...login, ...answer, host: hostOf(compute, login.pooled) });
+}

@@ -1,0 +1,73 @@
+/** The connection string of a branch, with the role, database and parameters of the previous one. */
+import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { connectionString, pooledHost } from '../connection/connectionStrings.ts';
+import { isPrimary } from '../projects/computeStatus.ts';
+import type { Inventory } from '../projects/inventory.ts';
+import type { Session } from '../account/session.ts';
+import type { BranchRef } from './branchMap.ts';
+import { parseDatabaseUrl, withTarget } from '../../api/records/databaseUrl.ts';
+import type { TargetProblem } from './decide.ts';
+import type { KnownHosts } from './knownHosts.ts';
+
+export type Target =
+  /** For the env file, a secret. */
+  | { readonly value: string; readonly problem?: undefined }
+  | { readonly problem: TargetProblem; readonly value?: undefined };
+
+export interface TargetDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly knownHosts: KnownHosts;
+}
+
+/** @param before the current value, a secret. Never rejects */
+export async function findTarget(
+  deps: TargetDependencies,
+  target: BranchRef,
+  before: string,
+): Promise<Target> {
+  const { inventory, session, knownHosts } = deps;
+  const { connection } = session;
+  if (connection?.accountId !== target.account) return { problem: 'offline' };
+  try {
+    const compute = await findPrimary(inventory, target);
+    if (compute === undefined)
+      return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noCompute' };
+    const login = parseDatabaseUrl(before);
+    if (login === undefined) return { problem: 'noPassword' };
+    const pooled = knownHosts.get(login.host)?.isPooled === true ? pooledHost(compute) : undefined;
+    const host = pooled ?? compute.host;
+    const client = await connection.client();
+    const ids = { computeId: compute.id, branchId: compute.branch_id };
+    const query = { ...login, ...ids, pooled: pooled !== undefined, host };
+    const credentials = await client.findCredentials(target.projectId, query, { signal: connection.signal });
+    if (credentials === undefined) return { problem: 'noPassword' };
+    await knownHosts.remember(inventory, target.account, [compute]);
+    const url = connectionString({ ...login, password: credentials.password, host });
+    return { value: withTarget(before, url) ?? url };
+  } catch (error) {
+    if (!isPermanentRejection(error)) return { problem: 'offline' };
+    return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };
+  }
+}
+
+/** The compute to connect to. Its list may be older than the branch. */
+export async function findPrimary(
+  inventory: Inventory,
+  { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
+): Promise<Compute | undefined> {
+  const find = () => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
+  await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);
+  if (find() === undefined) await inventory.refreshComputes(projectId);
+  return find();
+}
+
+async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRef): Promise<boolean> {
+  const isGone = await inventory.refreshComputes(projectId).then(
+    () => false,
+    (error: unknown) => isRejected(error, 404),
+  );
+  const list = await inventory.branches.refresh(projectId);
+  return isGone || (list !== undefined && !list.branches.has(branchId));
+}

@@ -1,0 +1,141 @@
+/**
+ * The branches of the hosts in env files, so that the status bar shows them without a request. All windows share the table.
+ * It contains only hosts that were in an env file.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Compute } from '../../api/records/records.ts';
+import { Emitter } from '../../base/event.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { pooledHost } from '../connection/connectionStrings.ts';
+import type { Inventory } from '../projects/inventory.ts';
+import type { Memory } from '../window/memory.ts';
+import { isSameBranch, type BranchRef } from './branchMap.ts';
+import { directHost, normalizeHost } from '../../api/records/host.ts';
+import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
+
+export interface KnownBranch extends BranchRef {
+  readonly projectName: string;
+  readonly branchName: string;
+  /** Whether this is the host for pooled connections. */
+  readonly isPooled: boolean;
+  readonly isProtected: boolean;
+  readonly expiresAt?: string | undefined;
+  readonly isDeleted: boolean;
+}
+
+export const isExpired = (known: KnownBranch | undefined, now = Date.now()): boolean =>
+  known?.expiresAt !== undefined && Date.parse(known.expiresAt) <= now;
+
+/** Why a branch can't be used, as far as it is known without a request. */
+export function knownProblem(known: KnownBranch | undefined): 'deleted' | 'expired' | undefined {
+  if (known?.isDeleted === true) return 'deleted';
+  return isExpired(known) ? 'expired' : undefined;
+}
+
+/** The least recently used hosts are dropped. */
+const MAX_HOSTS = 200;
+
+type KnownInventory = Pick<Inventory, 'allComputes' | 'project'> & {
+  readonly branches: Pick<Inventory['branches'], 'get' | 'forProject'>;
+};
+
+export class KnownHosts {
+  readonly #memory: Memory;
+  readonly #changed = new Emitter<void>();
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  get isEmpty(): boolean {
+    return !hasKnownHosts(this.#memory);
+  }
+
+  get(host: string): KnownBranch | undefined {
+    return read(this.#memory).find(([known]) => known === normalizeHost(host))?.[1];
+  }
+
+  /** The last known data of a branch, from any of its hosts. */
+  find(branch: BranchRef): KnownBranch | undefined {
+    return read(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
+  }
+
+  /** @param computes to remember with their branches, as the inventory knows them */
+  async remember(inventory: KnownInventory, account: string, computes: readonly Compute[]): Promise<void> {
+    await this.#set(computes.flatMap((compute) => this.#entriesOf(inventory, account, compute)));
+  }
+
+  /**
+   * Updates the known branches of the account from its loaded lists, and adds those of other hosts.
+   * @param hosts that are in env files
+   */
+  async refresh(inventory: KnownInventory, account: string, hosts: readonly string[]): Promise<void> {
+    const own = read(this.#memory).filter(([, known]) => known.account === account);
+    const wanted = new Set([...own.map(([host]) => host), ...hosts.map(normalizeHost)]);
+    if (wanted.size === 0) return;
+    const found = new Map<string, KnownBranch>();
+    // Only some computes: each change of the lists may be of thousands.
+    const candidates = wanted.union(new Set([...wanted].map(directHost)));
+    const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
+      candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));
+    for (const compute of [...inventory.allComputes()].filter(isCandidate))
+      for (const [host, known] of this.#entriesOf(inventory, account, compute))
+        if (wanted.has(host)) found.set(host, known);
+    const others = own.filter(([host]) => !found.has(host));
+    await this.#set([...others.map(([host, known]) => [host, updated(inventory, known)] as const), ...found]);
+  }
+
+  /** Until the branches are loaded, the stored data of the branch counts. */
+  #entriesOf(inventory: KnownInventory, account: string, compute: Compute): [string, KnownBranch][] {
+    const { project_id: projectId, branch_id: branchId } = compute;
+    const branch = inventory.branches.get(projectId, branchId);
+    const stored = this.find({ account, projectId, branchId });
+    const expiresAt = branch === undefined ? stored?.expiresAt : branch.expires_at;
+    const known = {
+      account,
+      projectId,
+      branchId,
+      projectName: inventory.project(projectId)?.name ?? stored?.projectName ?? projectId,
+      branchName: branch?.name ?? stored?.branchName ?? branchId,
+      isProtected: (branch === undefined ? stored?.isProtected : branch.protected) === true,
+      ...(expiresAt ? { expiresAt } : {}),
+      isDeleted: false,
+    };
+    const pooled = pooledHost(compute);
+    return [
+      [normalizeHost(compute.host), { ...known, isPooled: false }],
+      ...(pooled === undefined
+        ? []
+        : [[normalizeHost(pooled), { ...known, isPooled: true }] as [string, KnownBranch]]),
+    ];
+  }
+
+  async #set(entries: readonly (readonly [string, KnownBranch])[]): Promise<void> {
+    const before = new Map(read(this.#memory));
+    if (entries.every(([host, known]) => isDeepStrictEqual(before.get(host), known))) return;
+    for (const [host] of entries) before.delete(host);
+    await this.#memory.update(KNOWN_HOSTS_ENTRY, [...new Map([...before, ...entries])].slice(-MAX_HOSTS));
+    this.#changed.fire();
+  }
+}
+
+/** The data of a branch whose compute was deleted, perhaps with the branch. */
+function updated(inventory: KnownInventory, known: KnownBranch): KnownBranch {
+  const list = inventory.branches.forProject(known.projectId);
+  return list === undefined ? known : { ...known, isDeleted: !list.branches.has(known.branchId) };
+}
+
+function read(memory: Pick<Memory, 'get'>): readonly (readonly [string, KnownBranch])[] {
+  const stored = memory.get(KNOWN_HOSTS_ENTRY);
+  return Array.isArray(stored) ? stored.filter(isEntry) : [];
+}
+
+function isEntry(value: unknown): value is readonly [string, KnownBranch] {
+  const [host, known] = Array.isArray(value) ? value : [];
+  const { account, projectId, projectName, branchId, branchName } = fieldsOf(known);
+  return [host, account, projectId, projectName, branchId, branchName].every(
+    (text) => typeof text === 'string',
+  );
+}

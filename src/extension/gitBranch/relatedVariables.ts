@@ -1,0 +1,105 @@
+/**
+ * The variables of an env file that point to the same database branch as the one that follows git, such as DIRECT_URL and
+ * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
+ */
+import { connectionString } from '../connection/connectionStrings.ts';
+import { parseDatabaseUrl, type DatabaseUrl } from '../../api/records/databaseUrl.ts';
+import { getVariable, type VariableChange } from '../envFile/dotEnv.ts';
+import { isSameBranch, type BranchRef } from './branchMap.ts';
+import { findTarget, type TargetDependencies } from './findTarget.ts';
+
+/** The names that Prisma, Drizzle, hosting platforms and the service's command line use. */
+const URL_VARIABLES: readonly string[] = [
+  'DATABASE_URL',
+  'DATABASE_URL_UNPOOLED',
+  'DIRECT_URL',
+  'DIRECT_DATABASE_URL',
+  'POSTGRES_URL',
+  'POSTGRES_PRISMA_URL',
+  'POSTGRES_URL_NON_POOLING',
+  'POSTGRES_URL_NO_SSL',
+];
+
+/** Variables that are a connection together: host, port, user, password and database. */
+const GROUPS = [
+  ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'],
+  ['PGHOST_UNPOOLED', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'],
+  ['POSTGRES_HOST', 'POSTGRES_PORT', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DATABASE'],
+] as const;
+
+/** Another variable than these is one of the user's, and so are those that are named after it. */
+const relatedNames = (name: string): readonly string[] =>
+  URL_VARIABLES.includes(name)
+    ? URL_VARIABLES.filter((other) => other !== name)
+    : ['_UNPOOLED', '_NON_POOLING', '_DIRECT'].map((suffix) => `${name}${suffix}`);
+
+interface Connection {
+  readonly name: string;
+  /** A secret. */
+  readonly url: string;
+  /** @returns undefined if the variables can't hold the URL */
+  readonly changesTo: (url: string) => readonly VariableChange[] | undefined;
+}
+
+export interface RelatedVariables {
+  readonly changes: readonly VariableChange[];
+  /** The names of variables that keep pointing to the old branch. */
+  readonly left: readonly string[];
+}
+
+/** @param text of the env file. @param name the variable that follows git. Never rejects */
+export async function findRelated(
+  deps: TargetDependencies,
+  text: string,
+  name: string,
+  target: BranchRef,
+): Promise<RelatedVariables> {
+  const main = parseDatabaseUrl(getVariable(text, name) ?? '');
+  const connections = main === undefined ? [] : connectionsBeside(text, name, main);
+  if (main === undefined || connections.length === 0) return { changes: [], left: [] };
+  const { inventory, knownHosts } = deps;
+  const hostOf = ({ url }: Connection) => parseDatabaseUrl(url)?.host ?? '';
+  await knownHosts.refresh(inventory, target.account, connections.map(hostOf));
+  const current = knownHosts.get(main.host);
+  const changes: VariableChange[] = [];
+  const left: string[] = [];
+  for (const connection of connections) {
+    if (!isSameBranch(knownHosts.get(hostOf(connection)), current)) continue;
+    const { value } = await findTarget(deps, target, connection.url);
+    const change = value === undefined ? undefined : connection.changesTo(value);
+    if (change === undefined) left.push(connection.name);
+    else changes.push(...change);
+  }
+  return { changes, left };
+}
+
+function connectionsBeside(text: string, name: string, main: DatabaseUrl): readonly Connection[] {
+  const urls = relatedNames(name).flatMap((other): Connection[] => {
+    const before = getVariable(text, other) ?? '';
+    if (parseDatabaseUrl(before) === undefined) return [];
+    return [{ name: other, url: before, changesTo: (after) => [{ name: other, before, after }] }];
+  });
+  if (!URL_VARIABLES.includes(name)) return urls;
+  return [...urls, ...GROUPS.flatMap((names) => groupConnection(text, names, main))];
+}
+
+function groupConnection(
+  text: string,
+  names: (typeof GROUPS)[number],
+  main: DatabaseUrl,
+): readonly Connection[] {
+  const [host, port, user, , database] = names.map((name) => getVariable(text, name));
+  const parts = { role: user ?? main.role, database: database ?? main.database };
+  const url = connectionString({ ...parts, host: port === undefined ? `${host}` : `${host}:${port}` });
+  if (host === undefined || parseDatabaseUrl(url) === undefined) return [];
+  const changesTo = (changed: string) => {
+    const after = parseDatabaseUrl(changed);
+    if (after === undefined || (after.server.port !== 5432 && port === undefined)) return undefined;
+    const values = [after.server.name, String(after.server.port), undefined, after.password];
+    return names.flatMap((name, index): VariableChange[] => {
+      const [before, value] = [getVariable(text, name), values[index]];
+      return before === undefined || value === undefined ? [] : [{ name, before, after: value }];
+    });
+  };
+  return [{ name: names[0], url, changesTo }];
+}

@@ -1,0 +1,137 @@
+/** The questions and messages of env files that follow the git branch. */
+import { commands, debug, l10n, tasks, window as vscodeWindow } from 'vscode';
+import { systemClock } from '../../../base/clock.ts';
+import type { Disposable } from '../../../base/disposable.ts';
+import { branchMapWriter, type BranchRef } from '../branchMap.ts';
+import type { AskReason } from '../decide.ts';
+import type { WorkFolder } from '../workFolder.ts';
+import { undoChanges, type FileChange } from '../../envFile/ui/fileChange.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import type { Log } from '../../window/ui/log.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { withRetry } from '../../window/ui/notify.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { questionText } from './workBranchText.ts';
+import { window } from '../../window/ui/window.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+import type { CommandId } from '../../commandTable/commandTable.ts';
+
+/** A branch with its name. */
+export interface NamedBranch {
+  readonly ref: BranchRef;
+  readonly name: string;
+}
+
+interface BranchQuestion {
+  readonly gitBranch: string;
+  readonly reason: AskReason;
+  /** Undefined if it must not be offered. */
+  readonly parent: NamedBranch | undefined;
+}
+
+/** Asks for the database branch of a git branch. */
+export async function askForDatabaseBranch(
+  work: WorkFolder,
+  log: Pick<Log, 'error'>,
+  { gitBranch, reason, parent }: BranchQuestion,
+): Promise<void> {
+  const create = l10n.t('Create Branch');
+  const use = parent && l10n.t('Use {0}', sanitize(parent.name));
+  const none = l10n.t('Not for This One');
+  const question = questionText(reason, sanitize(gitBranch));
+  const buttons = [create, ...(use === undefined ? [] : [use]), none];
+  const chosen = await window.showInformationMessage(question, ...buttons);
+  const run = (command: CommandId, branch?: object) =>
+    executeCommand(command, {
+      folder: work.folder,
+      gitBranch,
+      ...branch,
+    });
+  if (chosen === create) await run('hostedPostgres.workBranch.create');
+  else if (chosen === use) await run('hostedPostgres.workBranch.choose', { ...parent?.ref, kind: 'branch' });
+  else if (chosen === none)
+    await withRetry(log, l10n.t("Couldn't choose the database branch"), async () => {
+      await branchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');
+      await work.refresh();
+    });
+}
+
+/** Milliseconds. Announcements take turns, so only the last of several quick switches is announced. */
+const SETTLE = 1000;
+
+interface Switch {
+  readonly work: WorkFolder;
+  readonly gitBranch: string | undefined;
+  readonly change: FileChange;
+}
+
+/** Announces that the file was changed. Only the first message has buttons, because later ones would be in the way. */
+export class SwitchNotices {
+  readonly #log: Pick<Log, 'error'>;
+  #last: Switch | undefined;
+  #timer: Disposable | undefined;
+  #hasOfferedUndo = false;
+  #hasWarned = false;
+
+  constructor(log: Pick<Log, 'error'>) {
+    this.#log = log;
+  }
+
+  show(work: WorkFolder, change: FileChange, message: string): void {
+    const made = { work, gitBranch: work.state.git.branch, change };
+    this.#last = made;
+    const isRunning = vscodeWindow.terminals.length > 0 || debug.activeDebugSession !== undefined;
+    const warns = isRunning && !this.#hasWarned;
+    this.#timer?.dispose();
+    if (this.#hasOfferedUndo && !warns) {
+      this.#timer = systemClock.after(SETTLE, () => announce(message, 'database'));
+      return;
+    }
+    this.#hasOfferedUndo = true;
+    this.#hasWarned ||= warns;
+    void this.#showButtons(made, message, warns);
+  }
+
+  /** Whether the last switch of the folder can be undone. */
+  canUndo(work: WorkFolder): boolean {
+    return this.#last?.work === work && work.state.git.branch === this.#last.gitBranch;
+  }
+
+  /** Undoes the last switch. */
+  async undo(): Promise<void> {
+    if (this.#last !== undefined) await this.#undo(this.#last);
+  }
+
+  async #undo(made: Switch): Promise<void> {
+    const { work, gitBranch, change } = made;
+    await withRetry(this.#log, l10n.t("Couldn't undo the change"), async () => {
+      // Before the file changes, which would otherwise cause another switch.
+      work.setUndone(gitBranch);
+      await undoChanges([change]);
+      this.#last = undefined;
+      await work.refresh();
+      await work.updateNeonFile();
+    });
+  }
+
+  async #showButtons(made: Switch, message: string, warns: boolean): Promise<void> {
+    const undo = l10n.t('Undo');
+    const restart = l10n.t('Restart');
+    const canRestart = warns && (debug.activeDebugSession !== undefined || tasks.taskExecutions.length > 0);
+    const text = warns
+      ? l10n.t('{0}. Running terminals and debug sessions keep the old connection string.', message)
+      : message;
+    const chosen = await window.showInformationMessage(text, ...(canRestart ? [restart] : []), undo);
+    if (chosen === undo) await this.#undo(made);
+    if (chosen === restart) await restartPrograms();
+  }
+}
+
+/** Restarts what VS Code can restart: the debug session and tasks. */
+async function restartPrograms(): Promise<void> {
+  if (debug.activeDebugSession !== undefined) await commands.executeCommand('workbench.action.debug.restart');
+  for (const execution of tasks.taskExecutions) {
+    execution.terminate();
+    await tasks.executeTask(execution.task);
+  }
+}

@@ -1,0 +1,62 @@
+/** Renews the expiry of branches that were created for a git branch, while an env file uses them. */
+import { l10n } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import type { Guards } from '../../operations/guards.ts';
+import type { Session } from '../../account/session.ts';
+import type { BranchActions } from '../../branches/branchActions.ts';
+import { isSameBranch } from '../branchMap.ts';
+import type { KnownBranch } from '../knownHosts.ts';
+import { expiryAfter, LIFETIME, needsRenewal } from '../lifetime.ts';
+import type { Log } from '../../window/ui/log.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { formatDate } from '../../window/ui/timeText.ts';
+import { knownBranchName } from './workBranchText.ts';
+import type { WorkFolders } from './workFolders.ts';
+
+interface RenewalDependencies {
+  readonly workFolders: WorkFolders;
+  readonly session: Session;
+  readonly guards: Guards;
+  readonly branchActions: BranchActions;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export function renewUsedBranches(deps: RenewalDependencies): Disposable {
+  /** Each expiry is renewed once per window: another attempt would probably fail too, and other windows also try. */
+  const tried = new Set<string>();
+  return deps.workFolders.onDidChange(() => {
+    for (const branch of branchesToRenew(deps)) {
+      const expiry = `${branch.branchId} ${branch.expiresAt}`;
+      if (tried.has(expiry)) continue;
+      tried.add(expiry);
+      void renew(deps, branch);
+    }
+  });
+}
+
+/** Skips marked branches: the mark may forbid changes or require a confirmation, which a renewal isn't worth. */
+function branchesToRenew({ workFolders, session, guards }: RenewalDependencies): KnownBranch[] {
+  const account = session.connection?.accountId;
+  return workFolders.states.flatMap(({ current, map }) =>
+    current?.expiresAt !== undefined &&
+    current.account === account &&
+    needsRenewal(current.expiresAt) &&
+    map.created.some((created) => isSameBranch(created, current)) &&
+    guards.cachedMark(current) === undefined
+      ? [current]
+      : [],
+  );
+}
+
+async function renew(
+  { branchActions, session, log }: RenewalDependencies,
+  branch: KnownBranch,
+): Promise<void> {
+  const expires_at = expiryAfter(LIFETIME);
+  try {
+    await branchActions.update(branch, { expires_at }, { initialConnection: session.connection });
+    announce(l10n.t('{0} expires on {1}', knownBranchName(branch), formatDate(expires_at)));
+  } catch (error) {
+    log.error('Renewing the expiry of a branch', error);
+  }
+}

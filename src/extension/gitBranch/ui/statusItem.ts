@@ -1,0 +1,159 @@
+/** The status bar item with the branch that the folder's env file points to. It needs no connection. */
+import path from 'node:path';
+import { l10n, type WorkspaceFolder } from 'vscode';
+import { systemClock } from '../../../base/clock.ts';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import { isPrimary, labelOf } from '../../projects/computeStatus.ts';
+import type { AgentBranch, AgentBranches } from '../../agents/agentBranches.ts';
+import type { Session } from '../../account/session.ts';
+import type { Inventory } from '../../projects/inventory.ts';
+import { projectsOf } from '../../projects/nodes.ts';
+import { isExpired } from '../knownHosts.ts';
+import { readGitBranches } from '../gitState.ts';
+import { countUnused } from '../unusedBranches.ts';
+import type { WorkFolderState } from '../workFolder.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import type { Config } from '../../window/ui/config.ts';
+import { setFollowsGit } from '../../window/ui/contextKey.ts';
+import { agentBranchName, agentBranchText } from '../../agents/ui/agentText.ts';
+import { fileProblemText } from '../../window/ui/fileProblemText.ts';
+import { statusText } from '../../computes/ui/computeText.ts';
+import { formatDate } from '../../window/ui/timeText.ts';
+import { markdown, markdownList, markdownTable } from '../../window/ui/markdown.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { branchWarnings, decisionText, knownBranchName, pauseText, unusedText } from './workBranchText.ts';
+import { window, type StatusBarText } from '../../window/ui/window.ts';
+import type { ShownFolder, WorkFolders } from './workFolders.ts';
+
+interface StatusItemDependencies {
+  readonly agentBranches: AgentBranches;
+  readonly session: Session;
+  readonly workFolders: WorkFolders;
+  readonly inventory: Inventory;
+  readonly config: Config;
+}
+
+/** Next to VS Code's item for the git branch. */
+const PRIORITY = 9_000;
+
+/** Milliseconds until an expired branch is looked for. A timer can't be set for a month. */
+const [MIN_DELAY, MAX_DELAY] = [1000, 60 * 60 * 1000];
+
+export function showBranchItem(deps: StatusItemDependencies): Disposable {
+  const { workFolders, agentBranches, session, inventory } = deps;
+  const disposables = new DisposableStore();
+  const command = 'hostedPostgres.workBranch.show';
+  const name = l10n.t('Database Branch');
+  const item = disposables.add(
+    window.createStatusBarItem('hostedPostgres.workBranch', name, PRIORITY, command),
+  );
+  let timer: Disposable | undefined;
+  let counted: WorkFolderState | undefined;
+  let unusedCount = 0;
+  const count = async ({ folder, work: { state } }: ShownFolder) => {
+    if (state === counted) return;
+    counted = state;
+    const unused = await countUnusedIn(folder, state).catch(() => 0);
+    if (state !== counted || unused === unusedCount) return;
+    unusedCount = unused;
+    update();
+  };
+  const update = () => {
+    timer?.dispose();
+    const { shown } = workFolders;
+    setFollowsGit(shown?.work.state.map.isFollowed === true);
+    const agents = agentBranches.of(session.connection);
+    if (shown !== undefined) {
+      void count(shown);
+      item.show(branchText(deps, shown, { agents, unusedCount }));
+    } else if (agents.length > 0) {
+      const firstEnd = Math.min(...agents.map(({ expiresAt }) => Date.parse(expiresAt)));
+      const delay = Math.max(MIN_DELAY, Math.min(firstEnd - Date.now(), MAX_DELAY));
+      timer = systemClock.after(delay, update);
+      item.show(agentsText(agents));
+    } else item.hide();
+  };
+  disposables.add(workFolders.onDidChange(update));
+  disposables.add(agentBranches.onDidChange(update));
+  // The tooltip has the state of the branch's compute.
+  disposables.add(
+    inventory.onDidChange((changes) => {
+      const { projectId = '' } = workFolders.shown?.work.state.current ?? {};
+      if (projectsOf(changes).has(projectId)) update();
+    }),
+  );
+  disposables.add({ dispose: () => timer?.dispose() });
+  update();
+  return disposables;
+}
+
+/** Runs git only if a branch was created. */
+async function countUnusedIn({ uri }: WorkspaceFolder, { map, current }: WorkFolderState): Promise<number> {
+  if (map.created.length === 0) return 0;
+  const gitBranches = await readGitBranches(runGit, uri.fsPath);
+  return countUnused({ map, gitBranches, inFiles: current === undefined ? [] : [current] });
+}
+
+/** Without a database branch in an env file, the menu is still needed for the branches of agents. */
+function agentsText(agents: readonly AgentBranch[]): StatusBarText {
+  const label = l10n.t('Agent branches: {0}', agents.length);
+  const lines = agents.map((each) => `${agentBranchName(each)} ${agentBranchText(each)}`);
+  return { icon: 'database', text: label, spoken: { label }, tooltip: markdownList(lines) };
+}
+
+function branchText(
+  deps: StatusItemDependencies,
+  { folder, work: { state } }: ShownFolder,
+  { agents, unusedCount }: { readonly agents: readonly AgentBranch[]; readonly unusedCount: number },
+): StatusBarText {
+  const { current, decision, git, map, host, sharedWith, unreadOther } = state;
+  const { marks } = deps.config;
+  const name = current === undefined ? l10n.t('unknown database') : knownBranchName(current);
+  const warnings =
+    current === undefined
+      ? []
+      : branchWarnings(current, {
+          mark: marks[current.projectId] ?? marks[current.account],
+          isExpired: isExpired(current),
+          sharedWith: sharedWith && path.basename(sharedWith),
+        });
+  const reason = decisionText(decision, sanitize(git.branch ?? ''));
+  const { file, variable } = deps.config.env(folder.uri);
+  const other = unreadOther && path.join(path.basename(unreadOther.folder), file);
+  const notes = [
+    ...warnings,
+    ...(reason === undefined ? [] : [reason]),
+    ...(unreadOther === undefined ? [] : [fileProblemText(unreadOther.problem, sanitize(other ?? file))]),
+  ];
+  const isWarning = warnings.length > 0 || decision.kind === 'stopped';
+  const computes = current && deps.inventory.computesOf(current.projectId)?.branches();
+  const compute = current && computes?.get(current.branchId)?.find(isPrimary);
+  const label = l10n.t('Database branch {0}', name);
+  const table = markdownTable(name, [
+    [l10n.t('Project'), current?.projectName],
+    [l10n.t('Id'), current?.branchId],
+    [l10n.t('Compute'), compute && `${labelOf(compute)} (${statusText(compute)})`],
+    [l10n.t('Host'), host],
+    [l10n.t('Expires'), current?.expiresAt && formatDate(current.expiresAt)],
+    [l10n.t('File'), `${folder.name}/${file} (${variable})`],
+    [l10n.t('Git branch'), git.branch],
+    [l10n.t('Follows the Git branch'), map.isFollowed ? l10n.t('yes') : undefined],
+    [l10n.t('Agent branches'), agents.map(agentBranchName).join(', ')],
+  ]);
+  return {
+    // High-contrast themes have no color for warnings.
+    icon: isWarning ? 'warning' : 'database',
+    text: labelWithState(name, state),
+    spoken: { label: notes.length === 0 ? label : `${label}. ${notes.join(' ')}` },
+    tooltip: markdown`${table}\n\n${markdownList([...notes, ...unusedText(unusedCount)])}`,
+    isWarning,
+  };
+}
+
+/** The label shows if the file doesn't match the checked-out branch. */
+function labelWithState(name: string, { decision }: WorkFolderState): string {
+  if (decision.kind === 'paused') return l10n.t('{0} (paused: {1})', name, pauseText(decision.reason));
+  if (decision.kind === 'keep' && decision.reason === 'byNeon') return name;
+  const isOther = decision.kind === 'ask' || decision.kind === 'stopped' || decision.kind === 'keep';
+  return isOther ? l10n.t('{0} (not switched)', name) : name;
+}

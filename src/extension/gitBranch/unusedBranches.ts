@@ -1,0 +1,114 @@
+/** Which database branches can be deleted because the git branch that they were created for is gone. */
+import type { Branch } from '../../api/records/records.ts';
+import type { BranchList } from '../projects/branchLists.ts';
+import { deletionProblem, type DeletionProblem } from '../projects/branchStatus.ts';
+import {
+  isSameBranch,
+  isSameGitBranch,
+  type BranchMap,
+  type BranchRef,
+  type CreatedBranch,
+} from './branchMap.ts';
+
+interface BranchUsage {
+  readonly map: BranchMap;
+  /** The repository's git branches, checked out or not. */
+  readonly gitBranches: ReadonlySet<string>;
+  /** What env files point to. */
+  readonly inFiles: readonly BranchRef[];
+}
+
+export interface CleanupFacts extends BranchUsage {
+  /** The id of the connected account. */
+  readonly account: string;
+  /** By project, as they are now. A deleted project has none. */
+  readonly lists: ReadonlyMap<string, BranchList>;
+  /** Whether the user has marked the account or the project. */
+  readonly isMarked: (ref: BranchRef) => boolean;
+}
+
+export interface UnusedBranch {
+  readonly created: CreatedBranch;
+  readonly branch: Branch;
+}
+
+/** Why a branch is kept although its git branch is gone. `gitBranch`: another git branch has it. */
+export type KeptReason =
+  | 'gitBranch'
+  | 'newParent'
+  | 'envFile'
+  | 'marked'
+  | 'protected'
+  | DeletionProblem['kind'];
+
+export interface KeptBranch extends UnusedBranch {
+  readonly reason: KeptReason;
+}
+
+export interface Cleanup {
+  readonly unused: readonly UnusedBranch[];
+  readonly kept: readonly KeptBranch[];
+  /** Those that no longer exist. */
+  readonly gone: readonly CreatedBranch[];
+}
+
+export function findUnused(facts: CleanupFacts): Cleanup {
+  const { map, account, lists } = facts;
+  const exists = gitBranchFinder(facts);
+  const unused: UnusedBranch[] = [];
+  const kept: KeptBranch[] = [];
+  const gone: CreatedBranch[] = [];
+  for (const created of map.created) {
+    const list = created.account === account ? lists.get(created.projectId) : undefined;
+    if (list === undefined) continue;
+    const branch = list.branches.get(created.branchId);
+    if (branch === undefined) {
+      gone.push(created);
+      continue;
+    }
+    if (exists(created.gitBranch)) continue;
+    const reason = reasonToKeep(facts, list, created, branch);
+    if (reason === undefined) unused.push({ created, branch });
+    else kept.push({ created, branch, reason });
+  }
+  return { unused, kept, gone };
+}
+
+function reasonToKeep(
+  facts: CleanupFacts,
+  list: BranchList,
+  created: CreatedBranch,
+  branch: Branch,
+): KeptReason | undefined {
+  const use = useOf(facts, created);
+  if (use !== undefined) return use;
+  if (facts.isMarked(created)) return 'marked';
+  return branch.protected === true ? 'protected' : deletionProblem(list, branch)?.kind;
+}
+
+/** How many database branches have lost their git branch, as far as it is known without a request. */
+export const countUnused = (facts: BranchUsage): number =>
+  new Set(
+    facts.map.created
+      .filter((created) => useOf(facts, created) === undefined)
+      .map(({ branchId }) => branchId),
+  ).size;
+
+function gitBranchFinder({ map, gitBranches }: BranchUsage): (name: string) => boolean {
+  const existing = [...gitBranches];
+  return (name) =>
+    gitBranches.has(name) || (map.ignoresCase && existing.some((each) => isSameGitBranch(map, each, name)));
+}
+
+/** What uses a branch, as far as it is known without a request. */
+function useOf(facts: BranchUsage, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
+  const { map, inFiles } = facts;
+  const exists = gitBranchFinder(facts);
+  const ofGitBranches = [
+    ...map.created.filter(({ gitBranch }) => exists(gitBranch)),
+    ...[...map.branches].flatMap(([gitBranch, ref]) => (exists(gitBranch) ? [ref] : [])),
+  ];
+  if (ofGitBranches.some((ref) => isSameBranch(branch, ref))) return 'gitBranch';
+  if (isSameBranch(branch, map.parent)) return 'newParent';
+  return inFiles.some((ref) => isSameBranch(branch, ref)) ? 'envFile' : undefined;
+}

@@ -1,0 +1,234 @@
+/** The local service: one process for all windows, joined or started on demand. */
+import { randomBytes } from 'node:crypto';
+import type { Fetch } from '../../../api/transport/request.ts';
+import type { BaseUrl } from '../../../api/transport/baseUrl.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { Emitter } from '../../../base/event.ts';
+import type { Disposable } from '../../../base/disposable.ts';
+import type { Account, Accounts, SecretStore } from '../../account/accounts.ts';
+import type { Session } from '../../account/session.ts';
+import { setLocalServiceRuns } from '../../window/ui/contextKey.ts';
+import type { Config } from '../../window/ui/config.ts';
+import { LocalServiceError, type Lease } from '../../../localService/lease.ts';
+import { checkPostgres, joinOrStart, type LocalServiceOptions } from '../../../localService/joinOrStart.ts';
+import { endService } from '../../../localService/stop.ts';
+import type { Log } from '../../window/ui/log.ts';
+
+export interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
+  readonly secrets: SecretStore;
+  readonly accounts: Accounts;
+  readonly config: Pick<Config, 'postgresPath'>;
+  readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;
+}
+
+/** Milliseconds. A restarted service that ends sooner is in a crash loop and isn't restarted again. */
+const SHORTEST_LIFE = 15_000;
+
+const KEY_ENTRY = 'hostedPostgres.localService.key';
+
+export class LocalService implements Disposable {
+  readonly #deps: LocalServiceDependencies;
+  readonly #postgresChanged = new Emitter<void>();
+  #lease: Promise<Lease> | undefined;
+  #postgresProblem: string | undefined;
+  #session: Session | undefined;
+  /** Whether it was restarted after an unexpected end. Reset when the user starts it. */
+  #isRestarted = false;
+  #isDisposed = false;
+
+  /** Fires when `postgresProblem` has changed. */
+  readonly onDidChangePostgres = this.#postgresChanged.event;
+
+  constructor(deps: LocalServiceDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Why the running service can't start computes, as a message for users. */
+  get postgresProblem(): string | undefined {
+    return this.#postgresProblem;
+  }
+
+  /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
+  async ready(): Promise<BaseUrl> {
+    this.#lease ??= this.#track(this.#joinOrStart());
+    return (await this.#lease).baseUrl;
+  }
+
+  /**
+   * Sends the account's requests to the service, but only while this window has a lease: without one, any program may
+   * have the port.
+   */
+  whileRunning({ baseUrl }: Account, fetch: Fetch): Fetch {
+    return async (url, init) => {
+      const lease = await this.#lease?.catch(() => undefined);
+      if (lease === undefined || lease.ended.aborted || !url.startsWith(`${baseUrl}/`)) throw notRunning();
+      const current = `${lease.baseUrl}${url.slice(baseUrl.length)}`;
+      return await fetch(current, { ...init, signal: AbortSignal.any([init.signal, lease.ended]) });
+    };
+  }
+
+  /**
+   * Called by the user: replaces a service that hangs, has another key or has no Postgres, and connects to it.
+   * @throws {Error} why it can't start
+   */
+  async start(): Promise<void> {
+    const previous = this.#lease;
+    this.#isRestarted = false;
+    const hasPostgres = this.#postgresProblem === undefined;
+    this.#lease = this.#track(hasPostgres ? this.#joinOrReplace() : this.#replace());
+    await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
+    await this.#connect();
+  }
+
+  /** @param folder of Postgres; undefined to search for one. @returns why it can't be used; undefined if it can */
+  async checkPostgres(folder: string | undefined): Promise<string | undefined> {
+    return await checkPostgres(this.#deps.script, folder);
+  }
+
+  /** Replaces the key of the service for all windows. @throws {Error} if the keyring doesn't keep it */
+  async replaceKey(key: string): Promise<void> {
+    await this.#deps.secrets.storeDurably(KEY_ENTRY, key);
+  }
+
+  /** Stops it after its key was revoked. The next start creates a new key. */
+  async forgetKey(): Promise<void> {
+    await this.stop();
+    await this.#deps.secrets.delete(KEY_ENTRY);
+  }
+
+  /** Starts the service when its account becomes the current one, for example after a reload. */
+  follow(session: Session): Disposable {
+    this.#session = session;
+    return session.onDidChange(({ connection }) => {
+      if (connection?.account.local !== true) return;
+      this.ready().catch((error: unknown) => this.#deps.log.error('Starting the local service', error));
+    });
+  }
+
+  /** Stops it for all windows and removes its account. Its state is kept. @returns whether it was running */
+  async stop(): Promise<boolean> {
+    const { accounts, dataDir, log } = this.#deps;
+    await this.#lease?.catch(() => undefined); // A start in progress.
+    // Remove the account first: while it is the current one, windows restart the service.
+    const { accounts: all } = await accounts.list();
+    for (const account of all) if (account.local === true) await accounts.remove(account);
+    const wasRunning = await endService(dataDir);
+    if (wasRunning) log.info('Stopped the local service');
+    this.#lease = undefined;
+    setLocalServiceRuns(false);
+    return wasRunning;
+  }
+
+  /** Releases the lease of this window. Without any lease, the service ends. */
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#postgresChanged.dispose();
+    this.#lease?.then((lease) => lease.release()).catch(() => undefined);
+  }
+
+  /**
+   * VS Code shares stored accounts between this machine and all remotes, each of which has a separate local service with
+   * another address. So the account keeps its first address, which only identifies it.
+   */
+  async #connect(): Promise<void> {
+    const { accounts } = this.#deps;
+    const [address, key, last] = [await this.ready(), await this.#key(), await this.#account()];
+    const account: Account = { baseUrl: last?.baseUrl ?? address, name: '', local: true };
+    const isSameKey = last?.keyId !== undefined && (await accounts.key(last)) === key;
+    await accounts.add(isSameKey ? last : account, key);
+  }
+
+  async #account(): Promise<Account | undefined> {
+    return (await this.#deps.accounts.list()).accounts.find(({ local }) => local === true);
+  }
+
+  async #joinOrStart(): Promise<Lease> {
+    const { script, dataDir, config, log, grace } = this.#deps;
+    const [key, last] = [await this.#key(), await this.#account()];
+    log.addSecret(key);
+    const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
+    const { postgresPath } = config;
+    const lease = await joinOrStart({ script, dataDir, key, port, postgresPath, grace });
+    if (this.#isDisposed) lease.release();
+    log.info(`The local service is running at ${lease.baseUrl}`);
+    return lease;
+  }
+
+  async #joinOrReplace(): Promise<Lease> {
+    try {
+      return await this.#joinOrStart();
+    } catch (error) {
+      const reason = error instanceof LocalServiceError ? error.reason : undefined;
+      // The data belongs to this extension, so it may create a new key.
+      if (reason === 'revokedKey') await this.#deps.secrets.delete(KEY_ENTRY);
+      else if (reason !== 'silent' && reason !== 'otherKey') throw error;
+      this.#deps.log.error('Joining the local service, which is replaced now', error);
+      return await this.#replace();
+    }
+  }
+
+  async #replace(): Promise<Lease> {
+    await endService(this.#deps.dataDir);
+    return await this.#joinOrStart();
+  }
+
+  /** Handles the end of the lease, unless another lease has replaced it. */
+  #track(pending: Promise<Lease>): Promise<Lease> {
+    const isCurrent = () => this.#lease === pending;
+    pending
+      .then(({ ended, postgresProblem }) => {
+        if (isCurrent()) setLocalServiceRuns(true);
+        const setProblem = (problem: string | undefined) => {
+          if (!isCurrent() || problem === this.#postgresProblem) return;
+          this.#postgresProblem = problem;
+          this.#postgresChanged.fire();
+        };
+        postgresProblem.then(setProblem, () => undefined); // It rejects only if the lease has ended.
+        const startedAt = systemClock.now();
+        const onEnd = () => {
+          if (!isCurrent()) return;
+          this.#lease = undefined;
+          setLocalServiceRuns(false);
+          void this.#restart(systemClock.now() - startedAt);
+        };
+        if (ended.aborted) onEnd();
+        else ended.addEventListener('abort', onEnd);
+      })
+      .catch(() => {
+        if (isCurrent()) this.#lease = undefined;
+      });
+    return pending;
+  }
+
+  /** Restarts a service that ended unexpectedly if its account is the current one. If that fails, closes the connection. */
+  async #restart(lifetime: number): Promise<void> {
+    if (this.#isDisposed) return;
+    const { accounts, log } = this.#deps;
+    const connection = this.#session?.connection;
+    const isCrashLoop = this.#isRestarted && lifetime < SHORTEST_LIFE;
+    this.#isRestarted = true;
+    try {
+      const { current } = await accounts.list();
+      if (current?.local !== true) return;
+      if (isCrashLoop) throw new Error(`It ended again after ${Math.ceil(lifetime)} ms`);
+      await this.ready();
+    } catch (error) {
+      log.error('Restarting the local service', error);
+      const failure = new LocalServiceError('ended', 'The local service ended unexpectedly');
+      if (connection?.account.local === true) this.#session?.fail(connection, failure);
+    }
+  }
+
+  async #key(): Promise<string> {
+    const { secrets } = this.#deps;
+    const stored = await secrets.get(KEY_ENTRY);
+    if (stored !== undefined) return stored;
+    const key = randomBytes(32).toString('base64url');
+    await secrets.store(KEY_ENTRY, key);
+    return key;
+  }
+}
+
+/** The error that fetch throws if no program listens at the address. */
+const notRunning = (): Error =>
+  Object.assign(new Error('The local service is not running'), { code: 'ECONNREFUSED' });

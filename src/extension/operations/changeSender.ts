@@ -1,0 +1,169 @@
+/**
+ * Sends every change of computes, branches and projects, once, to the account in which the user began. Shows the reply at
+ * once and follows its operations. If the reply is lost, reloads the lists, which show whether the change was made.
+ */
+import type { CallOptions, Client } from '../../api/client.ts';
+import { isCancelled, isNotOffered, isOutcomeUnknown, isRejected } from '../../api/transport/errors.ts';
+import type { Branch, Compute, Operation, Project } from '../../api/records/records.ts';
+import { Emitter } from '../../base/event.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { ConnectionClosedError, NotOfferedError, type OptionalFeature } from '../window/changeErrors.ts';
+import type { Session } from '../account/session.ts';
+import { nameOf } from '../projects/branchStatus.ts';
+import type { Inventory } from '../projects/inventory.ts';
+import type { OperationTracker } from './operationTracker.ts';
+import type { ResourceRef, Verb } from './pendingChange.ts';
+
+export interface SendOptions extends CallOptions {
+  /** The connection when the user began. */
+  readonly initialConnection: AccountConnection | undefined;
+}
+
+/** The changed records: those in the reply, or after a lost reply those in the reloaded lists. */
+interface UpdatedRecords {
+  readonly project?: Project | undefined;
+  readonly branch?: Branch | undefined;
+  readonly compute?: Compute | undefined;
+  /** The computes of a new branch. */
+  readonly computes?: readonly Compute[];
+}
+
+/** `isPending`: the operation tracker reports the end. Otherwise the change is complete. */
+export interface SendResult extends UpdatedRecords {
+  readonly isPending: boolean;
+}
+
+export interface ServiceChange {
+  readonly verb: Verb;
+  /** Undefined for changes of the list of projects. */
+  readonly projectId?: string;
+  /** Whether other branches may change as well. */
+  readonly withBranches?: boolean;
+  readonly send: (
+    client: Client,
+    options: CallOptions,
+  ) => Promise<UpdatedRecords & { readonly operations: readonly Operation[] }>;
+  /** Called after a lost reply, when the lists are reloaded. Returns undefined if they don't show the change. */
+  readonly find: () => UpdatedRecords | undefined;
+  /** For a call that not every service offers. */
+  readonly feature?: OptionalFeature;
+  /** Whether the reloaded list still contains the target. If so, a 403 or 404 means that the service doesn't offer the call. */
+  readonly targetStillExists?: () => boolean;
+}
+
+export class ChangeSender {
+  readonly #session: Session;
+  readonly #inventory: Inventory;
+  readonly #tracker: OperationTracker;
+  readonly #notOffered = new Emitter<OptionalFeature>();
+
+  readonly onNotOffered = this.#notOffered.event;
+
+  constructor(session: Session, inventory: Inventory, tracker: OperationTracker) {
+    this.#session = session;
+    this.#inventory = inventory;
+    this.#tracker = tracker;
+  }
+
+  /**
+   * Makes a call to the account in which the user began, which ends with the connection.
+   * @throws {ApiError}
+   * @throws {AccountSwitchedError}
+   * @throws {ConnectionClosedError}
+   */
+  async call<T>(
+    send: (client: Client, options: CallOptions) => Promise<T>,
+    { initialConnection, ...options }: SendOptions,
+  ): Promise<T> {
+    const connection = this.#requireConnection(initialConnection);
+    const signals = [connection.signal, options.signal].filter((signal) => signal !== undefined);
+    const client = await connection.client();
+    try {
+      return await send(client, { ...options, signal: AbortSignal.any(signals) });
+    } catch (error) {
+      const isCancelledByUser = options.signal?.aborted === true;
+      if (!isCancelled(error) || isCancelledByUser) throw error;
+      throw new ConnectionClosedError(isOutcomeUnknown(error));
+    }
+  }
+
+  /** @throws {ApiError} @throws {NotOfferedError} and what `call` throws */
+  async send(request: ServiceChange, options: SendOptions): Promise<SendResult> {
+    const connection = this.#requireConnection(options.initialConnection);
+    const isCurrent = () => connection === this.#session.connection;
+    try {
+      const { operations, ...records } = await this.call(request.send, options);
+      const isPending = isCurrent() && (await this.#accept(request, records, operations));
+      return { ...records, isPending };
+    } catch (error) {
+      if (!isCurrent()) throw error;
+      await this.#requireOffered(request, error);
+      // The list is out of date, because another client has made a change.
+      if (isRejected(error, 404, 409, 422)) void this.#refresh(request);
+      if (!isOutcomeUnknown(error)) throw error;
+      const records = (await this.#refresh(request)) ? request.find() : undefined;
+      if (records === undefined) throw error;
+      return { ...records, isPending: false };
+    }
+  }
+
+  #requireConnection(initialConnection: AccountConnection | undefined): AccountConnection {
+    this.#session.requireSameAccount(initialConnection);
+    return this.#session.requireConnection();
+  }
+
+  /** @returns whether the change has operations to follow */
+  async #accept(
+    request: ServiceChange,
+    { project, branch, compute, computes = [] }: UpdatedRecords,
+    operations: readonly Operation[],
+  ): Promise<boolean> {
+    const { verb } = request;
+    if (verb !== 'delete') {
+      if (branch !== undefined && request.projectId !== undefined)
+        this.#inventory.branches.put(request.projectId, branch);
+      for (const changed of compute === undefined ? computes : [compute]) this.#inventory.put(changed);
+    }
+    const target = targetOf(request, { project, branch, compute });
+    const isPending = target !== undefined && this.#tracker.follow(verb, target, operations);
+    // The tracker refreshes the computes, but not other branches and projects.
+    if (!isPending || compute === undefined) await this.#refresh(request);
+    return isPending;
+  }
+
+  /** @throws {NotOfferedError} */
+  async #requireOffered(request: ServiceChange, error: unknown): Promise<void> {
+    if (request.feature === undefined || !isNotOffered(error)) return;
+    const mayBeMissing = !isRejected(error, 405) && request.targetStillExists !== undefined;
+    if (mayBeMissing && !((await this.#refresh(request)) && request.targetStillExists())) return;
+    this.#notOffered.fire(request.feature);
+    throw new NotOfferedError(request.feature);
+  }
+
+  /** @returns false if a list couldn't be loaded, which then has a failure. */
+  async #refresh({ projectId, withBranches = false }: ServiceChange): Promise<boolean> {
+    if (projectId === undefined) return await succeeds(this.#inventory.refreshProjects());
+    const [isUpToDate, branches] = await Promise.all([
+      succeeds(this.#inventory.refreshComputes(projectId)),
+      withBranches ? this.#inventory.branches.refresh(projectId) : undefined,
+    ]);
+    return isUpToDate && branches?.failure === undefined;
+  }
+}
+
+function targetOf(
+  { projectId }: ServiceChange,
+  { project, branch, compute }: UpdatedRecords,
+): ResourceRef | undefined {
+  if (compute !== undefined)
+    return { projectId: compute.project_id, computeId: compute.id, name: compute.name };
+  if (branch !== undefined && projectId !== undefined)
+    return { projectId, branchId: branch.id, name: nameOf(branch) };
+  return project && { projectId: project.id, name: project.name };
+}
+
+const succeeds = (promise: Promise<void>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,74 @@
+/** A change that the service accepted and that hasn't ended yet, with its operations. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { Memory } from '../window/memory.ts';
+
+export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
+
+interface TrackedOperation {
+  readonly id: string;
+  readonly action: string;
+  readonly status: string;
+  /** How many attempts of the service have failed so far. */
+  readonly failures: number;
+  /** The service's message about a failure. */
+  readonly error?: string | undefined;
+}
+
+/** The resource that is changed: a compute, a branch, or else the project. */
+export interface ResourceRef {
+  readonly projectId: string;
+  readonly branchId?: string | undefined;
+  readonly computeId?: string | undefined;
+  /** Undefined if the resource has none. */
+  readonly name?: string | null | undefined;
+}
+
+export interface PendingChange extends ResourceRef {
+  /** The first operation's id. */
+  readonly id: string;
+  /** See `accountId`. Only pending changes of the current account are polled. */
+  readonly account: string;
+  readonly verb: Verb;
+  readonly operations: readonly TrackedOperation[];
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** `lost`: the project was deleted. `stuck`: not ended after `GIVE_UP_AFTER`. `reason`: the service's, for `failed`. */
+export interface EndReport {
+  readonly change: PendingChange;
+  readonly outcome: 'finished' | 'failed' | 'lost' | 'stuck';
+  readonly reason?: string | undefined;
+}
+
+/** The statuses of section 2.6 and of the public service. */
+const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'error', 'cancelled', 'skipped']);
+const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
+
+/** Whether the operation has ended. */
+export const isFinal = ({ status }: Pick<TrackedOperation, 'status'>): boolean => FINAL_STATUSES.has(status);
+
+export const hasFailed = ({ status }: Pick<TrackedOperation, 'status'>): boolean =>
+  FAILED_STATUSES.has(status);
+
+/** The number of operations in progress. */
+export const countOpenOperations = (changes: readonly PendingChange[]): number =>
+  changes.flatMap(({ operations }) => operations).filter((operation) => !isFinal(operation)).length;
+
+/** The entry of the pending changes in the workspace state, for the next window. */
+export const PENDING_ENTRY = 'hostedPostgres.pendingChanges';
+
+export const hasPending = (memory: Pick<Memory, 'get'>, now: number): boolean =>
+  parsePending(memory.get(PENDING_ENTRY), now).length > 0;
+
+/** Milliseconds. Older changes are dropped, because those of a removed account would be kept forever. */
+const FORGOTTEN_AFTER = 24 * 60 * 60_000;
+
+/** Reads what an earlier window has stored. */
+export function parsePending(value: unknown, now: number): readonly PendingChange[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((change): change is PendingChange => {
+    const { since } = fieldsOf(change);
+    return typeof since === 'number' && now - since < FORGOTTEN_AFTER;
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * Asks for approval before a change of an account's resources is sent, by a command, a settings document or a tool.
+ * `test/unit/architecture.test.ts` checks that every change calls this.
+ */
+import { l10n } from 'vscode';
+import type { AccountConnection } from '../../account/accountConnection.ts';
+import type { GuardTarget, Guards } from '../guards.ts';
+import { ReadOnlyError } from '../../window/ui/errorMessage.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { window } from '../../window/ui/window.ts';
+
+export interface ApprovalRequest extends GuardTarget {
+  /** What the user enters to confirm a change in production. */
+  readonly name: string;
+  /** Such as “Restart main?” */
+  readonly question: string;
+  /** A verb. */
+  readonly button: string;
+  /** The consequences. Without any, the change needs no confirmation outside production. */
+  readonly detail?: string | undefined;
+  /** Whether the user has to enter the name outside production too. */
+  readonly byName?: boolean;
+  /** Whether the user has already confirmed the consequences. */
+  readonly isConfirmed?: boolean;
+}
+
+/** For commands that ask other questions before the change. @throws {ReadOnlyError} if the account or project is read-only */
+export function requireWritable(guards: Guards, target: GuardTarget): void {
+  if (guards.cachedMark(target) !== 'readOnly') return;
+  const { projectId } = target;
+  throw guards.accountMark === 'readOnly' || projectId === undefined
+    ? new ReadOnlyError(l10n.t('You have marked this account as read-only.'), undefined)
+    : new ReadOnlyError(l10n.t('You have marked the project {0} as read-only.', projectId), projectId);
+}
+
+/**
+ * Other windows can switch the account of this one while a question is open.
+ * @param initialConnection the connection when the command began
+ * @returns whether to make the change
+ * @throws {ReadOnlyError}
+ * @throws {AccountSwitchedError}
+ */
+export async function approve(
+  guards: Guards,
+  change: ApprovalRequest,
+  initialConnection: AccountConnection | undefined,
+): Promise<boolean> {
+  const check = () => {
+    guards.requireSameAccount(initialConnection);
+    requireWritable(guards, change);
+  };
+  check();
+  const location = { viewId: 'hostedPostgres.computes' };
+  const refreshed = window.withProgress({ location }, () => guards.refreshProtection(change));
+  if (!guards.isProtectionCached(change)) await refreshed;
+  const request = nameRequest(guards, change);
+  let isApproved = await ask(change, request);
+  if (isApproved && request === undefined) {
+    // Another client may have protected the branch, or moved the compute, since the lists were loaded.
+    await refreshed;
+    check();
+    const later = nameRequest(guards, change);
+    isApproved = later === undefined || (await confirmByName(change, later));
+  }
+  if (isApproved) check();
+  return isApproved;
+}
+
+/** Why the user has to enter the name, if so. */
+function nameRequest(guards: Guards, change: ApprovalRequest): string | undefined {
+  const { byName = false } = change;
+  const name = sanitize(change.name);
+  if (guards.cachedMark(change) === 'production')
+    return l10n.t('This is production. Enter “{0}” to continue.', name);
+  if (!guards.isProtectionCached(change))
+    return l10n.t("Couldn't check whether the branch is protected. Enter “{0}” to continue.", name);
+  return byName ? l10n.t('Enter “{0}” to continue.', name) : undefined;
+}
+
+async function ask(change: ApprovalRequest, request: string | undefined): Promise<boolean> {
+  if (request !== undefined) return await confirmByName(change, request);
+  const { question, detail, button, isConfirmed = false } = change;
+  if (detail === undefined || isConfirmed) return true;
+  return (await window.ask(question, detail, button)) === button;
+}
+
+/** Asks again until the name is complete, or the user cancels. */
+async function confirmByName(change: ApprovalRequest, request: string): Promise<boolean> {
+  const { question, detail = '' } = change;
+  // The name as it is shown, because the user can't enter what sanitizing removes.
+  const name = sanitize(change.name);
+  for (;;) {
+    const entered = await window.showInputBox({
+      title: question,
+      prompt: `${detail} ${request}`.trim(),
+      placeHolder: name,
+      ignoreFocusOut: true,
+      // VS Code shows this instead of the prompt, so return nothing before there is a mistake.
+      validateInput: (text) => (name.startsWith(text.trim()) ? undefined : request),
+    });
+    if (entered === undefined) return false;
+    if (entered.trim() === name) return true;
+  }
+}

@@ -1,0 +1,96 @@
+/** A change as text: its effect on connections, while it is pending, and its result. */
+import { l10n } from 'vscode';
+import type { EndReport, PendingChange } from '../pendingChange.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { EditEffect } from '../../../api/records/effects.ts';
+
+/** The name of the compute, branch or project, or else its id. */
+const nameOf = ({ projectId, branchId, computeId, name }: PendingChange): string =>
+  sanitize(name || (computeId ?? branchId ?? projectId));
+
+export const pendingText = (change: PendingChange): string =>
+  changeTexts(change.verb, nameOf(change)).progress;
+
+/** The texts for a change while it is pending and after it has finished. */
+export function changeTexts(
+  verb: PendingChange['verb'],
+  name: string,
+): { readonly progress: string; readonly done: string } {
+  return {
+    create: { progress: l10n.t('Creating {0}', name), done: l10n.t('Created {0}', name) },
+    edit: { progress: l10n.t('Changing {0}', name), done: l10n.t('Changed {0}', name) },
+    start: { progress: l10n.t('Starting {0}', name), done: l10n.t('Started {0}', name) },
+    suspend: { progress: l10n.t('Suspending {0}', name), done: l10n.t('Suspended {0}', name) },
+    restart: { progress: l10n.t('Restarting {0}', name), done: l10n.t('Restarted {0}', name) },
+    reset: { progress: l10n.t('Resetting {0}', name), done: l10n.t('Reset {0}', name) },
+    delete: { progress: l10n.t('Deleting {0}', name), done: l10n.t('Deleted {0}', name) },
+  }[verb];
+}
+
+/** Returns text such as `suspend_compute: running (2 failed attempts)`. */
+export const operationsText = (change: PendingChange): string =>
+  change.operations
+    .map(({ action, status, failures }) => {
+      const state = `${sanitize(action)}: ${sanitize(status)}`;
+      return failures > 0 ? l10n.t('{0} ({1} failed attempts)', state, failures) : state;
+    })
+    .join(', ');
+
+export function endText({ change, outcome, reason }: EndReport): string {
+  switch (outcome) {
+    case 'finished':
+      return changeTexts(change.verb, nameOf(change)).done;
+    case 'failed':
+      return failed(change, reason);
+    case 'lost':
+      // A service removes a project that it couldn't create.
+      if (isCreationOfProject(change)) return failed(change);
+      return l10n.t('{0}: the project no longer exists.', pendingText(change));
+    case 'stuck':
+      return l10n.t('{0} is taking longer than 15 minutes and is no longer tracked.', pendingText(change));
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const isCreationOfProject = ({ verb, branchId, computeId }: PendingChange): boolean =>
+  verb === 'create' && branchId === undefined && computeId === undefined;
+
+const failed = (change: PendingChange, reason?: string): string =>
+  l10n.t('{0} failed: {1}', pendingText(change), sanitize(reason ?? l10n.t('the service gave no reason')));
+
+interface EffectDetails {
+  /** Open connections; undefined if the service doesn't report them. */
+  readonly connections?: number | undefined;
+  /** The label of the branch to which the compute moves. */
+  readonly toBranch?: string | undefined;
+}
+
+/** @returns undefined if connections are not affected */
+export function effectText(
+  effect: EditEffect,
+  { connections, toBranch = '' }: EffectDetails = {},
+): string | undefined {
+  if (effect === 'none') return undefined;
+  const suspended = l10n.t('The compute is suspended.');
+  const [first, last] = {
+    restart: [l10n.t('The compute restarts.'), l10n.t('Clients can reconnect a moment later.')],
+    move: [suspended, l10n.t('Its host stays the same and then serves the data of {0}.', toBranch)],
+    disable: [suspended, l10n.t('It accepts no connections until you enable it again.')],
+  }[effect];
+  return `${first} ${droppedText(connections)} ${last}`;
+}
+
+/** @param connections open ones; undefined if the service doesn't report them */
+export function suspendText(connections: number | undefined): string {
+  const again = l10n.t('The compute starts again when a client connects.');
+  return `${droppedText(connections)} ${again}`;
+}
+
+function droppedText(connections: number | undefined): string {
+  if (connections === undefined) return l10n.t('Its connections are dropped.');
+  if (connections === 0) return l10n.t('No connections are interrupted.');
+  return connections === 1
+    ? l10n.t('1 open connection is dropped.')
+    : l10n.t('{0} open connections are dropped.', connections);
+}

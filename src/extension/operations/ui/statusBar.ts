@@ -1,0 +1,79 @@
+/** Shows pending operations in the status bar, and the result of each change. */
+import { l10n } from 'vscode';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import { labelOf } from '../../projects/computeStatus.ts';
+import type { Inventory } from '../../projects/inventory.ts';
+import { watchWokenComputes } from '../../projects/wokenComputes.ts';
+import type { OperationTracker } from '../operationTracker.ts';
+import { countOpenOperations, type EndReport, type PendingChange } from '../pendingChange.ts';
+import { endText, operationsText, pendingText } from './changeText.ts';
+import { markdownList } from '../../window/ui/markdown.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { window, type StatusBarItem, type StatusBarText } from '../../window/ui/window.ts';
+
+/**
+ * @param isShown whether an editor already shows the result of this change
+ * @param reveal selects what was changed in the tree
+ */
+export function showOperations(
+  tracker: OperationTracker,
+  isShown: (end: EndReport) => boolean,
+  reveal: (change: PendingChange) => void,
+): Disposable {
+  const disposables = new DisposableStore();
+  let item: StatusBarItem | undefined;
+  const update = () => {
+    const { pending } = tracker;
+    if (pending.length === 0) return item?.hide();
+    item ??= disposables.add(createItem());
+    item.show(statusBarText(pending));
+  };
+  disposables.add(tracker.onDidChange(update));
+  disposables.add(
+    tracker.onDidEnd((end) => {
+      if (!isShown(end)) void showEnd(end, reveal);
+    }),
+  );
+  update();
+  return disposables;
+}
+
+function createItem(): StatusBarItem {
+  const name = l10n.t('Hosted Postgres Operations');
+  return window.createStatusBarItem('hostedPostgres.operations', name, 0, 'hostedPostgres.operations.show');
+}
+
+function statusBarText(pending: readonly PendingChange[]): StatusBarText {
+  const count = countOpenOperations(pending);
+  const text = count === 1 ? l10n.t('1 operation') : l10n.t('{0} operations', count);
+  const lines = pending.map((change) => `${pendingText(change)} (${operationsText(change)})`);
+  const changes = pending.map(pendingText).join(', ');
+  const spoken = { label: l10n.t('Hosted Postgres: {0} pending. {1}', text, changes) };
+  return { icon: 'sync~spin', text, spoken, tooltip: markdownList(lines) };
+}
+
+/** Announces computes that became active without a change made in this window. */
+export const announceStarts = (inventory: Inventory, tracker: OperationTracker): Disposable =>
+  watchWokenComputes(
+    inventory,
+    (compute) => tracker.isFollowing(compute),
+    (computes) => {
+      const [first] = computes;
+      if (first === undefined) return;
+      const message =
+        computes.length === 1
+          ? l10n.t('{0} is active', sanitize(labelOf(first)))
+          : l10n.t('{0} computes are active', computes.length);
+      announce(message, 'circle-filled');
+    },
+  );
+
+async function showEnd(end: EndReport, reveal: (change: PendingChange) => void): Promise<void> {
+  const message = endText(end);
+  if (end.outcome === 'finished') return announce(message);
+  const show = end.change.computeId === undefined ? l10n.t('Show Branch') : l10n.t('Show Compute');
+  // A deleted project can't be revealed.
+  const actions = end.outcome === 'lost' ? [] : [show];
+  if ((await window.showWarningMessage(message, ...actions)) === show) reveal(end.change);
+}

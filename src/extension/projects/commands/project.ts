@@ -1,0 +1,68 @@
+/** Create and delete projects. Not every service or key offers that. */
+import { l10n } from 'vscode';
+import { asProjectNode } from '../nodes.ts';
+import { requireWritable } from '../../operations/ui/approval.ts';
+import { branchTitle } from '../../branches/ui/branchText.ts';
+import { changeTexts } from '../../operations/ui/changeText.ts';
+import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { makeChange, revealRow } from '../../commands/change.ts';
+import type { Command } from '../../commands/context.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { projectQuestion } from '../../commands/pickers.ts';
+import { enterText } from '../../window/ui/input/quickInput.ts';
+import { window } from '../../window/ui/window.ts';
+
+const MAX_PROJECT_NAME = 256;
+
+export const create: Command = async (context, _argument, run) => {
+  const connection = context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't create the project");
+  requireWritable(context.guards, {});
+  const name = await singleStep(
+    l10n.t('Create Project'),
+    enterText({
+      prompt: l10n.t('Name of the new project'),
+      problem: (text) =>
+        text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined,
+    }),
+  );
+  if (name === undefined) return;
+  const organizationId = context.config.organizationOf(connection.account);
+  const creation = { name, ...(organizationId === undefined ? {} : { org_id: organizationId }) };
+  const created = await makeChange(context, run, {
+    name: sanitize(name),
+    question: l10n.t('Create the project {0}?', sanitize(name)),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a project'),
+    done: l10n.t('Created {0}', sanitize(name)),
+    send: (options) => context.branchActions.createProject(creation, options),
+  });
+  if (created?.project !== undefined) await revealRow(context, { projectId: created.project.id });
+};
+
+export const deleteProject: Command = async (context, argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't delete the project");
+  const title = l10n.t('Delete Project');
+  const projectId = asProjectNode(argument)?.projectId ?? (await singleStep(title, projectQuestion(context)));
+  if (projectId === undefined) return;
+  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  run.failureMessage = l10n.t("Couldn't delete {0}", name);
+  const list = await context.inventory.branches.refresh(projectId);
+  const kept = [...(list?.branches.values() ?? [])].find((branch) => branch.protected === true);
+  if (kept !== undefined) {
+    const branch = branchTitle(kept.id, kept);
+    const problem = l10n.t("{0} can't be deleted because its branch {1} is protected.", name, branch);
+    return void window.showWarningMessage(problem);
+  }
+  await makeChange(context, run, {
+    projectId,
+    name,
+    question: l10n.t('Delete {0}?', name),
+    detail: l10n.t("This can't be undone. All its branches, computes and data are deleted."),
+    button: l10n.t('Delete'),
+    byName: true,
+    ...changeTexts('delete', name),
+    send: (options) => context.branchActions.deleteProject(projectId, options),
+  });
+};

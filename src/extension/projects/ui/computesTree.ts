@@ -1,0 +1,237 @@
+/** The Computes view: projects, their branches (by id) and the computes of each branch. */
+import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import type { Inventory } from '../inventory.ts';
+import type { BranchNode, ComputeNode, InventoryEvent, ProjectNode } from '../nodes.ts';
+import type { ResourceRef } from '../../operations/pendingChange.ts';
+import { markedLabel } from '../../account/ui/accountLabel.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import type { Tree } from '../../window/ui/lazyTreeView.ts';
+import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
+import { NodeCache } from './nodeCache.ts';
+import { childrenOf, findNode, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
+import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
+import type { WindowModel } from '../../windowModel/windowModel.ts';
+
+/** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
+const PAGE_SIZE = 400;
+
+interface ComputesTreeDependencies extends Pick<WindowModel, 'session' | 'inventory' | 'log'> {
+  readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
+  readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
+  readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
+}
+
+export class ComputesTree implements Tree<TreeNode>, Disposable {
+  readonly #deps: ComputesTreeDependencies;
+  readonly #inventory: Inventory;
+  readonly #nodes = new NodeCache();
+  readonly #changed = new EventEmitter<TreeNode[] | undefined>();
+  readonly #disposables = new DisposableStore();
+  readonly #expanded = new Set<string>();
+  /** The visible parts of each project as last drawn. */
+  readonly #drawn = new Map<string, string>();
+  #shownRoots = PAGE_SIZE;
+
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly view: TreeView<TreeNode>;
+
+  constructor(deps: ComputesTreeDependencies, view: TreeView<TreeNode>) {
+    const { session, inventory, localService, config } = deps;
+    this.#deps = deps;
+    this.#inventory = inventory;
+    this.view = view;
+    for (const each of [
+      this.#changed,
+      config.onDidChangeMarks(() => this.redraw()),
+      localService.onDidChangePostgres(() => this.redraw()),
+      inventory.onDidChange((changes) => this.#update(changes)),
+      inventory.retryStatus.onDidChange(() => this.#updateMessage()),
+      // The inventory reports no change if the key couldn't be read when the window opened.
+      session.onDidChange(() => this.#updateMessage()),
+      view.onDidExpandElement(({ element }) => this.#expand(element)),
+      view.onDidCollapseElement(({ element }) => this.#collapse(element)),
+      window.registerFileDecorationProvider(markDecorations),
+    ])
+      this.#disposables.add(each);
+  }
+
+  /** Ids of expanded projects: those with a selected row first, then the most recently expanded. */
+  get expandedProjects(): ReadonlySet<string> {
+    const selected = this.view.selection.flatMap((node) =>
+      'projectId' in node ? (node.projectId ?? []) : [],
+    );
+    const isExpanded = (id: string) => this.#expanded.has(id);
+    return new Set([...selected.filter(isExpanded), ...[...this.#expanded].reverse()]);
+  }
+
+  async getChildren(node?: TreeNode): Promise<TreeNode[]> {
+    if (node === undefined) {
+      await this.#inventory.ensureProjects();
+      return this.#nodes.setChildren(undefined, this.#roots());
+    }
+    if (node.kind === 'project') {
+      this.#expanded.add(node.projectId);
+      // Not awaited, so that the rows don't wait for the names.
+      void this.#inventory.branches.ensureLoaded(node.projectId);
+      await this.#inventory.ensureComputes(node.projectId);
+    }
+    return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
+  }
+
+  getTreeItem(node: TreeNode): TreeItem {
+    if (node.kind === 'project')
+      this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
+    const item = treeItem(this.#inventory, node);
+    const mark = isGuarded(node) ? this.#deps.guards.cachedMark(node) : undefined;
+    return mark === undefined ? item : markItem(item, node, mark);
+  }
+
+  resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {
+    const text = tooltip(this.#inventory, node);
+    if (text !== undefined) item.tooltip = text;
+    return item;
+  }
+
+  getParent(node: TreeNode): TreeNode | undefined {
+    const parent = parentOf(node);
+    return parent && this.#nodes.get(parent);
+  }
+
+  /** Dropping computes into an editor inserts their hosts. */
+  dragText(nodes: readonly TreeNode[]): string | undefined {
+    const hosts = nodes.flatMap((node) => {
+      if (node.kind !== 'compute') return [];
+      return this.#inventory.compute(node.projectId, node.computeId)?.host ?? [];
+    });
+    return hosts.length === 0 ? undefined : hosts.join('\n');
+  }
+
+  /** Selects a row; loads and expands its parents first. Does nothing if the resource was deleted. */
+  async reveal(resource: ResourceRef): Promise<void> {
+    const { projectId, branchId, computeId } = resource;
+    const position = [...(this.#inventory.projects?.entries.keys() ?? [])].indexOf(projectId);
+    if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
+    if (branchId !== undefined || computeId !== undefined) {
+      // If a parent is redrawn while it expands, for example when branch names arrive, VS Code silently gives up.
+      const names = this.#inventory.branches.ensureLoaded(projectId);
+      await Promise.all([this.#inventory.loadComputes(projectId), names]);
+    }
+    const node = findNode(this.#inventory, resource);
+    if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
+  }
+
+  showMore(): void {
+    this.#show(this.#shownRoots + PAGE_SIZE);
+  }
+
+  redraw(): void {
+    this.#updateMessage();
+    this.#changed.fire(undefined);
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #roots(): readonly TreeNode[] {
+    const nodes = roots(this.#inventory, this.#shownRoots);
+    return this.#postgresProblem === undefined ? nodes : [{ kind: 'setUpPostgres' }, ...nodes];
+  }
+
+  /** Without projects, VS Code shows the welcome view instead. */
+  get #postgresProblem(): string | undefined {
+    const { session, localService } = this.#deps;
+    const isLocal = session.connection?.account.local === true;
+    return isLocal && this.#inventory.projects?.isEmpty === false ? localService.postgresProblem : undefined;
+  }
+
+  #show(roots: number): void {
+    this.#shownRoots = roots;
+    this.#changed.fire(undefined);
+  }
+
+  #expand(node: TreeNode): void {
+    if (node.kind !== 'project' || this.#expanded.has(node.projectId)) return;
+    this.#expanded.add(node.projectId);
+    // VS Code shows the children that it knows, which were not refreshed while the project was collapsed.
+    void this.#inventory.branches.refresh(node.projectId);
+    this.#logFailure(this.#inventory.refreshComputes(node.projectId));
+  }
+
+  #logFailure(refreshing: Promise<void>): void {
+    refreshing.catch((error: unknown) => this.#deps.log.error('Refreshing computes', error));
+  }
+
+  #collapse(node: TreeNode): void {
+    if (node.kind === 'project') this.#expanded.delete(node.projectId);
+  }
+
+  #update(changes: readonly InventoryEvent[]): void {
+    this.#updateMessage();
+    if (changes.some(({ kind }) => kind === 'all')) {
+      this.#nodes.clear();
+      this.#drawn.clear();
+      this.#expanded.clear();
+      this.#shownRoots = PAGE_SIZE;
+      return this.#changed.fire(undefined);
+    }
+    const nodes: TreeNode[] = [];
+    for (const change of changes) {
+      if (change.kind === 'all') continue;
+      if (change.kind === 'key') this.#logFailure(this.#inventory.refreshAll(this.#expanded));
+      else if (change.kind === 'projects') {
+        this.#forgetDeleted();
+        const rootNodes = this.#roots();
+        if (this.#nodes.childrenDiffer(undefined, rootNodes)) return this.#changed.fire(undefined);
+        // Another page has arrived, so only the number of remaining projects has changed.
+        nodes.push(...rootNodes.filter(({ kind }) => kind === 'more'));
+      } else if (!this.#isUpToDate(change)) nodes.push(change);
+    }
+    const cached = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
+    if (cached.length > 0) this.#changed.fire(cached);
+  }
+
+  /** Whether a project needs no redraw. VS Code removes the children of a redrawn node for a moment, which closes an open menu. */
+  #isUpToDate(change: InventoryEvent): boolean {
+    if (change.kind !== 'project') return false;
+    if (this.#drawn.get(change.projectId) !== visibleFields(this.#inventory, change.projectId)) return false;
+    const children = childrenOf(this.#inventory, change);
+    return !this.#nodes.childrenDiffer(change, children) && children[0]?.kind !== 'failure';
+  }
+
+  #updateMessage(): void {
+    const { current } = this.#inventory.retryStatus;
+    const { state } = this.#inventory;
+    const failure = state.kind === 'failed' ? state.error : visibleFailure(this.#inventory, this.#expanded);
+    // Always show the account, so that users don't change the wrong one.
+    const account = this.#deps.session.connection?.account;
+    const label = account === undefined ? '' : markedLabel(account, this.#deps.guards.accountMark);
+    setViewDescription(this.view, label);
+    const problem = this.#postgresProblem;
+    if (failure !== undefined) this.#showFailure(explainError(failure).message);
+    else if (current !== undefined) setViewMessage(this.view, retryText(current.status));
+    else setViewMessage(this.view, problem === undefined ? '' : l10n.t("Computes can't start. {0}", problem));
+  }
+
+  /** Shown above the tree, or next to the title if the tree is empty: a message would hide the welcome view. */
+  #showFailure(message: string): void {
+    const isEmpty = this.#inventory.projects?.isEmpty !== false;
+    if (isEmpty) setViewDescription(this.view, message);
+    setViewMessage(this.view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
+  }
+
+  /** Stops refreshing deleted projects. */
+  #forgetDeleted(): void {
+    const projects = this.#inventory.projects?.entries;
+    for (const id of this.#expanded) if (projects?.has(id) !== true) this.#expanded.delete(id);
+  }
+}
+
+const retryText = (status: number | undefined): string =>
+  status === undefined
+    ? l10n.t("The service isn't responding. Retrying…")
+    : l10n.t('The service responded with status {0}. Retrying…', status);
+
+const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
+  node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';

@@ -1,0 +1,125 @@
+/** The nodes of the Computes view: ids, parents and children. */
+import { isRejected } from '../../../api/transport/errors.ts';
+import type { UnreadableRecord } from '../../../api/transport/parseResponse.ts';
+import { branchIdsOf } from '../branchStatus.ts';
+import type { Inventory } from '../inventory.ts';
+import { computeNodeOf, type BranchNode, type ComputeNode, type ProjectNode } from '../nodes.ts';
+import type { ResourceRef } from '../../operations/pendingChange.ts';
+
+/** A record that couldn't be parsed. Shown, so that the user knows about it. */
+interface UnreadableNode {
+  readonly kind: 'unreadable';
+  /** Undefined for a project. */
+  readonly projectId: string | undefined;
+  readonly recordId: string | undefined;
+  readonly field: string;
+  readonly index: number;
+}
+
+/** Shown if a project has no computes, or they couldn't be loaded. */
+export interface HintNode {
+  readonly kind: 'failure' | 'noComputes';
+  readonly projectId: string;
+}
+
+/** `more`: the last root if not all projects are shown. `setUpPostgres`: the first root of a local service without Postgres. */
+export type TreeNode =
+  | ProjectNode
+  | BranchNode
+  | ComputeNode
+  | UnreadableNode
+  | HintNode
+  | { readonly kind: 'more'; readonly shown: number }
+  | { readonly kind: 'setUpPostgres' };
+
+/** Stable, and unique in the whole tree. */
+export function nodeId(node: TreeNode): string {
+  switch (node.kind) {
+    case 'project':
+      return node.projectId;
+    case 'branch':
+      return `${node.projectId}/${node.branchId}`;
+    case 'compute':
+      return `${node.projectId}/${node.branchId}/${node.computeId}`;
+    case 'unreadable':
+      return [node.projectId, 'unreadable', node.index, node.recordId, node.field].join('?');
+    case 'failure':
+    case 'noComputes':
+      return `${node.projectId}!${node.kind}`;
+    case 'more':
+      return `…${node.shown}`;
+    case 'setUpPostgres':
+      return `!${node.kind}`;
+    default:
+      return node satisfies never;
+  }
+}
+
+export function parentOf(node: TreeNode): TreeNode | undefined {
+  if (!('projectId' in node) || node.projectId === undefined || node.kind === 'project') return undefined;
+  const { kind, projectId } = node;
+  return kind === 'compute'
+    ? { kind: 'branch', projectId, branchId: node.branchId }
+    : { kind: 'project', projectId };
+}
+
+/** The node of a resource; undefined if it isn't listed. */
+export function findNode(
+  inventory: Inventory,
+  { projectId, branchId, computeId }: ResourceRef,
+): TreeNode | undefined {
+  if (computeId !== undefined) {
+    const compute = inventory.compute(projectId, computeId);
+    return compute && computeNodeOf(compute);
+  }
+  if (branchId === undefined)
+    return inventory.projects?.entries.has(projectId) === true ? { kind: 'project', projectId } : undefined;
+  const isListed = branchIdsOf(inventory, projectId).includes(branchId);
+  return isListed ? { kind: 'branch', projectId, branchId } : undefined;
+}
+
+/** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
+export function roots(inventory: Inventory, shown: number): readonly TreeNode[] {
+  const list = inventory.projects;
+  if (list === undefined) return [];
+  const ids = [...list.entries.keys()].slice(0, shown);
+  const isAll = ids.length === list.entries.size;
+  return [
+    ...ids.map((projectId): TreeNode => ({ kind: 'project', projectId })),
+    ...(isAll ? unreadable(undefined, list.unreadable) : [{ kind: 'more', shown } as const]),
+  ];
+}
+
+export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeNode[] {
+  if (node.kind === 'project') return childrenOfProject(inventory, node.projectId);
+  if (node.kind !== 'branch') return [];
+  const { projectId, branchId } = node;
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+  return computes.map(({ id }) => ({ kind: 'compute', projectId, branchId, computeId: id }));
+}
+
+function childrenOfProject(inventory: Inventory, projectId: string): readonly TreeNode[] {
+  const list = inventory.computesOf(projectId);
+  if (list === undefined) return [];
+  if (!list.isLoaded) return list.failure === undefined ? [] : [{ kind: 'failure', projectId }];
+  const branches = branchIdsOf(inventory, projectId);
+  const nodes: TreeNode[] = branches.map((branchId) => ({ kind: 'branch', projectId, branchId }));
+  nodes.push(...unreadable(projectId, list.unreadable));
+  return nodes.length === 0 ? [{ kind: 'noComputes', projectId }] : nodes;
+}
+
+const unreadable = (projectId: string | undefined, records: readonly UnreadableRecord[]): TreeNode[] =>
+  records.map(({ id, field }, index) => ({ kind: 'unreadable', projectId, recordId: id, field, index }));
+
+/** The failure to show above the tree, if visible data couldn't be refreshed. */
+export function visibleFailure(inventory: Inventory, projectIds: Iterable<string>): unknown {
+  const failure = inventory.projects?.failure;
+  if (failure !== undefined) return failure;
+  for (const id of projectIds) {
+    const list = inventory.computesOf(id);
+    // 404: the project was deleted by another client. The next refresh of the projects removes it.
+    if (list?.isLoaded === true && list.failure !== undefined && !isRejected(list.failure, 404))
+      return list.failure;
+  }
+  return undefined;
+}

@@ -1,0 +1,239 @@
+/** The tree item and tooltip of each node. They depend only on the inventory and the node. */
+import {
+  l10n,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  FileDecoration,
+  Uri,
+  type MarkdownString,
+  type FileDecorationProvider,
+} from 'vscode';
+import type { Branch, Compute } from '../../../api/records/records.ts';
+import { nameOf } from '../branchStatus.ts';
+import { isPrimary, computeStatus } from '../computeStatus.ts';
+import type { Inventory } from '../inventory.ts';
+import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
+import { usageOf, usageStep } from '../usage.ts';
+import { branchRow, branchTable, bytesText } from '../../branches/ui/branchText.ts';
+import { computeTable, computeRow, statusIcon, statusText, typeText } from '../../computes/ui/computeText.ts';
+import { sizeText } from '../../computes/ui/sizeText.ts';
+import { formatDate, usageText } from '../../window/ui/timeText.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import { markdownTable } from '../../window/ui/markdown.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
+import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
+import { MARKS, type Mark } from '../../operations/guards.ts';
+import { markText } from '../../account/ui/accountLabel.ts';
+import type { OwnCommand } from '../../window/ui/executeCommand.ts';
+
+export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
+  const item = itemOf(inventory, node);
+  item.id ??= nodeId(node);
+  return item;
+}
+
+function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
+  switch (node.kind) {
+    case 'project':
+      return projectItem(inventory, node);
+    case 'branch':
+      return branchItem(inventory, node);
+    case 'compute':
+      return computeItem(inventory.compute(node.projectId, node.computeId), node);
+    case 'unreadable':
+      return unreadableRecordItem(
+        node.recordId ?? (node.projectId === undefined ? l10n.t('Project') : l10n.t('Compute')),
+        node.field,
+      );
+    case 'failure':
+      return failureItem(node, inventory.computesOf(node.projectId)?.failure);
+    case 'noComputes':
+      return hint(l10n.t('No computes'), node.kind);
+    case 'more':
+      return moreItem((inventory.projects?.entries.size ?? 0) - node.shown);
+    case 'setUpPostgres':
+      return setUpPostgresItem();
+    default:
+      return node satisfies never;
+  }
+}
+
+function projectItem(inventory: Inventory, { projectId }: ProjectNode): TreeItem {
+  const project = inventory.project(projectId);
+  const label = nameOrId(project?.name, projectId);
+  const item = new TreeItem(label, TreeItemCollapsibleState.Collapsed);
+  item.iconPath = new ThemeIcon('project');
+  item.contextValue = inventory.branches.isOffered ? 'project branches' : 'project';
+  const name = l10n.t('Project {0}', label);
+  item.accessibilityInformation = { label: name };
+  const isLocked = project?.locked === true;
+  const parts = [project?.region_id ?? '', isLocked ? l10n.t('locked') : ''].filter((part) => part !== '');
+  if (parts.length > 0) item.description = parts.join(' · ');
+  if (isLocked) item.accessibilityInformation = { label: `${name}, ${l10n.t('locked')}` };
+  if (project !== undefined) return item;
+  item.description = l10n.t('details not available');
+  item.accessibilityInformation = { label: `${name}, ${item.description}` };
+  return item;
+}
+
+/** The fields that a project's row, tooltip and menu depend on. */
+export function visibleFields(inventory: Inventory, projectId: string): string {
+  const { isOffered } = inventory.branches;
+  const project = inventory.project(projectId);
+  if (project === undefined) return '';
+  const { name, region_id, pg_version, created_at, locked, branch_logical_size_limit } = project;
+  const shown = [name, region_id, pg_version, created_at, locked, branch_logical_size_limit];
+  return JSON.stringify([...shown, usageStep(project), isOffered]);
+}
+
+function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
+  const branch = inventory.branches.get(node.projectId, node.branchId);
+  const isEmpty = childrenOf(inventory, node).length === 0;
+  const { label, parts } = branchRow(node.branchId, branch);
+  const { Expanded, None } = TreeItemCollapsibleState;
+  const item = new TreeItem(label, isEmpty ? None : Expanded);
+  // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
+  if (isEmpty) item.id = `${nodeId(node)} empty`;
+  item.iconPath = new ThemeIcon('git-branch');
+  const all = [...parts, ...(isEmpty ? [l10n.t('no computes')] : [])];
+  if (all.length > 0) item.description = all.join(' · ');
+  item.contextValue = ['branch', ...branchFlags(branch)].join(' ');
+  item.accessibilityInformation = { label: [l10n.t('Branch {0}', label), ...all].join(', ') };
+  return item;
+}
+
+/** The flags for `when` clauses of menus. A branch whose record isn't loaded can't be changed. */
+function branchFlags(branch: Branch | undefined): string[] {
+  if (branch === undefined) return [];
+  return [
+    'listed',
+    branch.default === true ? 'default' : 'other',
+    branch.protected === true ? 'protected' : 'unprotected',
+    branch.parent_id ? 'child' : 'root',
+  ];
+}
+
+function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): TreeItem {
+  // The compute was deleted since the last refresh. Its row is about to be removed.
+  if (compute === undefined) return new TreeItem(computeId);
+  const status = computeStatus(compute);
+  const { label, description } = computeRow(compute);
+  const item = new TreeItem(label);
+  item.iconPath = statusIcon(status);
+  item.description = description;
+  const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
+  if (compute.pooler_enabled === true) flags.push('pooled');
+  item.contextValue = ['compute', ...flags].join(' ');
+  // The name always comes first, because an id takes long to listen to.
+  const spoken = [l10n.t('Compute {0}', nameOrId(compute.name, compute.id)), statusText(compute)];
+  spoken.push(typeText(compute), sizeText(compute), compute.name ? compute.id : '');
+  item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
+  return item;
+}
+
+export function unreadableRecordItem(label: string, field: string): TreeItem {
+  const item = warning(label, 'unreadable');
+  item.description = l10n.t('unreadable (field {0})', field);
+  return item;
+}
+
+function failureItem({ kind, projectId }: HintNode, error: unknown): TreeItem {
+  const item = warning(l10n.t("Couldn't load: {0}", explainError(error).message), kind);
+  const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' } satisfies OwnCommand;
+  item.command = { ...retry, arguments: [{ kind: 'project', projectId }] };
+  return item;
+}
+
+function setUpPostgresItem(): TreeItem {
+  const title = l10n.t('Set Up Postgres…');
+  const item = warning(title, 'setUpPostgres');
+  item.command = { title, command: 'hostedPostgres.localService.setUpPostgres' } satisfies OwnCommand;
+  return item;
+}
+
+function moreItem(left: number): TreeItem {
+  const title = l10n.t('Load more…');
+  const item = hint(title, 'more');
+  item.description = l10n.t('{0} left', left);
+  item.command = { title, command: 'hostedPostgres.view.showMore' } satisfies OwnCommand;
+  return item;
+}
+
+function hint(label: string, contextValue: string): TreeItem {
+  const item = new TreeItem(label);
+  item.contextValue = contextValue;
+  return item;
+}
+
+function warning(label: string, contextValue: string): TreeItem {
+  const item = hint(label, contextValue);
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  return item;
+}
+
+/** Returns undefined for nodes whose label says everything. */
+export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
+  if (node.kind === 'project') {
+    const project = inventory.project(node.projectId);
+    if (project === undefined) return undefined;
+    const limit = project.branch_logical_size_limit;
+    return markdownTable(project.name, [
+      [l10n.t('Id'), project.id],
+      [l10n.t('Region'), project.region_id],
+      ['Postgres', project.pg_version],
+      [l10n.t('Locked'), project.locked === true ? l10n.t('yes, the service starts no computes') : undefined],
+      [l10n.t('Largest branch'), limit && bytesText(limit * 1024 * 1024)],
+      [l10n.t('Used this period'), usageText(usageOf(project))],
+      [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
+    ]);
+  }
+  if (node.kind === 'branch') {
+    const branch = inventory.branches.get(node.projectId, node.branchId);
+    const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
+    return branch && branchTable(branch, parent);
+  }
+  if (node.kind !== 'compute') return undefined;
+  const compute = inventory.compute(node.projectId, node.computeId);
+  const branch = inventory.branches.get(node.projectId, node.branchId);
+  return compute && computeTable(compute, nameOf(branch), branch && usageOf(branch));
+}
+
+/** The scheme for the URI of a marked row, which contains the mark. There is no such file. */
+const SCHEME = 'hosted-postgres-mark';
+
+/**
+ * Projects and branches get a color and a badge, which need a URI. Computes get only text: if their rows had a URI, dropping
+ * one into an editor would open it instead of inserting the host.
+ */
+export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
+  const text = markText(mark);
+  if (node.kind !== 'compute')
+    item.resourceUri = Uri.from({ scheme: SCHEME, path: `/${mark}/${item.id ?? ''}` });
+  if (node.kind !== 'branch')
+    item.description = [item.description, text].filter((part) => typeof part === 'string').join(' · ');
+  const { label = '' } = item.accessibilityInformation ?? {};
+  if (label !== '') item.accessibilityInformation = { label: `${label}, ${text}` };
+  return item;
+}
+
+export const markDecorations: FileDecorationProvider = {
+  provideFileDecoration: ({ scheme, path }) => {
+    const mark = scheme === SCHEME ? MARKS.find((name) => path.startsWith(`/${name}/`)) : undefined;
+    return mark && decorationOf(mark);
+  },
+};
+
+const decorationOf = (mark: Mark): FileDecoration =>
+  mark === 'production'
+    ? new FileDecoration(
+        'P',
+        l10n.t('Production: type the name to confirm each change'),
+        new ThemeColor('hostedPostgres.productionForeground'),
+      )
+    : new FileDecoration(
+        'R',
+        l10n.t('Read-only: all changes are blocked'),
+        new ThemeColor('hostedPostgres.readOnlyForeground'),
+      );

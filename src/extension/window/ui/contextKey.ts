@@ -1,0 +1,38 @@
+/** The context keys for `when` clauses in package.json. */
+import { commands } from 'vscode';
+import type { OptionalFeature } from '../changeErrors.ts';
+import type { ContextKeys, ViewState } from '../../commandTable/when.ts';
+
+const current = new Map<string, unknown>();
+
+function setContext<K extends keyof ContextKeys>(name: K, value: ContextKeys[K]): void {
+  if (current.get(name) === value) return;
+  current.set(name, value);
+  const key = `hostedPostgres.${name}`;
+  void commands.executeCommand('setContext', key, value);
+}
+
+export const setViewState = (state: ViewState): void => setContext('state', state);
+
+/** Hides the actions for a feature that isn't offered. Actions for other features are rare enough for an error message. */
+export function hideNotOffered(feature: OptionalFeature): void {
+  if (feature === 'startAndSuspend') setStartOffered(false);
+}
+
+export const setStartOffered = (isOffered: boolean): void => setContext('startNotOffered', !isOffered);
+
+/** Hides the commands that change branches and projects if the service doesn't list branches, at all or to this key. */
+export const setBranchesOffered = (areOffered: boolean): void =>
+  setContext('branchesNotOffered', !areOffered);
+
+/** Whether this window uses the running local service, so that Start isn't offered as well as Stop. */
+export const setLocalServiceRuns = (runs: boolean): void => setContext('localServiceRuns', runs);
+
+/** The view's menu offers the other order. */
+export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
+
+/** For the palette, which offers to follow the git branch or to stop that. */
+export const setFollowsGit = (isFollowed: boolean): void => setContext('followsGit', isFollowed);
+
+/** While a chat of VS Code has the tools from the MCP server, it doesn't need them a second time. */
+export const setMcpInUse = (isInUse: boolean): void => setContext('mcpInUse', isInUse);

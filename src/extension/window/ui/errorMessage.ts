@@ -1,0 +1,161 @@
+/** Turns any error into a message for the user, with one action that helps. */
+import { l10n } from 'vscode';
+import {
+  faultOf,
+  isCertificateCode,
+  isOutcomeUnknown,
+  POSTGRES_MISSING,
+  type Fault,
+} from '../../../api/transport/errors.ts';
+import {
+  AccountSwitchedError,
+  ConnectionClosedError,
+  NotConnectedError,
+  NotOfferedError,
+  ProtectionLostError,
+  type OptionalFeature,
+} from '../changeErrors.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../../../localService/lease.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+
+/** The action offered with the message. */
+export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres' | 'mark';
+
+export interface ErrorMessage {
+  readonly message: string;
+  readonly action: ErrorAction;
+}
+
+/** The change is blocked because the user has marked the account or project as read-only. */
+export class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError';
+  readonly projectId: string | undefined;
+
+  constructor(message: string, projectId: string | undefined) {
+    super(message);
+    this.projectId = projectId;
+  }
+}
+
+/**
+ * Contains the service's message, sanitized.
+ * @param unknownOutcome the advice if a change may have been made; by default, to check the list
+ */
+export function explainError(error: unknown, unknownOutcome?: string): ErrorMessage {
+  const text = sanitize(error instanceof Error ? error.message : String(error));
+  if (error instanceof ReadOnlyError) return { message: text, action: 'mark' };
+  if (error instanceof LocalServiceError) {
+    if (error.reason === 'noPostgres') return { message: text, action: 'postgres' };
+    return { message: localServiceMessage(error.reason), action: 'localService' };
+  }
+  if (error instanceof ProtectionLostError) {
+    const { message, action } = explainError(error.cause);
+    return { message: `${message} ${l10n.t('The branch is no longer protected.')}`, action };
+  }
+  if (error instanceof NotOfferedError) return { message: notOfferedMessage(error.feature), action: 'log' };
+  if (error instanceof NotConnectedError) {
+    return { message: l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'), action: 'log' };
+  }
+  if (error instanceof AccountSwitchedError) {
+    const message = l10n.t('This window has switched to another account. Nothing was changed.');
+    return { message, action: 'log' };
+  }
+  if (error instanceof ConnectionClosedError) {
+    const message = l10n.t('The account or key of this window has changed in the meantime.');
+    return {
+      message: error.mayHaveExecuted
+        ? l10n.t('{0} Check the current state in the list.', message)
+        : l10n.t('{0} Nothing was changed.', message),
+      action: 'log',
+    };
+  }
+  const fault = faultOf(error);
+  if (fault === undefined) return { message: text, action: 'log' };
+  const { message, action } = messageOfFault(fault, text);
+  // The change may have been made, so the user should check before trying again.
+  if (!isOutcomeUnknown(error)) return { message, action };
+  if (unknownOutcome !== undefined) return { message: `${message} ${unknownOutcome}`, action };
+  return action === 'retry'
+    ? { message: l10n.t('{0} Check the current state in the list.', message), action }
+    : { message, action };
+}
+
+/** Whether the error has an action that removes its cause, such as entering another key. */
+export const hasRemedy = (error: unknown): boolean => !['retry', 'log'].includes(explainError(error).action);
+
+function messageOfFault(fault: Fault, message: string): ErrorMessage {
+  switch (fault.kind) {
+    case 'rejected':
+      return fault.code === POSTGRES_MISSING
+        ? { message, action: 'postgres' }
+        : messageOfStatus(fault.status, message);
+    case 'network':
+      return { message: networkMessage(fault.code), action: 'retry' };
+    case 'timeout':
+      return { message: l10n.t('The service took too long to respond.'), action: 'retry' };
+    case 'unexpectedReply':
+      return { message: replyMessage(fault), action: fault.reason === 'html' ? 'retry' : 'log' };
+    case 'cancelled':
+      return { message: l10n.t('Canceled.'), action: 'retry' };
+    case 'invalidRequest':
+      return { message, action: 'log' };
+    default:
+      return fault satisfies never;
+  }
+}
+
+const localServiceMessage = (reason: Exclude<LocalServiceFailure, 'noPostgres'>): string =>
+  ({
+    silent: l10n.t("The local service isn't responding. Start it again to replace it."),
+    otherKey: l10n.t('The local service was started with another key. Start it again to replace it.'),
+    ended: l10n.t('The local service ended unexpectedly.'),
+    revokedKey: l10n.t('The key of the local service was revoked.'),
+  })[reason];
+
+const notOfferedMessage = (feature: OptionalFeature): string =>
+  ({
+    startAndSuspend: l10n.t(
+      "This service can't start or suspend computes on request, or this API key doesn't allow it. They start when a client connects, and suspend after inactivity.",
+    ),
+    projects: l10n.t("This service doesn't support changing projects, or this API key doesn't allow it."),
+    passwords: l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
+    schemas: l10n.t("This service doesn't show schemas, or this API key doesn't allow it."),
+  })[feature];
+
+function messageOfStatus(status: number, message: string): ErrorMessage {
+  if (status === 401) return { message: l10n.t("The service doesn't accept the API key."), action: 'newKey' };
+  if (status === 423) {
+    return {
+      message: l10n.t('Another operation is still running on the project. Nothing was changed.'),
+      action: 'retry',
+    };
+  }
+  if (status === 400 && message.includes('org_id')) return { message, action: 'organization' };
+  return { message, action: status === 408 || status === 429 || status >= 500 ? 'retry' : 'log' };
+}
+
+export const isUnknownAddress = (code: string | undefined): boolean =>
+  code === 'ENOTFOUND' || code === 'EAI_AGAIN';
+
+function networkMessage(code: string | undefined): string {
+  if (code === undefined) return l10n.t("Couldn't reach the service.");
+  if (isUnknownAddress(code)) return l10n.t("Couldn't find the address of the service. Are you offline?");
+  if (code === 'ECONNREFUSED') return l10n.t('Nothing is listening at the address of the service.');
+  return isCertificateCode(code)
+    ? l10n.t("The certificate of the service isn't trusted ({0}).", code)
+    : l10n.t("Couldn't reach the service ({0}).", code);
+}
+
+function replyMessage({ reason, detail }: Extract<Fault, { kind: 'unexpectedReply' }>): string {
+  const shown = sanitize(detail ?? '?');
+  return {
+    html: l10n.t(
+      'Got a web page instead of a response from the service. A proxy or your network may require you to sign in.',
+    ),
+    json: l10n.t("The response of the service was cut off or isn't JSON."),
+    shape: l10n.t('The response of the service has no valid “{0}”.', shown),
+    tooLarge: l10n.t('The response of the service is too large.'),
+    redirect: l10n.t('The service redirected to {0}. Your key was not sent there.', shown),
+    host: l10n.t('The service returned a connection string for another host ({0}).', shown),
+  }[reason];
+}

@@ -1,0 +1,16 @@
+import { commands, type Command } from 'vscode';
+import type { CommandId } from '../../commandTable/commandTable.ts';
+
+/** VS Code makes it from the id of a view. */
+type FocusCommand = 'hostedPostgres.apiKeys.focus';
+
+/** Runs a command of this extension. Its errors are shown where it is handled (`commandTable/commands.ts`). */
+export const executeCommand = (
+  id: CommandId | FocusCommand,
+  ...args: readonly unknown[]
+): Thenable<unknown> => commands.executeCommand(id, ...args);
+
+/** What a click runs. */
+export interface OwnCommand extends Command {
+  readonly command: CommandId;
+}

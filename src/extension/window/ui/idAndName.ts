@@ -1,0 +1,46 @@
+/** Whether the label of a branch or compute is its id or its name, as the user chose in the view's menu. */
+import type { Memory } from '../memory.ts';
+import { setNamesFirstKey } from './contextKey.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+
+const ENTRY = 'hostedPostgres.namesFirst';
+
+let areNamesFirst = false;
+
+function setNamesFirst(areFirst: boolean): void {
+  areNamesFirst = areFirst;
+  setNamesFirstKey(areFirst);
+}
+
+/** Stores the choice for windows that open later. */
+export class NameOrder {
+  readonly #memory: Memory;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+    setNamesFirst(memory.get(ENTRY) === true);
+  }
+
+  async change(areFirst: boolean): Promise<void> {
+    await this.#memory.update(ENTRY, areFirst);
+    setNamesFirst(areFirst);
+  }
+}
+
+/** The description is empty if there is only an id. */
+export function idAndName(
+  id: string,
+  name: string | null | undefined,
+): { readonly label: string; readonly description: string } {
+  const [shownId, shownName] = [sanitize(id), sanitize(name ?? '')];
+  if (shownName === '' || shownName === shownId) return { label: shownId, description: '' };
+  return areNamesFirst
+    ? { label: shownName, description: shownId }
+    : { label: shownId, description: shownName };
+}
+
+/** Returns text such as `br-aged-salad-637688 (main)`, or `main (br-aged-salad-637688)` with names first. */
+export function idWithName(id: string, name: string | null | undefined): string {
+  const { label, description } = idAndName(id, name);
+  return description === '' ? label : `${label} (${description})`;
+}

@@ -1,0 +1,32 @@
+/** Loads what a question needs, and shows or copies a result. */
+import { env, ProgressLocation } from 'vscode';
+import { isPermanentRejection } from '../../../../api/transport/errors.ts';
+import { announce } from '../announce.ts';
+import { window } from '../window.ts';
+
+/** Shows progress in the status bar. @returns undefined if the service would always reject the call. @throws {ApiError} */
+export async function loadIfOffered<T>(
+  title: string,
+  load: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    return await window.withProgress({ location: ProgressLocation.Window, title }, load);
+  } catch (error) {
+    if (isPermanentRejection(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Shows a secret that the service doesn't return again. Modal, so that the user can't miss it. */
+export async function showOnce(
+  title: string,
+  detail: string,
+  copy: { readonly button: string; readonly secret: string; readonly done: string },
+): Promise<void> {
+  if (await window.showResult(title, detail, copy.button)) await copyText(copy.secret, copy.done);
+}
+
+export async function copyText(text: string, announcement: string): Promise<void> {
+  await env.clipboard.writeText(text);
+  announce(announcement);
+}

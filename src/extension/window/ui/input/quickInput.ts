@@ -1,0 +1,196 @@
+/** The kinds of questions: pick an item or several, or enter text. */
+import {
+  l10n,
+  QuickInputButtons,
+  window,
+  type QuickInput,
+  type QuickInputButton,
+  type QuickPickItem,
+} from 'vscode';
+import { DisposableStore } from '../../../../base/disposable.ts';
+import { safeItem, safeText } from '../window.ts';
+import { BACK, type Answer, type Question, type StepPosition } from './multiStepInput.ts';
+
+/** An item of a list. */
+export interface Choice<T> extends QuickPickItem {
+  /** Undefined if the item is shown but can't be picked. Its description says why. */
+  readonly value: T | undefined;
+  /** The item to focus; the first one by default. */
+  readonly isCurrent?: boolean;
+}
+
+/** Loads all items. Call `show` with those that are known earlier. */
+type LoadItems<T> = (show: (known: readonly Choice<T>[]) => void) => Promise<readonly Choice<T>[]>;
+
+interface PickOptions<T> {
+  readonly placeholder: string;
+  /** Shown instead if there are no items. */
+  readonly none?: string;
+  /** Busy while they load; if that rejects, the question ends with the error. */
+  readonly items: readonly Choice<T>[] | LoadItems<T>;
+  /** Identifies values that are objects, so that the active item stays active when the items are replaced. */
+  readonly idOf?: (value: T) => string;
+  /** An item for the entered text, shown first. */
+  readonly typed?: (text: string) => Choice<T> | undefined;
+}
+
+/** The answer is the value of the item. */
+export const pickOne =
+  <T>(pick: PickOptions<T>): Question<T> =>
+  (position) => {
+    const input = window.createQuickPick<Choice<T>>();
+    input.placeholder = safeText(pick.placeholder);
+    input.matchOnDescription = true;
+    input.matchOnDetail = true;
+    input.keepScrollPosition = true;
+    return ask<T>(input, position, (disposables, answer, fail) => {
+      let items: readonly Choice<T>[] = [];
+      const idOf = ({ value }: Choice<T>) =>
+        value === undefined || pick.idOf === undefined ? value : pick.idOf(value);
+      const current = () => items.find(({ isCurrent }) => isCurrent === true);
+      const show = () => {
+        const typed = pick.typed?.(input.value.trim());
+        input.items = typed === undefined ? items : [safeItem(typed), ...items];
+      };
+      const setItems = (loaded: readonly Choice<T>[]) => {
+        const activeId = input.activeItems[0] && idOf(input.activeItems[0]);
+        items = loaded.map(safeItem);
+        // VS Code makes the first new item active, but the user may be about to press Enter on another one.
+        show();
+        const active = activeId === undefined ? current() : items.find((item) => idOf(item) === activeId);
+        if (active !== undefined) input.activeItems = [active];
+      };
+      const setLoaded = (loaded: readonly Choice<T>[]) => {
+        if (loaded.length === 0 && pick.typed === undefined)
+          input.placeholder = safeText(pick.none ?? l10n.t('There is nothing to select.'));
+        setItems(loaded);
+      };
+      if (typeof pick.items === 'function') {
+        input.busy = true;
+        pick.items(setItems).then((loaded) => {
+          input.busy = false;
+          setLoaded(loaded);
+        }, fail);
+      } else setLoaded(pick.items);
+      if (pick.typed !== undefined) disposables.add(input.onDidChangeValue(show));
+      // Unlike the selection, `activeItems` is updated late and may belong to the previous text.
+      let selected: Choice<T> | undefined;
+      disposables.add(input.onDidChangeValue(() => (selected = undefined)));
+      disposables.add(input.onDidChangeSelection(([item]) => (selected = item)));
+      // The user may press Enter before the items are drawn.
+      const itemFor = (text: string) => {
+        if (text === '') return current() ?? items[0];
+        return items.find(({ label }) => label === text) ?? pick.typed?.(text);
+      };
+      const accept = () => {
+        const value = (selected ?? itemFor(input.value.trim()))?.value;
+        if (value !== undefined) answer(value);
+      };
+      disposables.add(input.onDidAccept(accept));
+    });
+  };
+
+/** Several items, all of which are ticked at first. The answer is the values of the ticked ones. */
+export const pickMany =
+  <T>(placeholder: string, items: readonly Choice<T>[]): Question<readonly T[]> =>
+  (position) => {
+    const input = window.createQuickPick<Choice<T>>();
+    input.placeholder = safeText(placeholder);
+    input.canSelectMany = true;
+    input.items = items.map(safeItem);
+    input.selectedItems = input.items;
+    return ask<readonly T[]>(input, position, (disposables, answer) => {
+      const accept = () =>
+        answer(input.selectedItems.flatMap(({ value }) => (value === undefined ? [] : [value])));
+      disposables.add(input.onDidAccept(accept));
+    });
+  };
+
+interface QuestionButton extends QuickInputButton {
+  readonly act: () => void;
+}
+
+export interface TextOptions {
+  readonly prompt: string;
+  readonly placeholder?: string;
+  readonly value?: string;
+  readonly isSecret?: boolean;
+  /** Next to the title. */
+  readonly button?: QuestionButton;
+  /** Accepts any text, even an empty one. Otherwise the text is trimmed and can't be empty. */
+  readonly isVerbatim?: boolean;
+  /** Validates the text while the user types. */
+  readonly problem?: (text: string) => string | undefined;
+  /** Validates the text after Enter. The user can correct it. */
+  readonly check?: (text: string, signal: AbortSignal) => Promise<string | undefined>;
+}
+
+/** The answer is the text. */
+export const enterText =
+  (question: TextOptions): Question<string> =>
+  (position) => {
+    const input = window.createInputBox();
+    input.prompt = safeText(question.prompt);
+    input.placeholder = safeText(question.placeholder ?? '');
+    input.value = question.value ?? '';
+    input.password = question.isSecret ?? false;
+    const isVerbatim = question.isVerbatim ?? false;
+    const problemOf = (text: string) =>
+      text === '' && !isVerbatim ? l10n.t("Can't be empty") : question.problem?.(text);
+    const { button } = question;
+    if (button !== undefined) input.buttons = [button];
+    return ask<string>(input, position, (disposables, answer, fail) => {
+      const onButton = (pressed: unknown) => {
+        if (pressed === button) button?.act();
+      };
+      disposables.add(input.onDidTriggerButton(onButton));
+      const closed = new AbortController();
+      disposables.add({ dispose: () => closed.abort() });
+      const text = () => (isVerbatim ? input.value : input.value.trim());
+      const show = (message: string | undefined) => {
+        input.validationMessage = safeText(message ?? '');
+      };
+      disposables.add(input.onDidChangeValue(() => show(problemOf(text()))));
+      const accept = async () => {
+        const accepted = text();
+        const problem = problemOf(accepted);
+        if (problem !== undefined) return show(problem);
+        input.busy = true;
+        input.enabled = false;
+        const failure = await question.check?.(accepted, closed.signal);
+        if (closed.signal.aborted) return;
+        input.busy = false;
+        input.enabled = true;
+        if (failure === undefined) answer(accepted);
+        else show(failure);
+      };
+      disposables.add(input.onDidAccept(() => void accept().catch(fail)));
+    });
+  };
+
+function ask<T>(
+  input: QuickInput & {
+    buttons: readonly unknown[];
+    onDidTriggerButton: (listener: (button: unknown) => void) => { dispose(): void };
+  },
+  position: StepPosition,
+  connect: (disposables: DisposableStore, answer: (value: T) => void, fail: (error: unknown) => void) => void,
+): Promise<Answer<T>> {
+  input.title = safeText(position.title);
+  if (position.totalSteps > 1) [input.step, input.totalSteps] = [position.step, position.totalSteps];
+  // Switching to another window must not lose the text.
+  input.ignoreFocusOut = true;
+  if (position.canGoBack) input.buttons = [QuickInputButtons.Back, ...input.buttons];
+  const disposables = new DisposableStore();
+  const { promise, resolve, reject } = Promise.withResolvers<Answer<T>>();
+  disposables.add(input);
+  disposables.add(input.onDidHide(() => resolve(undefined)));
+  disposables.add(
+    input.onDidTriggerButton((button) => {
+      if (button === QuickInputButtons.Back) resolve(BACK);
+    }),
+  );
+  connect(disposables, resolve, reject);
+  input.show();
+  return promise.finally(() => disposables.dispose());
+}

@@ -1,0 +1,62 @@
+/** Creates a tree view at activation. Its tree is loaded when VS Code first asks for rows. */
+import {
+  DataTransferItem,
+  EventEmitter,
+  window,
+  type Event,
+  type TreeDataProvider,
+  type TreeDragAndDropController,
+  type TreeItem,
+  type TreeView,
+} from 'vscode';
+import type { DisposableStore } from '../../../base/disposable.ts';
+import { safeRow } from './window.ts';
+
+export interface Tree<Node> {
+  readonly onDidChangeTreeData: Event<Node[] | undefined>;
+  getChildren(node?: Node): Promise<Node[]>;
+  getTreeItem(node: Node): TreeItem;
+  resolveTreeItem?(item: TreeItem, node: Node): TreeItem;
+  getParent?(node: Node): Node | undefined;
+  /** The text that dragged rows insert; undefined for rows without text. */
+  dragText?(nodes: readonly Node[]): string | undefined;
+}
+
+/** @param isFlat whether rows have no children and can't be dragged */
+export function createLazyTreeView<Node>(
+  id: string,
+  loadTree: () => Promise<Tree<Node>>,
+  disposables: DisposableStore,
+  { isFlat = false } = {},
+): TreeView<Node> {
+  const changed = disposables.add(new EventEmitter<Node[] | undefined>());
+  let tree: Tree<Node> | undefined;
+  const attach = async () => {
+    tree = await loadTree();
+    disposables.add(tree.onDidChangeTreeData((nodes) => changed.fire(nodes)));
+    return tree;
+  };
+  let loading: Promise<Tree<Node>> | undefined;
+  const load = () => (loading ??= attach());
+  const treeDataProvider: TreeDataProvider<Node> = {
+    onDidChangeTreeData: changed.event,
+    getChildren: async (node) => (await load()).getChildren(node),
+    // Synchronous once the tree is loaded, because VS Code calls it for every row.
+    getTreeItem: (node) =>
+      tree === undefined
+        ? load().then((loaded) => safeRow(loaded.getTreeItem(node)))
+        : safeRow(tree.getTreeItem(node)),
+    resolveTreeItem: async (item, node) => (await load()).resolveTreeItem?.(item, node) ?? item,
+    getParent: async (node) => (await load()).getParent?.(node),
+  };
+  const dragAndDropController: TreeDragAndDropController<Node> = {
+    dragMimeTypes: ['text/plain'],
+    dropMimeTypes: [],
+    async handleDrag(nodes, data) {
+      const text = (await load()).dragText?.(nodes);
+      if (text !== undefined) data.set('text/plain', new DataTransferItem(text));
+    },
+  };
+  const options = { treeDataProvider, showCollapseAll: !isFlat };
+  return disposables.add(window.createTreeView(id, isFlat ? options : { ...options, dragAndDropController }));
+}

@@ -1,0 +1,45 @@
+/** The log. Users attach it to bug reports, so every line is redacted. */
+import { window, type LogOutputChannel } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import { redact } from '../../../base/redact.ts';
+
+export class Log implements Disposable {
+  #output: LogOutputChannel | undefined;
+  /** Secrets to redact that no pattern would recognize. In memory only. */
+  readonly #secrets = new Set<string>();
+
+  /** Redacts this value from now on. */
+  addSecret(secret: string): void {
+    this.#secrets.add(secret);
+  }
+
+  /** Returns the text without known or recognizable secrets. */
+  clean(text: string): string {
+    return redact(text, this.#secrets);
+  }
+
+  info(text: string): void {
+    this.#channel.info(this.clean(text));
+  }
+
+  /** @param activity what failed, such as `Loading computes` */
+  error(activity: string, error: unknown): void {
+    this.#channel.error(this.clean(`${activity}: ${describe(error)}`));
+  }
+
+  show(): void {
+    this.#channel.show();
+  }
+
+  dispose(): void {
+    this.#output?.dispose();
+  }
+
+  /** Created with the first line, because most windows need no output channel. */
+  get #channel(): LogOutputChannel {
+    return (this.#output ??= window.createOutputChannel('Hosted Postgres', { log: true }));
+  }
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

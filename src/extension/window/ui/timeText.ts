@@ -1,0 +1,80 @@
+/** Dates, durations and usage in the display language. */
+import { env, l10n } from 'vscode';
+import { sanitize } from '../../../base/sanitize.ts';
+import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/records/autosuspend.ts';
+import type { Usage } from '../../projects/usage.ts';
+
+export const formatDay = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleDateString(env.language));
+
+export const formatDate = (timestamp: string): string =>
+  format(timestamp, (date) => date.toLocaleString(env.language));
+
+/** Returns text that isn't a timestamp sanitized. */
+const format = (timestamp: string, toText: (date: Date) => string): string => {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);
+};
+
+const UNITS = [
+  ['day', 24 * 60 * 60],
+  ['hour', 60 * 60],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** Returns text such as `5 minutes` or `1 hour, 30 minutes`. */
+export function duration(seconds: number): string {
+  const parts: string[] = [];
+  let left = Math.round(seconds);
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    if (count > 0) parts.push(inUnit(count, unit));
+  }
+  return parts.length === 0 ? inUnit(0, 'second') : parts.join(', ');
+}
+
+const inUnit = (count: number, unit: string): string =>
+  new Intl.NumberFormat(env.language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+
+const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
+
+/** Returns text such as `3 hours ago`; text that isn't a timestamp is returned sanitized. */
+export function ago(timestamp: string, now: number = Date.now()): string {
+  const seconds = Math.round((now - Date.parse(timestamp)) / 1000);
+  // The service's clock may be slightly ahead of ours.
+  return seconds < 45 ? l10n.t('just now') : relativeTime(timestamp, -seconds);
+}
+
+/** Returns text such as `in 3 hours`. */
+export const ahead = (timestamp: string, now: number = Date.now()): string =>
+  relativeTime(timestamp, Math.max(0, Math.round((Date.parse(timestamp) - now) / 1000)));
+
+function relativeTime(timestamp: string, seconds: number): string {
+  if (Number.isNaN(seconds)) return sanitize(timestamp, 40);
+  const [unit, length] = AGO.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  const format = new Intl.RelativeTimeFormat(env.language, { numeric: 'auto' });
+  return format.format(Math.trunc(seconds / length), unit);
+}
+
+/** @param delay as in the compute's record: see `autosuspend.ts` */
+export function autosuspendText(delay: number | null | undefined): string {
+  const seconds = autosuspendSeconds(delay ?? AUTOSUSPEND_DEFAULT);
+  if (seconds === undefined) return l10n.t('never');
+  const isDefault = (delay ?? AUTOSUSPEND_DEFAULT) === AUTOSUSPEND_DEFAULT;
+  return isDefault
+    ? l10n.t('after {0} (default)', duration(seconds))
+    : l10n.t('after {0}', duration(seconds));
+}
+
+/** Returns text such as `1.3 CU-hours, active for 5.2 hours`, or undefined if the service doesn't report it. */
+export function usageText({ cuHours, activeHours }: Usage): string | undefined {
+  const unit = { style: 'unit', unit: 'hour', unitDisplay: 'long' } as const;
+  const used = cuHours === undefined ? [] : [l10n.t('{0} CU-hours', hoursText(cuHours))];
+  const active = activeHours === undefined ? [] : [l10n.t('active for {0}', hoursText(activeHours, unit))];
+  return [...used, ...active].join(', ') || undefined;
+}
+
+const hoursText = (hours: number, options: Intl.NumberFormatOptions = {}): string =>
+  new Intl.NumberFormat(env.language, { ...options, maximumFractionDigits: hours < 1 ? 2 : 1 }).format(hours);

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { changeBranch } from '../../../../../src/extension/agents/tools/branchChange.ts';
+import type { ToolCall } from '../../../../../src/extension/agents/tools/toolCall.ts';
+
+describe('changeBranch', () => {
+  afterEach(() => mock.restoreAll());
+
+  it('waits at most 45 seconds for the end of the operations', async () => {
+    const late = new AbortController();
+    const timeout = mock.method(AbortSignal, 'timeout', () => late.signal).mock;
+    const tracker = { onDidEnd: () => ({ dispose: () => undefined }) };
+    const call = { deps: { tracker }, signal: new AbortController().signal } as unknown as ToolCall<unknown>;
+    let result: unknown;
+    const changed = changeBranch(call, async () => ({ isPending: true })).then((value) => (result = value));
+    await setImmediate();
+    assert.equal(result, undefined);
+    late.abort();
+    assert.deepEqual(await changed, { isPending: true });
+    assert.deepEqual(timeout.calls[0]?.arguments, [45_000]);
+  });
+});

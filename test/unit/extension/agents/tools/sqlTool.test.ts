@@ -1,0 +1,138 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import type { WindowDependencies } from '../../../../../src/extension/agents/ui/runInWindow.ts';
+import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
+import { callTool } from '../../../../helpers/callTool.ts';
+import { MemoryMap, connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { Conversation, type Reply } from '../../../../helpers/postgresConversation.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const ids = { projectId: 'shop', branchId: 'br-main' };
+const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+
+describe('runSql as a tool', () => {
+  let model: ScriptedModel;
+  let deps: WindowDependencies;
+  let databases: object[];
+  let computes: object[];
+  let host: string;
+
+  beforeEach(async () => {
+    host = '127.0.0.1:1';
+    databases = [{ name: 'app', owner_name: 'app_owner' }];
+    computes = [computeRecord('ep-main', { branch_id: 'br-main', host })];
+    model = await connectScripted((call) => {
+      if (call.endsWith('/branches'))
+        return {
+          branches: [
+            { id: 'br-main', name: 'main', default: true },
+            { id: 'br-agent', name: 'agent', parent_id: 'br-main', expires_at: expiresAt },
+          ],
+        };
+      if (call.endsWith('/databases')) return { databases };
+      if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
+      if (call.endsWith('/connection_uri')) return { uri: `postgresql://app_owner:s3cret@${host}/app` };
+      return call.endsWith('/endpoints') ? { endpoints: computes } : {};
+    });
+    const agentBranches = new AgentBranches(new MemoryMap());
+    agentBranches.add({
+      account: accountId(model.account),
+      ...ids,
+      branchId: 'br-agent',
+      agent: 'claude',
+      name: 'agent',
+      createdAt: new Date().toISOString(),
+      expiresAt,
+    });
+    const log = { clean: (text: string) => text, info: () => undefined, error: () => undefined };
+    deps = { ...model, agentBranches, log };
+  });
+
+  const run = (input: object, agent = 'claude') =>
+    callTool(deps, 'runSql', input, {
+      agent,
+      folder: undefined,
+      signal: new AbortController().signal,
+    });
+  const asked = () => model.service.requests.some((call) => call.endsWith('/connection_uri'));
+
+  /** Starts a server with one reply behind the computes of both branches. */
+  const listen = async (reply: Reply) => {
+    const server = createServer((socket) => {
+      new Conversation(
+        socket,
+        () => reply,
+        { texts: [], limits: [] },
+        () => undefined,
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEndOfTest(() => server.close());
+    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    computes = ['br-main', 'br-agent'].map((branch_id) =>
+      computeRecord(`ep-${branch_id}`, { branch_id, host }),
+    );
+  };
+
+  it('writes only to a branch that the agent has created', async () => {
+    const write = { sql: 'select 1', write: true };
+    await assert.rejects(
+      run({ ...ids, ...write }),
+      /^Error: You may only read br-main\. Write to a branch that you have created/,
+    );
+    await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }, 'codex'), /You may only read/);
+    assert.equal(asked(), false);
+    await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }), /no compute to connect to/);
+  });
+
+  it('says that it has no database, no such branch and no such input', async () => {
+    await assert.rejects(run({ ...ids, sql: '', database: 'x' }), /br-main has no database x\./);
+    databases = [];
+    await assert.rejects(run({ ...ids, sql: '' }), /br-main has no database\. It has: none/);
+    await assert.rejects(run({ ...ids, sql: '', branchId: 'br-none' }), /shop has no branch br-none/);
+    await assert.rejects(run({ ...ids, sql: '', maxRows: 1001 }), /maxRows must be a whole number/);
+    await assert.rejects(run({ ...ids, sql: '', role: 'postgres' }), /Unknown input role/);
+    assert.equal(asked(), false);
+  });
+
+  it('returns columns with their types, limited rows, and the command of a change', async () => {
+    const rows = [
+      ['1', 'a'],
+      ['2', null],
+    ];
+    await listen({ columns: ['id', 'name'], rows });
+    const columns = ['id (text)', 'name (text)'];
+    assert.deepEqual(await run({ ...ids, sql: 'select 1' }), { columns, rows });
+    const limited = await run({ ...ids, sql: 'select 1', maxRows: 1 });
+    assert.deepEqual(limited, { columns, rows: [['1', 'a']], truncated: true });
+    const written = await run({ ...ids, branchId: 'br-agent', sql: 'delete', write: true });
+    assert.deepEqual(written, { columns, rows, command: 'SELECT 2' });
+  });
+
+  it('keeps the values of a failed statement out of the log and of the stored calls', async () => {
+    const detail = 'Failing row contains (1, s3cret).';
+    await listen({ error: { S: 'ERROR', C: '23502', M: 'null value in column "b"', D: detail } });
+    const logged: unknown[] = [];
+    const log = { ...deps.log, error: (...line: unknown[]) => void logged.push(...line) };
+    deps = { ...deps, log };
+    await assert.rejects(run({ ...ids, sql: 'select 1' }), /Failing row contains \(1, s3cret\)/);
+    await until('the call', async () => deps.agentBranches.calls.length > 0);
+    const stored = JSON.stringify(deps.agentBranches.calls);
+    assert.ok(stored.includes('23502') && !stored.includes('s3cret'), stored);
+    assert.ok(!logged.map(String).join().includes('s3cret'), logged.map(String).join());
+  });
+
+  it('says why it could not connect, without the password', async () => {
+    await assert.rejects(run({ ...ids, sql: 'select 1' }), (error: Error) => {
+      assert.match(error.message, /ECONNREFUSED/);
+      return !error.message.includes('s3cret');
+    });
+    assert.equal(asked(), true);
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { listTools, TOOLS } from '../../../../../src/extension/agents/tools/toolTable.ts';
+import { readText } from '../../../../helpers/projectFiles.ts';
+
+/** What 2,500 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
+const MAX_CHARACTERS = 10_475;
+
+describe('The table of tools', () => {
+  const tools = listTools();
+
+  it('has at most twelve tools, which a model reads in few words', () => {
+    assert.ok(tools.length <= 12);
+    const { length } = JSON.stringify({ tools });
+    assert.ok(length <= MAX_CHARACTERS, `${length} characters`);
+  });
+
+  it('has hints that agree with one another', () => {
+    for (const { name, annotations } of tools) {
+      const { readOnlyHint, destructiveHint, idempotentHint } = annotations;
+      if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
+      assert.equal(readOnlyHint, /^(list|get|compare)/.test(name), name);
+      assert.equal(destructiveHint, !readOnlyHint && !/^(start|create)/.test(name), name);
+      assert.equal(idempotentHint, !['createBranch', 'restartCompute', 'runSql'].includes(name), name);
+    }
+  });
+
+  it('lets a branch exist for an hour to a month', () => {
+    const accepted = [0, 1, 1.5, 720, 721].filter(
+      (hours) => TOOLS.createBranch.input.safeParse({ hours }).success,
+    );
+    assert.deepEqual(accepted, [1, 720]);
+  });
+
+  it('returns at most a thousand rows of SQL', () => {
+    const accepted = [0, 1, 1000, 1001].filter(
+      (maxRows) =>
+        TOOLS.runSql.input.safeParse({ projectId: 'shop', branchId: 'br-a', sql: '', maxRows }).success,
+    );
+    assert.deepEqual(accepted, [1, 1000]);
+  });
+
+  it('has the titles that VS Code shows', () => {
+    const shown = JSON.parse(readText('package.nls.json'));
+    for (const { name, title } of tools)
+      assert.equal(title.toLowerCase(), shown[`tool.${name}`].toLowerCase(), name);
+  });
+
+  it('accepts objects without unknown fields, and may return more fields than it describes', () => {
+    for (const { name, inputSchema, outputSchema } of tools) {
+      assert.equal(inputSchema.type, 'object', name);
+      assert.equal(inputSchema['additionalProperties'], false, name);
+      assert.equal(outputSchema['additionalProperties'], undefined, name);
+    }
+  });
+});

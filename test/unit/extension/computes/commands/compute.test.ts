@@ -1,0 +1,84 @@
+import { answers, questions } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
+import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { deleteCompute, restart, suspend } =
+  await import('../../../../../src/extension/computes/commands/compute.ts');
+
+describe('Commands of a compute', () => {
+  let store: ScriptedModel;
+  const compute = computeRecord('ep-one', { connections: 2 });
+  const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+
+  beforeEach(async () => {
+    questions.length = 0;
+    store = await connectScripted((call) =>
+      call.endsWith('/branches')
+        ? 405
+        : call.endsWith('/endpoints')
+          ? { endpoints: [compute] }
+          : { endpoint: compute },
+    );
+  });
+  afterEach(() => void answers.splice(0));
+
+  it('say how many connections a restart drops', async () => {
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    assert.deepEqual(questions, [
+      'Restart ep-one? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
+    ]);
+    assert.equal(
+      store.service.requests.some((call) => call.startsWith('POST')),
+      false,
+    );
+  });
+
+  it('ask nothing before a restart that drops no connection', async () => {
+    store.service.script = (call) =>
+      call.endsWith('/restart')
+        ? { endpoint: compute, operations: [] }
+        : call.endsWith('/branches')
+          ? 405
+          : { endpoint: { ...compute, connections: 0 }, endpoints: [compute] };
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    assert.deepEqual(questions, []);
+    assert.ok(store.service.requests.includes('POST /projects/shop/endpoints/ep-one/restart'));
+  });
+
+  it('say what a deletion does before it is sent', async () => {
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    await deleteCompute(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    assert.deepEqual(questions, [
+      "Delete ep-one? This can't be undone. Its connections are dropped and its host stops responding. " +
+        'The data stays on branch br-main.',
+    ]);
+    assert.ok(!store.service.requests.some((call) => call.startsWith('DELETE')));
+  });
+
+  it('send nothing to an account that the window switches to before the question', async () => {
+    const counted = Promise.withResolvers<unknown>();
+    const { script } = store.service;
+    store.service.script = (call) => (call.endsWith('/ep-one') ? counted.promise : script(call));
+    const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
+    const { connection: initialConnection } = store.session;
+    answers.push('Suspend');
+    const run = { failureMessage: '', initialConnection };
+    const suspending = Promise.resolve(suspend(context as unknown as CommandContext, node, run));
+    await until('the count', async () => store.service.requests.some((call) => call.endsWith('/ep-one')));
+    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
+    await until('the other account', async () => store.session.connection !== initialConnection);
+    counted.resolve({ endpoint: compute });
+    await assert.rejects(suspending, /switched to another account. Nothing was changed/);
+    assert.deepEqual(questions, []);
+    assert.deepEqual(
+      store.service.requests.filter((call) => call.startsWith('POST')),
+      [],
+    );
+  });
+});

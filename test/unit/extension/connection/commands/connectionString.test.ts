@@ -1,0 +1,41 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
+import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import { connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+
+const { askForUri, copiedText } =
+  await import('../../../../../src/extension/connection/commands/connectionString.ts');
+
+describe('askForUri', () => {
+  it('returns nothing of the service but the password and what makes the connection safer', async () => {
+    const host = '127.0.0.1:15432';
+    const parameters = 'application_name=$(id)&sslkeylogfile=/x&sslmode=disable&channel_binding=require';
+    const store = await connectScripted((call) => {
+      if (call.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
+      if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'owner' }] };
+      return { uri: `postgresql://$(id):p'$(id)@${host}/other?${parameters}` };
+    });
+    const connectionDefaults = new ConnectionDefaults(store.session, new MemoryMap());
+    const config = { connectionString: () => ({ role: '', database: '' }) };
+    const context = { ...store, connectionDefaults, config } as unknown as CommandContext;
+    const compute = computeRecord('ep-one', { host });
+    assert.deepEqual(await askForUri(context, { title: 'Test', compute, scope: undefined }), {
+      uri: `postgresql://owner:p%27%24%28id%29@${host}/app?channel_binding=require`,
+      hasPassword: true,
+    });
+  });
+});
+
+describe('copiedText', () => {
+  it('says whether the copied text has the password or a placeholder', () => {
+    const password = 'PASSWORD';
+    assert.equal(copiedText('URL', undefined), 'Copied URL without a password');
+    assert.equal(copiedText('URL', { password, isPlaceholder: false }), 'Copied URL with the password');
+    assert.equal(
+      copiedText('URL', { password, isPlaceholder: true }),
+      'Copied URL with a placeholder for the password',
+    );
+  });
+});

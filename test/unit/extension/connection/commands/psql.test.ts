@@ -1,0 +1,112 @@
+import { answers, executed, fakeTerminals } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
+import { findProgram } from '../../../../../src/base/findProgram.ts';
+import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
+import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
+import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { CodedError, computeRecord } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { openPsql } = await import('../../../../../src/extension/connection/commands/psql.ts');
+const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
+
+describe('Open psql', () => {
+  let store: ScriptedModel;
+  let context: CommandContext;
+  let folder: string;
+  let endpoint: Record<string, unknown>;
+  let answer: unknown;
+
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
+    endpoint = computeRecord('ep-one');
+    store = await connectScripted((call) =>
+      call.endsWith('/endpoints') ? { endpoints: [endpoint] } : answer,
+    );
+    const memory = new MemoryMap();
+    const connectionDefaults = new ConnectionDefaults(store.session, memory);
+    await connectionDefaults.remember('shop', { role: 'owner', database: 'orders' });
+    const config = { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) };
+    const others = { connectionDefaults, config, lastCompute: new LastCompute(store.session, memory) };
+    context = { ...store, ...others } as unknown as CommandContext;
+    fakeTerminals.opened.length = executed.length = answers.length = 0;
+  });
+
+  const row = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+  const open = async () => openPsql(context, row, { failureMessage: '', initialConnection: undefined });
+
+  for (const [status, action, reply] of [
+    [401, 'newKey', 401],
+    [409, 'postgres', new CodedError(409, POSTGRES_MISSING)],
+  ] as const)
+    it(`offers the remedy instead of a prompt for the password after a ${status} (${action})`, async () => {
+      answer = reply;
+      await assert.rejects(open(), (error) => explainError(error).action === action);
+      assert.equal(fakeTerminals.opened.length, 0);
+    });
+
+  it('offers other clients if psql is not installed', async () => {
+    const { PATH } = process.env;
+    Object.assign(context.config, { postgresPath: undefined });
+    answers.push('Open In…');
+    process.env.PATH = '';
+    try {
+      await open();
+    } finally {
+      process.env.PATH = PATH;
+    }
+    await until('the command', async () => executed.length > 0);
+    assert.deepEqual(executed, [['hostedPostgres.compute.openIn', row]]);
+    assert.equal(fakeTerminals.opened.length, 0);
+  });
+
+  for (const status of [403, 404, 405, 412, 503])
+    it(`lets psql ask for the password after a ${status}`, async () => {
+      answer = status;
+      await open();
+      assert.equal(fakeTerminals.opened.length, 1);
+    });
+
+  it('connects to the compute, whatever Postgres variables the environment has', async function () {
+    const psql = findProgram('psql', []);
+    if (psql === undefined) return this.skip();
+    const listener = createServer((socket) => socket.destroy());
+    atEndOfTest(() => listener.close());
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const { port } = listener.address() as AddressInfo;
+    Object.assign(context.config, { postgresPath: path.dirname(psql) });
+    Object.assign(endpoint, { host: `127.0.0.1:${port}` });
+    answer = 404;
+    await store.inventory.loadComputes('shop');
+    await open();
+    const [terminal] = fakeTerminals.opened;
+    assert.equal(terminal?.shellPath, psql);
+    const services = path.join(folder, 'services.conf');
+    writeFileSync(services, '[production]\nhostaddr=127.0.0.9\nport=1\n');
+    for (const theirs of [
+      { PGHOSTADDR: '127.0.0.9' },
+      { PGSERVICE: 'production', PGSERVICEFILE: services },
+      { PGSERVICE: 'missing' },
+      { PGSSLMODE: 'nonsense', PGREQUIREAUTH: 'nonsense', PGGSSENCMODE: 'require' },
+    ]) {
+      const variables = Object.entries({ ...process.env, ...theirs, ...terminal.env });
+      // As VS Code does.
+      const env = Object.fromEntries(variables.filter(([, value]) => value !== null));
+      const connected = once(listener, 'connection');
+      const child = spawn(psql, ['--no-password', ...(terminal.shellArgs ?? [])], { env, stdio: 'ignore' });
+      const ended = once(child, 'exit').then(() => 'ended');
+      assert.notEqual(await Promise.race([connected, ended]), 'ended', JSON.stringify(theirs));
+      await ended;
+    }
+  });
+});

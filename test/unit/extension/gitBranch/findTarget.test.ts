@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { accountId } from '../../../../src/extension/account/accounts.ts';
+import { findTarget, type Target } from '../../../../src/extension/gitBranch/findTarget.ts';
+import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+
+const before = 'postgres://me:old@ep-main.example.test/my%20shop?schema=app';
+
+describe('findTarget', () => {
+  let service: ScriptedService;
+  let model: ConnectedModel;
+  let knownHosts: KnownHosts;
+  let branches: unknown;
+  let endpoints: unknown;
+  let credentials: unknown;
+  const find = (value = before, account = accountId(model.account)): Promise<Target> =>
+    findTarget({ ...model, knownHosts }, { account, projectId: 'shop', branchId: 'br-dev' }, value);
+
+  beforeEach(async () => {
+    const computes = [
+      computeRecord('ep-main'),
+      computeRecord('ep-replica', { branch_id: 'br-dev', type: 'read_only' }),
+      computeRecord('ep-dev', { branch_id: 'br-dev' }),
+    ];
+    branches = {
+      branches: [
+        { id: 'br-main', name: 'main' },
+        { id: 'br-dev', name: 'dev' },
+      ],
+    };
+    endpoints = { endpoints: computes };
+    credentials = { uri: 'postgresql://me:n%40w@ep-dev.example.test/my%20shop' };
+    service = await scriptService((call) => {
+      if (call.endsWith('/branches')) return branches;
+      if (call.endsWith('/endpoints')) return endpoints;
+      return call.endsWith('/connection_uri') ? credentials : { projects: [] };
+    });
+    model = await connectModel(service);
+    knownHosts = new KnownHosts(new MemoryMap());
+  });
+
+  it('returns the URL of the primary with the rest of the old one, and remembers its host', async () => {
+    const value = 'postgres://me:n%40w@ep-dev.example.test/my%20shop?schema=app';
+    assert.deepEqual(await find(), { value });
+    assert.equal(knownHosts.get('ep-dev.example.test')?.branchName, 'dev');
+  });
+
+  it('stays with the pooled host', async () => {
+    const [main] = [computeRecord('ep-main')];
+    await knownHosts.remember(model.inventory, accountId(model.account), [main]);
+    credentials = { uri: 'postgresql://me:x@ep-dev-pooler.example.test/my%20shop' };
+    const found = await find('postgres://me:old@ep-main-pooler.example.test/my%20shop');
+    assert.equal(found.value, 'postgres://me:x@ep-dev-pooler.example.test/my%20shop');
+  });
+
+  it('loads the lists again for a newer branch', async () => {
+    const all = endpoints;
+    endpoints = { endpoints: [] };
+    assert.equal((await find()).problem, 'noCompute');
+    endpoints = all;
+    assert.equal((await find()).problem, undefined);
+  });
+
+  const problems: readonly (readonly [what: string, change: () => void, problem: string])[] = [
+    ['a branch that is gone', () => (branches = { branches: [{ id: 'br-main', name: 'main' }] }), 'deleted'],
+    ['a service without passwords', () => (credentials = 405), 'noPassword'],
+    ['a role that the branch does not have', () => (credentials = 404), 'noPassword'],
+    ['a service that rejects the request', () => (credentials = 400), 'noPassword'],
+    ['a service that fails', () => (credentials = 503), 'offline'],
+    ['a project that is gone', () => (endpoints = 404), 'deleted'],
+    ['a closed connection', () => model.session.connection?.close(), 'offline'],
+  ];
+  for (const [what, change, problem] of problems)
+    it(`reports ${what} as ${problem}`, async () => {
+      change();
+      if (problem === 'deleted') endpoints = endpoints === 404 ? 404 : { endpoints: [] };
+      assert.deepEqual(await find(), { problem });
+    });
+
+  it('asks for no password if the old value is no URL', async () => {
+    assert.deepEqual(await find('shop'), { problem: 'noPassword' });
+    assert.ok(!service.requests.some((call) => call.endsWith('/connection_uri')));
+  });
+
+  it('sends nothing to another account', async () => {
+    const { length } = service.requests;
+    assert.deepEqual(await find(before, 'local'), { problem: 'offline' });
+    assert.equal(service.requests.length, length);
+  });
+});

@@ -1,0 +1,74 @@
+import { statusBarItems, statusBarTooltips } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Emitter } from '../../../../../src/base/event.ts';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import { expiryAfter } from '../../../../../src/extension/gitBranch/lifetime.ts';
+import { connectModel, connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { computeRecord, scriptService } from '../../../../helpers/scriptedService.ts';
+
+const { showBranchItem } = await import('../../../../../src/extension/gitBranch/ui/statusItem.ts');
+
+type Parts = Parameters<typeof showBranchItem>[0];
+
+const HOUR = 3_600_000;
+
+describe('The status bar item of the database branch', () => {
+  afterEach(() => mock.timers.reset());
+
+  it("follows the state of the branch's compute", async () => {
+    let current_state = 'init';
+    const model = await connectScripted((call) =>
+      call.endsWith('/endpoints') ? { endpoints: [computeRecord('ep-one', { current_state })] } : 404,
+    );
+    await model.inventory.loadComputes('shop');
+    const state = {
+      current: { projectId: 'shop', projectName: 'Shop', branchId: 'br-main', branchName: 'main' },
+      decision: { kind: 'nothing' },
+      git: { branch: 'main' },
+      map: { isFollowed: false, created: [] },
+    };
+    const folder = { name: 'web', uri: { fsPath: '/web' } };
+    const none = { onDidChange: () => ({ dispose: () => undefined }) };
+    const item = showBranchItem({
+      ...model,
+      workFolders: { ...none, shown: { folder, work: { state } } },
+      agentBranches: { ...none, of: () => [] },
+      config: { marks: {}, env: () => ({ file: '.env', variable: 'DATABASE_URL' }) },
+    } as unknown as Parts);
+    const tooltip = () => statusBarTooltips.get('hostedPostgres.workBranch') ?? '';
+    assert.match(tooltip(), /init/);
+    current_state = 'active';
+    await model.inventory.refreshComputes('shop');
+    assert.match(tooltip(), /active/);
+    item.dispose();
+  });
+
+  it('counts the branches of agents until they expire, if no env file has a branch', async () => {
+    const model = await connectModel(await scriptService(() => ({ branches: [], endpoints: [] })));
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
+    const agentBranches = new AgentBranches(new MemoryMap());
+    for (const hours of [2, 24])
+      agentBranches.add({
+        account: accountId(model.account),
+        projectId: 'shop',
+        branchId: `br-${hours}`,
+        name: 'try',
+        agent: 'codex',
+        createdAt: expiryAfter(0),
+        expiresAt: expiryAfter(hours * 3600),
+      });
+    const workFolders = { shown: undefined, onDidChange: new Emitter<void>().event };
+    const { session, inventory } = model;
+    const item = showBranchItem({ agentBranches, session, inventory, workFolders } as unknown as Parts);
+    const shown = () => statusBarItems.get('hostedPostgres.workBranch');
+    mock.timers.tick(2 * HOUR - 2000);
+    assert.equal(shown(), '$(database) Agent branches: 2');
+    mock.timers.tick(3000);
+    assert.equal(shown(), '$(database) Agent branches: 1');
+    mock.timers.tick(22 * HOUR);
+    assert.equal(shown(), undefined);
+    item.dispose();
+  });
+});

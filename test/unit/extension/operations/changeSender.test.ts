@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { isCancelled } from '../../../../src/api/transport/errors.ts';
+import type { ComputeNode } from '../../../../src/extension/projects/nodes.ts';
+import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { until } from '../../../workbench/until.ts';
+
+const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
+
+describe('A change whose window switches accounts', () => {
+  let service: ScriptedService;
+  let store: ConnectedModel;
+
+  beforeEach(async () => {
+    service = await scriptService(() => ({ endpoints: [computeRecord('ep-one')] }));
+    store = await connectModel(service);
+    await store.inventory.loadComputes('shop');
+  });
+
+  const replyToChanges = (reply: () => unknown) => {
+    const { script } = service;
+    service.script = (call) => (call.startsWith('GET') ? script(call) : reply());
+  };
+
+  it('is not sent if they were switched since the user began', async () => {
+    const { options } = store;
+    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
+    await until('the other account', async () => store.session.connection !== options.initialConnection);
+    await assert.rejects(store.computeActions.restart(node, options), { name: 'AccountSwitchedError' });
+    assert.deepEqual(
+      service.requests.filter((call) => call.startsWith('POST')),
+      [],
+    );
+  });
+
+  it('says that nothing was changed if it waited for another operation', async () => {
+    store = await connectModel(service, { client: { retries: 3 } });
+    replyToChanges(() => 423);
+    const waiting = Promise.withResolvers<void>();
+    const options = { ...store.options, onRetry: () => waiting.resolve() };
+    const restart = store.computeActions.restart(node, options);
+    const failed = assert.rejects(restart, { name: 'ConnectionClosedError', mayHaveExecuted: false });
+    await waiting.promise;
+    await store.accounts.add({ ...store.account, name: 'other' }, 'key');
+    await failed;
+  });
+
+  it('says that it may have been made if its reply was missing, and is not followed', async () => {
+    const reply = Promise.withResolvers<unknown>();
+    replyToChanges(() => reply.promise);
+    const making = store.computeActions.restart(node, store.options);
+    making.catch(() => undefined);
+    await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
+    await store.accounts.choose(undefined);
+    await until('the end of the session', async () => store.session.connection === undefined);
+    await assert.rejects(making, { name: 'ConnectionClosedError', mayHaveExecuted: true });
+    assert.deepEqual(store.tracker.pending, []);
+  });
+
+  it('is just canceled if the user does that', async () => {
+    const cancellation = new AbortController();
+    replyToChanges(() => {
+      cancellation.abort();
+      return new Promise(() => undefined);
+    });
+    const restart = store.computeActions.restart(node, { ...store.options, signal: cancellation.signal });
+    await assert.rejects(restart, (error) => isCancelled(error));
+  });
+});

@@ -1,0 +1,28 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { PendingChange } from '../../../../../src/extension/operations/pendingChange.ts';
+
+const { endText } = await import('../../../../../src/extension/operations/ui/changeText.ts');
+
+const change: PendingChange = {
+  id: 'op-1',
+  account: 'http://127.0.0.1:1/api/v2',
+  verb: 'create',
+  projectId: 'shop',
+  name: 'Shop',
+  operations: [],
+  since: 0,
+};
+
+describe('endText', () => {
+  it('says that a project could not be created if the service has removed it', () => {
+    const text = endText({ change, outcome: 'lost', reason: undefined });
+    assert.equal(text, 'Creating Shop failed: the service gave no reason');
+  });
+
+  it('says that the project of another change no longer exists', () => {
+    const inProject: PendingChange = { ...change, branchId: 'br-dev', name: 'dev' };
+    const text = endText({ change: inProject, outcome: 'lost', reason: undefined });
+    assert.equal(text, 'Creating dev: the project no longer exists.');
+  });
+});

@@ -1,0 +1,96 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { ApiError, type Fault } from '../../../../../src/api/transport/errors.ts';
+import {
+  ConnectionClosedError,
+  ProtectionLostError,
+} from '../../../../../src/extension/window/changeErrors.ts';
+
+const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
+const { failedState } = await import('../../../../../src/extension/updateContextKeys.ts');
+
+const rejected = (status: number): Fault => ({
+  kind: 'rejected',
+  status,
+  code: undefined,
+  requestId: undefined,
+  retryAfter: undefined,
+});
+const network = (code: string): Fault => ({ kind: 'network', code });
+const unexpected = (reason: 'html' | 'json' | 'shape' | 'tooLarge' | 'redirect'): Fault => ({
+  kind: 'unexpectedReply',
+  status: 200,
+  reason,
+  detail: 'x',
+});
+
+describe('explainError', () => {
+  const rows: readonly (readonly [
+    what: string,
+    fault: Fault,
+    message: RegExp,
+    action: string,
+    state?: string,
+  ])[] = [
+    ['a rejected key', rejected(401), /doesn't accept the API key/, 'newKey', 'failedKey'],
+    ['another operation', rejected(423), /Another operation/, 'retry'],
+    ['too many requests', rejected(429), /service says/, 'retry'],
+    ['a violated rule', rejected(422), /service says/, 'log'],
+    ['a service that is down', rejected(503), /service says/, 'retry'],
+    ['no network', network('ENOTFOUND'), /offline/, 'retry', 'failedAddress'],
+    ['a closed port', network('ECONNREFUSED'), /Nothing is listening/, 'retry', 'failedUnreachable'],
+    ['an invalid certificate', network('CERT_HAS_EXPIRED'), /certificate/, 'retry', 'failedCertificate'],
+    ['a reset', network('ECONNRESET'), /ECONNRESET/, 'retry', 'failedUnreachable'],
+    ['silence', { kind: 'timeout' }, /too long/, 'retry', 'failedUnreachable'],
+    ['a captive portal', unexpected('html'), /web page/, 'retry', 'failedWebPage'],
+    ['cut JSON', unexpected('json'), /isn't JSON/, 'log'],
+    ['a wrong shape', unexpected('shape'), /no valid/, 'log'],
+    ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
+    ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
+  ];
+  it('says after the end of a connection whether the change may have been made', () => {
+    const [sent, unsent] = [new ConnectionClosedError(true), new ConnectionClosedError(false)];
+    const reason = 'The account or key of this window has changed in the meantime.';
+    assert.equal(explainError(sent).message, `${reason} Check the current state in the list.`);
+    assert.equal(explainError(unsent).message, `${reason} Nothing was changed.`);
+  });
+
+  it('adds that a branch has lost its protection', () => {
+    const error = new ProtectionLostError(
+      new ApiError('Not now.', rejected(503), { mayHaveExecuted: false }),
+    );
+    const message = 'Not now. The branch is no longer protected.';
+    assert.deepEqual(explainError(error), { message, action: 'retry' });
+  });
+
+  for (const [what, fault, message, action, state = 'failed'] of rows) {
+    it(`explains ${what} and offers an action`, () => {
+      const error = new ApiError('the service says', fault, { mayHaveExecuted: false });
+      const explanation = explainError(error);
+      assert.match(explanation.message, message);
+      assert.equal(explanation.action, action);
+      assert.equal(failedState(error), state);
+    });
+  }
+
+  it('asks to check the state if the change may have been made', () => {
+    const error = new ApiError('lost', { kind: 'timeout' }, { mayHaveExecuted: true });
+    assert.match(explainError(error).message, /Check the current state/);
+  });
+
+  it('offers the setting when the service asks for an organization', () => {
+    const error = new ApiError('org_id is required', rejected(400));
+    assert.equal(explainError(error).action, 'organization');
+    assert.equal(failedState(error), 'failedOrganization');
+  });
+
+  it('sanitizes messages of the service', () => {
+    const error = new ApiError('see [here](command:evil)\u0007', rejected(422));
+    assert.equal(explainError(error).message, 'see [here] (command:evil)');
+  });
+
+  it('returns the message of any other error', () => {
+    assert.deepEqual(explainError(new Error('odd')), { message: 'odd', action: 'log' });
+    assert.deepEqual(explainError('text'), { message: 'text', action: 'log' });
+  });
+});

@@ -1,0 +1,92 @@
+import '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { usageOf, usageStep } from '../../../../../src/extension/projects/usage.ts';
+
+const { ago, ahead, autosuspendText, duration, usageText } =
+  await import('../../../../../src/extension/window/ui/timeText.ts');
+
+describe('duration', () => {
+  it('uses the largest units', () => {
+    const lengths = [0, 60, 90, 300, 3600, 5400, 86_400, 604_800];
+    assert.deepEqual(lengths.map(duration), [
+      '0 seconds',
+      '1 minute',
+      '1 minute, 30 seconds',
+      '5 minutes',
+      '1 hour',
+      '1 hour, 30 minutes',
+      '1 day',
+      '7 days',
+    ]);
+  });
+});
+
+describe('autosuspendText', () => {
+  it('names the default and never', () => {
+    const delays = [0, null, undefined, 300, -1];
+    assert.deepEqual(delays.map(autosuspendText), [
+      'after 5 minutes (default)',
+      'after 5 minutes (default)',
+      'after 5 minutes (default)',
+      'after 5 minutes',
+      'never',
+    ]);
+  });
+});
+
+describe('ago', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  const before = (seconds: number) => ago(new Date(now - seconds * 1000).toISOString(), now);
+
+  it('uses the largest unit', () => {
+    const seconds = [50, 120, 7200, 86_400, 3 * 86_400, 65 * 86_400, 800 * 86_400];
+    assert.deepEqual(seconds.map(before), [
+      '50 seconds ago',
+      '2 minutes ago',
+      '2 hours ago',
+      'yesterday',
+      '3 days ago',
+      '2 months ago',
+      '2 years ago',
+    ]);
+  });
+
+  it('is never in the future, even if the clocks differ', () => {
+    assert.deepEqual([before(-30), before(0), before(44)], ['just now', 'just now', 'just now']);
+  });
+});
+
+describe('ahead', () => {
+  it('uses the largest unit, and is never in the past', () => {
+    const now = Date.parse('2026-11-21T12:00:00Z');
+    const after = (seconds: number) => ahead(new Date(now + seconds * 1000).toISOString(), now);
+    assert.deepEqual([-60, 59, 3 * 3600 - 1, 86_400, 3 * 86_400].map(after), [
+      'now',
+      'in 59 seconds',
+      'in 2 hours',
+      'tomorrow',
+      'in 3 days',
+    ]);
+    assert.equal(ahead('soon', now), 'soon');
+  });
+});
+
+describe('usageText', () => {
+  const rows = [
+    [{ compute_time_seconds: 4680, active_time_seconds: 18_720 }, '1.3 CU-hours, active for 5.2 hours'],
+    [{ cpu_used_sec: 450, active_time: 1800 }, '0.13 CU-hours, active for 0.5 hours'],
+    [{ compute_time_seconds: 3600, cpu_used_sec: 1, active_time: null }, '1 CU-hours'],
+    [{ compute_time_seconds: 0, active_time_seconds: 0 }, '0 CU-hours, active for 0 hours'],
+    [{}, undefined],
+  ] as const;
+  for (const [record, expected] of rows)
+    it(`is ${expected} for ${JSON.stringify(record)}`, () =>
+      assert.equal(usageText(usageOf(record)), expected));
+});
+
+describe('usageStep', () => {
+  it('changes once for each tenth of an hour', () => {
+    const steps = [0, 359, 360, 3600].map((seconds) => usageStep({ compute_time_seconds: seconds }));
+    assert.deepEqual(steps, [0, 0, 1, 10]);
+  });
+});
