@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 
 const architecture = readFileSync(new URL('docs/ARCHITECTURE.md', import.meta.url), 'utf8');
-/** The folders of each row of the table. `src/ui/{log,text}` are two. */
+/** The folders of each row of the table. `src/{a,b}/ui` are two. */
 const rows = [...architecture.matchAll(/^\| `(src[^`]*)`/gm)].map(([, row]) => {
-  const [, parent, names] = /^(.*)\{(.*)\}$/.exec(row) ?? [];
-  return names === undefined ? [row] : names.split(',').map((name) => parent + name);
+  const [, parent, names, child] = /^(.*)\{(.*)\}(.*)$/.exec(row) ?? [];
+  return names === undefined ? [row] : names.split(',').map((name) => parent + name + child);
 });
 const filesIn = (folders) => `^(${folders.flat().join('|')})/[^/]+$`;
 
@@ -19,9 +19,9 @@ const upwards = rows.map((row, index) => ({
 
 /** What the order alone would allow. */
 const apart = [
-  ['the service knows nothing of windows', '^src/service/', '^src/(model|ui|mcp)/'],
+  ['the service knows nothing of windows', '^src/service/', '^src/(extension|mcp)/'],
   ['the service only proves what it is', '^src/service/', '^src/localService/(?!leaseProof)'],
-  ['windows know nothing of the service', '^src/(model|ui|mcp|app|extension)', '^src/service/'],
+  ['windows know nothing of the service', '^src/(extension|mcp)/', '^src/service/'],
   [
     'Postgres is behind the interface in core',
     '^src/service/postgres/',
@@ -32,10 +32,8 @@ const apart = [
     '^src/service/(state|controlPlane|http)/',
     '^src/service/postgres/',
   ],
-  ['features of the window', '^src/ui/command', '^src/ui/(agents|details|editor|schema|settings|tree)/'],
-  ['the npm package needs no VS Code', '^src/npm/', '^src/(model|mcp|ui)/'],
-  ['vscode', '^src/(?!ui/|app.ts|extension.ts)', '(^|/)vscode(/|$)'],
-  ['the status bar', '^src/(?!app.ts)', '^src/extension/operations/ui/statusBar.ts$'],
+  ['the npm package needs no VS Code', '^src/npm/', '^src/(extension|mcp)/'],
+  ['the status bar', '^src/(?!extension/app.ts)', '^src/extension/operations/ui/statusBar.ts$'],
   ['tests', '^src/', '^(test|scripts)/'],
 ].map(([name, from, to]) => ({ name, severity: 'error', from: { path: from }, to: { path: to } }));
 
@@ -43,9 +41,15 @@ export default {
   forbidden: [
     ...upwards,
     ...apart,
+    {
+      name: 'vscode only in ui/, commands/ and what puts all together',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['/(ui|commands|windowModel)/', '^src/extension/[^/]+$'] },
+      to: { path: '(^|/)vscode(/|$)' },
+    },
     { name: 'circle', severity: 'error', from: {}, to: { circular: true } },
     ...[
-      { from: { path: '^src/', pathNot: filesIn(rows) }, to: {} },
+      { from: { path: '^src/', pathNot: [filesIn(rows), '[.]d[.]ts$'] }, to: {} },
       { from: {}, to: { path: '^src/', pathNot: filesIn(rows) } },
     ].map((rule) => ({ name: 'a folder that is not in the table', severity: 'error', ...rule })),
   ],

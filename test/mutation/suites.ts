@@ -6,7 +6,7 @@ import { projectRoot } from '../workbench/folders.ts';
 
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.[^']+\.ts)'/g;
 
-/** Maps each source file to the suites that load it. The suites of the file's own floor come first. */
+/** Maps each source file to the suites that load it. The suites of the file's own folder come first. */
 export function suitesBySource(): ReadonlyMap<string, readonly string[]> {
   const suites = new Map<string, string[]>();
   for (const suite of projectFiles('test/unit', '.test.ts')) {
@@ -28,9 +28,9 @@ function loadedBy(suite: string): ReadonlySet<string> {
   return loaded;
 }
 
-/** 0 for the suite named after the file, 1 for one of the same floor, 2 for all others. */
+/** 0 for the suite named after the file, 1 for one of the same folder, 2 for all others. */
 function distance(file: string, suite: string): number {
   const [own, others] = [file.replace(/^src\//, ''), suite.replace(/^test\/unit\//, '')];
   if (own.replace(/\.ts$/, '') === others.replace(/\.test\.ts$/, '')) return 0;
-  return own.split('/')[0] === others.split('/')[0] ? 1 : 2;
+  return path.posix.dirname(own) === path.posix.dirname(others) ? 1 : 2;
 }

@@ -109,7 +109,7 @@ describe('The extension', () => {
     ];
     const unguarded = changing.filter(
       (file) =>
-        file.startsWith('src/ui/') &&
+        /\/(?:ui|commands)\//.test(file) &&
         !inBackground.includes(file) &&
         !filesWith(/\b(?:approve\w*|makeChange)\(/).includes(file),
     );

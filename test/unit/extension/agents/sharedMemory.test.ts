@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { sharedMemory } from '../../../../src/extension/agents/sharedMemory.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
-import { projectRoot } from '../../../workbench/folders.ts';
 
 const count = (values: Readonly<Record<string, unknown>>) => Number(values['count'] ?? 0);
 
 describe('The memory that processes share', () => {
   it('loses no change of several processes', async () => {
     const folder = temporaryFolder();
-    const module = pathToFileURL(path.join(projectRoot, 'src', 'model', 'agents', 'sharedMemory.ts')).href;
+    const module = new URL('../../../../src/extension/agents/sharedMemory.ts', import.meta.url);
     const script = path.join(folder, 'process.mjs');
     writeFileSync(
       script,
@@ -26,7 +24,8 @@ describe('The memory that processes share', () => {
       process.disconnect();`,
     );
     const processes = Array.from({ length: 4 }, () => fork(script));
-    await Promise.all(processes.map((each) => once(each, 'message')));
+    const failure = (each: ChildProcess) => once(each, 'exit').then(() => assert.fail('A process ended'));
+    await Promise.all(processes.map((each) => Promise.race([once(each, 'message'), failure(each)])));
     for (const each of processes) each.send('go');
     assert.deepEqual(
       await Promise.all(processes.map(async (each) => (await once(each, 'exit'))[0])),

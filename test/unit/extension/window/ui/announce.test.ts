@@ -10,7 +10,7 @@ describe('announce', () => {
   // The module keeps when the last message was shown.
   beforeEach(async () => {
     const fresh: typeof Announce = await import(
-      `../../../../src/extension/window/ui/announce.ts?${(tests += 1)}`
+      `../../../../../src/extension/window/ui/announce.ts?${(tests += 1)}`
     );
     announce = fresh.announce;
   });
