@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
 import { testBundleOptions } from './src/npm/test/bundleOptions.ts';
 import { bundleOptions, programBanner } from './src/service/bundleOptions.ts';
-import { removeBuild } from './test/package/targets.ts';
+import { removeBuild } from './scripts/package/targets.ts';
 
 const isProduction = process.argv.includes('--production');
 const shipped = {
@@ -67,9 +67,9 @@ async function buildAll() {
 }
 
 async function finishForProduction(outputs) {
-  const { NOTICES, thirdPartyNotices } = await import('./test/package/thirdPartyNotices.ts');
+  const { NOTICES, thirdPartyNotices } = await import('./scripts/package/thirdPartyNotices.ts');
   await writeFile(NOTICES, await thirdPartyNotices({ outputs }, '.'));
-  const { measureSizes, overweight, readBudget } = await import('./test/bench/budget.ts');
+  const { measureSizes, overweight, readBudget } = await import('./scripts/bench/budget.ts');
   const problems = overweight(await measureSizes('dist'), await readBudget());
-  if (problems.length > 0) throw new Error(`Too large, ${problems.join('; ')} (test/bench/budget.json)`);
+  if (problems.length > 0) throw new Error(`Too large, ${problems.join('; ')} (scripts/bench/budget.json)`);
 }

@@ -5,7 +5,7 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
-import { PG_DUMP } from '../package/pgDump.ts';
+import { PG_DUMP } from '../../scripts/package/pgDump.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { ANOTHER_SERVER } from './anotherServer.ts';
 import { temporaryFolder } from './localService.ts';

@@ -1,10 +1,10 @@
 /** A package on a machine without Postgres and without network, in a real VS Code. */
 import assert from 'node:assert/strict';
-import { lockedVersion } from './fetchPostgres.ts';
-import { installedPackage, type InstalledPackage } from './installedPackage.ts';
-import { whyNotIsolated } from './isolation.ts';
-import { targets } from './targets.ts';
-import type { Tried } from './tryInstalled.ts';
+import { lockedVersion } from '../../scripts/package/fetchPostgres.ts';
+import { installedPackage, type InstalledPackage } from '../../scripts/package/installedPackage.ts';
+import { whyNotIsolated } from '../../scripts/package/isolation.ts';
+import { targets } from '../../scripts/package/targets.ts';
+import type { Tried } from '../../scripts/package/tryInstalled.ts';
 
 const reason = whyNotIsolated();
 const why = reason === undefined ? '' : ` (skipped: ${reason})`;

@@ -18,8 +18,8 @@ import path from 'node:path';
 import { TEST_LIMIT } from '../limits.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { npm } from '../workbench/install.ts';
-import { runIsolated, whyNotIsolated } from './isolation.ts';
-import { packNpmPackage } from './npmPackage.ts';
+import { runIsolated, whyNotIsolated } from '../../scripts/package/isolation.ts';
+import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
 
 const reason = whyNotIsolated();
 const why = reason === undefined ? '' : ` (skipped: ${reason})`;

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { stage } from '../bench/staging.ts';
-import { builtPackage } from './createPackage.ts';
-import { readPackage, runChecks } from './checkPackage.ts';
-import { packageName } from './targets.ts';
+import { stage } from '../../scripts/bench/staging.ts';
+import { builtPackage } from '../../scripts/package/createPackage.ts';
+import { readPackage, runChecks } from '../../scripts/package/checkPackage.ts';
+import { packageName } from '../../scripts/package/targets.ts';
 
 describe('the packages', () => {
   for (const target of [undefined, 'linux-x64'] as const) {

@@ -31,7 +31,7 @@ describe('npm run service', () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-source-'));
     bundle = path.join(folder, 'node_modules/.cache/hosted-postgres/service.mjs');
     await cp(path.join(projectRoot, 'src'), path.join(folder, 'src'), { recursive: true });
-    for (const file of ['package.json', 'test/withDependencies.mjs'])
+    for (const file of ['package.json', 'scripts/withDependencies.mjs'])
       await cp(path.join(projectRoot, file), path.join(folder, file));
     await mkdir(path.join(folder, 'node_modules'));
     for (const name of ['diff', 'esbuild', 'pg', 'postgres-array', 'ws', 'zod']) {
@@ -41,7 +41,7 @@ describe('npm run service', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const command = (...args: string[]) => {
-    const inFolder = ['test/withDependencies.mjs', 'src/service/fromSource.mjs'];
+    const inFolder = ['scripts/withDependencies.mjs', 'src/service/fromSource.mjs'];
     return [...inFolder.map((file) => path.join(folder, file)), ...args];
   };
   const help = async (env: NodeJS.ProcessEnv = {}) =>

@@ -4,7 +4,7 @@
  * Set `STEPS` and `SEED` for longer and other runs.
  */
 import assert from 'node:assert/strict';
-import { median, ms, quantile } from '../bench/result.ts';
+import { median, ms, quantile } from '../../scripts/bench/result.ts';
 import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { GitWorld } from './gitWorld.ts';
 import type { Worktree } from './worktree.ts';

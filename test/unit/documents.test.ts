@@ -23,7 +23,9 @@ const DOCUMENTS = [
   ...projectFiles('docs/decisions'),
 ];
 const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readText('package.json'));
-const files = ['src', 'test', 'l10n'].flatMap((folder) => projectFiles(folder)).map((file) => `/${file}`);
+const files = ['src', 'test', 'scripts', 'l10n']
+  .flatMap((folder) => projectFiles(folder))
+  .map((file) => `/${file}`);
 
 for (const document of DOCUMENTS) {
   describe(document, () => {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { readText } from '../helpers/projectFiles.ts';
-import { isPreRelease, notesOf, problemsOf, withAbsoluteLinks, withRepository } from '../release/release.ts';
+import {
+  isPreRelease,
+  notesOf,
+  problemsOf,
+  withAbsoluteLinks,
+  withRepository,
+} from '../../scripts/release/release.ts';
 
 const REPOSITORY = 'https://example.com/owner/name';
 const CHANGELOG =

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../package/thirdPartyNotices.ts';
+import { NOTICES, SHIPPED_FILES, thirdPartyNotices } from '../../scripts/package/thirdPartyNotices.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';

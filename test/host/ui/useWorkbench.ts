@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Suite } from 'mocha';
 import { cacheFolder } from '../../workbench/folders.ts';
 import { openWorkbench, type OpenOptions, type OpenWorkbench } from '../../workbench/open.ts';
-import { builtPackage } from '../../package/createPackage.ts';
+import { builtPackage } from '../../../scripts/package/createPackage.ts';
 import { resetWindow } from './resetWindow.ts';
 import type { SharedWindow } from './sharedWindows.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { removeBuild } from '../../package/targets.ts';
-import { withPictures } from '../../package/createPackage.ts';
+import { removeBuild } from '../../../scripts/package/targets.ts';
+import { withPictures } from '../../../scripts/package/createPackage.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
 describe('A build', () => {

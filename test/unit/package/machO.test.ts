@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readBinary } from '../../package/binary/binary.ts';
-import { matchesSignature, sliceOf } from '../../package/binary/machO.ts';
+import { readBinary } from '../../../scripts/package/binary/binary.ts';
+import { matchesSignature, sliceOf } from '../../../scripts/package/binary/machO.ts';
 
 const [X64, ARM64] = [0x01000007, 0x0100000c];
 
