@@ -1,5 +1,5 @@
 /**
- * The calls of section 4, typed: they return checked records or throw an {@link ApiError}. Calls to read that the
+ * The calls of the API, typed: they return checked records or throw an {@link ApiError}. Calls to read that the
  * specification doesn't promise return undefined if the service doesn't offer them.
  */
 import { fieldsOf } from '../base/fieldsOf.ts';
@@ -66,7 +66,7 @@ export class Client {
   }
 
   /**
-   * Lists the account's keys (section 4.1).
+   * Lists the account's keys.
    * @throws {ApiError} of kind `rejected` with 403 for an organization's key, which has no access to account routes
    */
   async listApiKeys(options?: CallOptions): Promise<ParsedList<records.ApiKey>> {
@@ -74,20 +74,20 @@ export class Client {
     return parseList(reply, undefined, records.ApiKey);
   }
 
-  /** Creates a key (section 4.1). No other call returns its value. */
+  /** Creates a key. No other call returns its value. */
   async createApiKey(name: string, options?: CallOptions): Promise<records.CreatedApiKey> {
     const reply = await this.#http.call('POST', '/api_keys', { body: { key_name: name } }, options);
     return parseRecord(reply, undefined, records.CreatedApiKey);
   }
 
-  /** Revokes a key at once and irreversibly (sections 4.1 and 3.3). */
+  /** Revokes a key at once and irreversibly. */
   async revokeApiKey(id: number, options?: CallOptions): Promise<records.RevokedApiKey> {
     const path = `/api_keys/${segment(id, isApiKeyId(id), 'an API key id')}`;
     const reply = await this.#http.call('DELETE', path, {}, options);
     return parseRecord(reply, undefined, records.RevokedApiKey);
   }
 
-  /** Lists projects (section 4.2). Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
+  /** Lists projects. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
   projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
     return projectPages((cursor) => {
       const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
@@ -95,7 +95,7 @@ export class Client {
     });
   }
 
-  /** Lists the computes of a project (section 4.3). */
+  /** Lists the computes of a project. */
   async listComputes(projectId: string, options?: CallOptions): Promise<ParsedList<records.Compute>> {
     const reply = await this.#http.call('GET', computesPath(projectId), {}, options);
     return parseList(reply, 'endpoints', records.Compute);
@@ -111,22 +111,22 @@ export class Client {
     return reply && parseListReply(reply, 'endpoints', records.Compute);
   }
 
-  /** Creates a compute (section 4.3). @throws {ApiError} of kind `rejected` if the branch already has a read-write compute */
+  /** Creates a compute. @throws {ApiError} of kind `rejected` if the branch already has a read-write compute */
   async createCompute(projectId: string, endpoint: ComputeCreation, options?: CallOptions) {
     return this.#change('POST', computesPath(projectId), { endpoint }, options);
   }
 
-  /** Changes only the attributes in `endpoint` (section 4.3). */
+  /** Changes only the attributes in `endpoint`. */
   async updateCompute(projectId: string, id: string, endpoint: ComputePatch, options?: CallOptions) {
     return this.#change('PATCH', computePath(projectId, id), { endpoint }, options);
   }
 
-  /** Deletes a compute permanently (sections 4.3 and 3.4). Returns no compute if it was already deleted. */
+  /** Deletes a compute permanently. Returns no compute if it was already deleted. */
   async deleteCompute(projectId: string, id: string, options?: CallOptions) {
     return this.#change('DELETE', computePath(projectId, id), undefined, options);
   }
 
-  /** Restarts a compute, which drops its connections (section 4.3). The reply isn't specified, so the outcome may be empty. */
+  /** Restarts a compute, which drops its connections. The reply isn't specified, so the outcome may be empty. */
   async restartCompute(projectId: string, id: string, options?: CallOptions) {
     return this.#change('POST', `${computePath(projectId, id)}/restart`, undefined, options);
   }

@@ -1,4 +1,4 @@
-/** The list of projects, page by page (section 4.2 and the public service). */
+/** The list of projects, page by page. */
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { ApiError } from './transport/errors.ts';
 import { isId } from './records/ids.ts';

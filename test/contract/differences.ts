@@ -12,7 +12,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     call: / \/projects(?:\/\{project_id\})?$/,
     problem: /^the reply has the unknown field \/projects?\/locked$/,
-    because: 'section 2.4: `locked` is a field of a project',
+    because: '`locked` is a field of a project',
   },
   {
     call: /endpoint|\/(?:branches|projects)$/,

@@ -50,7 +50,7 @@ export interface FaultProxyOptions {
   readonly rewrite?: (reply: JsonReply, call: string) => JsonReply;
 }
 
-/** The calls of section 4 of the specification. */
+/** The calls of the specification. */
 const SPECIFIED =
   /^((GET|POST) \/api_keys|DELETE \/api_keys\/\d+|GET \/projects|(GET|POST) \/projects\/[^/]+\/endpoints|(PATCH|DELETE) \/projects\/[^/]+\/endpoints\/[^/]+|POST \/projects\/[^/]+\/endpoints\/[^/]+\/restart)$/;
 

@@ -44,7 +44,7 @@ describe('Compute changes', () => {
       });
     }
 
-    it('of the branch moves the compute and suspends it (section 3.1)', async () => {
+    it('of the branch moves the compute and suspends it', async () => {
       const { id, host } = await create();
       const outcome = await change(id, { branch_id: TAKEN });
       assert.deepEqual(actions(outcome), ['apply_config running', 'suspend_compute scheduling']);

@@ -1,5 +1,5 @@
 /**
- * The autosuspend delay (sections 3.1 and 8) in seconds: `0` is the service's default, `-1` is never, and any other delay
+ * The autosuspend delay in seconds: `0` is the service's default, `-1` is never, and any other delay
  * is from one minute to seven days.
  */
 

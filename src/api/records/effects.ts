@@ -1,4 +1,4 @@
-/** What a change of a compute does to its connections (section 3.2). */
+/** What a change of a compute does to its connections. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from './records.ts';
 import type { ComputePatch } from './requests.ts';
@@ -6,7 +6,7 @@ import type { ComputePatch } from './requests.ts';
 /**
  * - `none`: connections are unaffected (autosuspend, name; rule 4);
  * - `restart`: the compute restarts and drops its connections (size, range, Postgres settings; rules 1 and 2);
- * - `move`: the compute leaves its branch, so it is suspended and its address leads to other data (section 3.1);
+ * - `move`: the compute leaves its branch, so it is suspended and its address leads to other data;
  * - `disable`: the compute is suspended and rejects connections.
  */
 export type EditEffect = 'none' | 'restart' | 'move' | 'disable';
@@ -16,7 +16,7 @@ type Current = Pick<
   'branch_id' | 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'settings' | 'disabled'
 >;
 
-/** Attributes whose change restarts the compute (section 3.2, rules 1 and 2). */
+/** Attributes whose change restarts the compute. */
 interface RestartAttributes {
   readonly minCu: unknown;
   readonly maxCu: unknown;

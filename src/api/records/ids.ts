@@ -5,17 +5,17 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 
-/** Compute ids begin with `ep-` (section 2.5). */
+/** Compute ids begin with `ep-`. */
 export const isComputeId = (value: unknown): value is string => isId(value) && value.startsWith('ep-');
 
-/** Branch ids begin with `br-` (section 2.5). */
+/** Branch ids begin with `br-`. */
 export const isBranchId = (value: unknown): value is string => isId(value) && value.startsWith('br-');
 
-/** Operation ids are UUIDs (section 2.6). */
+/** Operation ids are UUIDs. */
 export const isOperationId = (value: unknown): value is string =>
   typeof value === 'string' && UUID.test(value);
 
-/** API key ids are integers (section 2.1). */
+/** API key ids are integers. */
 export const isApiKeyId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 

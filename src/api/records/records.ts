@@ -1,5 +1,5 @@
 /**
- * The fields of the service's resources (section 2) that the extension uses; others are dropped. States, types, actions
+ * The fields of the service's resources that the extension uses; others are dropped. States, types, actions
  * and statuses are open strings, because the specification names only some values. Only fields that the extension can't
  * do without are required, so that a record stays readable if the service stops sending a field.
  */
@@ -33,7 +33,7 @@ const shownText = z.optional(z.union([text, unknownValue]));
 const shownNumber = z.optional(z.union([number, unknownValue]));
 const shownFlag = z.optional(z.union([flag, unknownValue]));
 
-/** An API key in a list (section 2.1). Timestamps are ISO 8601 UTC. */
+/** An API key in a list. Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({
   id: apiKeyId,
   name: text,
@@ -44,7 +44,7 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A new API key with its secret value, which no other reply contains (section 2.2). The public service does the same. */
+/** A new API key with its secret value, which no other reply contains. The public service does the same. */
 export const CreatedApiKey = z.object({
   id: apiKeyId,
   key: z.string().check(z.refine(isSendableKey)),
@@ -54,11 +54,11 @@ export const CreatedApiKey = z.object({
 });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
-/** The reply to revoking a key (section 2.3). `revoked: false` is treated as an error. */
+/** The reply to revoking a key. `revoked: false` is treated as an error. */
 export const RevokedApiKey = z.extend(ApiKey, { name: z.nullish(text), revoked: z.literal(true) });
 export type RevokedApiKey = z.infer<typeof RevokedApiKey>;
 
-/** A project in a list (section 2.4). */
+/** A project in a list. */
 export const Project = z.object({
   id,
   name: text,
@@ -104,7 +104,7 @@ export type Branch = z.infer<typeof Branch>;
 export type PgSettings = Record<string, string>;
 
 /**
- * A compute (section 2.5). Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspend.ts`. Only the local
+ * A compute. Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspend.ts`. Only the local
  * service has a `pooler_host`; the public service's is derived from `host`.
  */
 export const Compute = z.object({
@@ -137,7 +137,7 @@ export const Compute = z.object({
 });
 export type Compute = z.infer<typeof Compute>;
 
-/** A background action on a compute (section 2.6). `error` is the service's message if it failed. */
+/** A background action on a compute. `error` is the service's message if it failed. */
 export const Operation = z.object({
   id: text,
   project_id: text,

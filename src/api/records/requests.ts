@@ -1,4 +1,4 @@
-/** Request bodies of section 4. The local service parses requests with them; the extension uses only their types. */
+/** Request bodies. The local service parses requests with them; the extension uses only their types. */
 import * as z from 'zod/mini';
 import { isAutosuspendDelay } from './autosuspend.ts';
 import { isBranchId } from './ids.ts';

@@ -1,5 +1,5 @@
 /**
- * Compute sizes and the limits that follow from them (sections 2.7 and 8), as data and pure functions.
+ * Compute sizes and the limits that follow from them, as data and pure functions.
  * All sizes are in compute units (CU), memory in GB.
  */
 

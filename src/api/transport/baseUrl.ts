@@ -1,4 +1,4 @@
-/** The service's base address (sections 4 and 9). It is checked before use, because the API key is sent there. */
+/** The service's base address. It is checked before use, because the API key is sent there. */
 import { isLoopback } from '../records/host.ts';
 
 declare const normalized: unique symbol;

@@ -66,7 +66,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     if (this.#connection !== undefined) await super.refresh();
   }
 
-  /** The value is in the result and nowhere else (section 2.2). @throws {ApiError} */
+  /** The value is in the result and nowhere else. @throws {ApiError} */
   async create(name: string, options?: CallOptions): Promise<CreatedApiKey> {
     const connection = this.#session.requireConnection();
     try {
@@ -81,7 +81,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     }
   }
 
-  /** Immediate and irreversible (section 3.3). @throws {ApiError} */
+  /** Immediate and irreversible. @throws {ApiError} */
   async revoke(id: number, options?: CallOptions): Promise<void> {
     const connection = this.#session.requireConnection();
     try {

@@ -37,5 +37,5 @@ function startOfPort(line: string, column: number): number | undefined {
   return before === undefined ? undefined : column - before.length;
 }
 
-/** Whether a host may belong to a compute that isn't loaded yet (section 2.5). */
+/** Whether a host may belong to a compute that isn't loaded yet. */
 export const looksLikeCompute = (host: string): boolean => /^ep-[a-z0-9]+-[a-z0-9-]+(?:\.|$)/.test(host);

@@ -41,7 +41,7 @@ export interface EndReport {
   readonly reason?: string | undefined;
 }
 
-/** The statuses of section 2.6 and of the public service. */
+/** The statuses of operations, also those of the public service alone. */
 const FINAL_STATUSES: ReadonlySet<string> = new Set(['finished', 'failed', 'error', 'cancelled', 'skipped']);
 const FAILED_STATUSES: ReadonlySet<string> = new Set(['failed', 'error', 'cancelled']);
 

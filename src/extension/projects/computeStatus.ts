@@ -1,4 +1,4 @@
-/** The state, name and size of a compute as the sidebar, the pickers and the editor show them (sections 2.5 and 3.1). */
+/** The state, name and size of a compute as the sidebar, the pickers and the editor show them. */
 import type { SizeRange } from '../../api/records/sizes.ts';
 import type { Compute } from '../../api/records/records.ts';
 
@@ -15,7 +15,7 @@ export function computeStatus(compute: ComputeStateFields): ComputeStatus {
   return compute.current_state === 'idle' ? 'idle' : 'unknown';
 }
 
-/** Also true during a restart, which ends in the state it started from (section 2.5). */
+/** Also true during a restart, which ends in the state it started from. */
 const isChanging = (compute: ComputeStateFields): boolean => (compute.pending_state ?? '') !== '';
 
 /** Whether no change is pending: the last one has finished or failed. */

@@ -1,5 +1,5 @@
 /**
- * Finds computes that a client has woken: connecting to an idle compute starts it (section 3.1). Compares what the
+ * Finds computes that a client has woken: connecting to an idle compute starts it. Compares what the
  * inventory loads, without requests.
  */
 import type { Compute } from '../../api/records/records.ts';

@@ -19,7 +19,7 @@ type ParsedSettings =
   | { readonly settings: SettingsText; readonly problems?: undefined }
   | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
 
-/** Set by the service for every compute (section 2.7, rules 1 and 3). */
+/** Set by the service for every compute. */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
 
 /** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */

@@ -1,5 +1,5 @@
 /**
- * The account's API keys (sections 2.1–2.3, 3.3 and 5). Only hashes are stored. A key's last use is kept in memory and
+ * The account's API keys. Only hashes are stored. A key's last use is kept in memory and
  * written at intervals, and before it is shown.
  */
 import { hash, randomBytes } from 'node:crypto';
@@ -65,7 +65,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** Section 2.2: no other call returns the value. */
+  /** No other call returns the value. */
   create(name: string): CreatedApiKey {
     const value = newKeyValue();
     const { id, created_at } = this.add(name, value);
@@ -77,7 +77,7 @@ export class ApiKeys {
     return [...this.#store.account.keys.values()].map(withoutHash);
   }
 
-  /** Section 3.3: immediate and irreversible. */
+  /** Immediate and irreversible. */
   revoke(id: number): RevokedApiKey {
     this.writeUses();
     const key = this.#store.account.keys.get(id);

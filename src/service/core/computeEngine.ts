@@ -5,7 +5,7 @@
  */
 import type { PgSettings } from '../../api/records/records.ts';
 
-/** What an engine needs to know about a compute. Sizes in compute units (section 2.7). */
+/** What an engine needs to know about a compute. Sizes in compute units. */
 export interface ComputeSpec {
   readonly id: string;
   readonly branchId: string;
@@ -157,8 +157,8 @@ export interface ComputeEngine {
   suspend(computeId: string): Promise<void>;
 
   /**
-   * Applies a change (size, settings, branch, pooler, disabled). Restarts a running compute only if the change requires it
-   * (section 3.2). After a failure the compute continues as it was.
+   * Applies a change (size, settings, branch, pooler, disabled). Restarts a running compute only if the change requires it.
+   * After a failure the compute continues as it was.
    * @throws {EngineError} with the message of Postgres for an invalid setting
    */
   applyConfig(compute: ComputeSpec): Promise<void>;

@@ -1,4 +1,4 @@
-/** The calls about the account itself, its API keys and its projects (sections 4.1 and 4.2, and the public service). */
+/** The calls about the account itself, its API keys and its projects. */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import { sizesOf } from '../../api/records/sizes.ts';
 import { createProject, deleteProject, updateProject } from '../controlPlane/branches/projects.ts';

@@ -1,4 +1,4 @@
-/** Computes (section 4.3), and the public service's calls for operations. */
+/** Computes, and the public service's calls for operations. */
 import { ComputePatchBody, ComputeCreationBody } from '../../api/records/requests.ts';
 import {
   createCompute,

@@ -55,7 +55,7 @@ function decodePart(part: string): string {
 
 const BEARER = /^Bearer +(\S{1,1024})$/i;
 
-/** Section 5. @throws {HttpError} 401, without saying what is wrong with the key */
+/** Checks the key. @throws {HttpError} 401, without saying what is wrong with the key */
 export function authenticate(request: IncomingMessage, keys: Pick<ApiKeys, 'isValid'>): void {
   const value = BEARER.exec(request.headers.authorization ?? '')?.[1];
   if (value !== undefined && keys.isValid(value, request.socket.remoteAddress ?? '')) return;

@@ -14,7 +14,7 @@ const CLIENT_LIMITS = {
 /** Milliseconds that running requests have when the server is closed. */
 const CLOSING_TIME = 2_000;
 
-/** The version segment (section 9). */
+/** The version segment. */
 export const API_PATH = '/api/v2';
 
 export const baseUrlAt = (port: number): string => `http://127.0.0.1:${port}${API_PATH}`;

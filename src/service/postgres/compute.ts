@@ -90,7 +90,7 @@ export class ComputeServer {
     return this.#serialize(async () => this.#stop());
   }
 
-  /** Applies a change, with a restart if section 3.2 requires one. If it fails, the previous state is restored. */
+  /** Applies a change, with a restart if it needs one. If it fails, the previous state is restored. */
   async applyConfig(after: ComputeSpec): Promise<void> {
     return this.#serialize(async () => {
       const before = this.#spec;

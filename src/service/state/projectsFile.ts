@@ -1,5 +1,5 @@
 /**
- * The contents of a new account: the format of `--projects FILE`, and the sample. Fields have the names of section 2; all
+ * The contents of a new account: the format of `--projects FILE`, and the sample. Fields have the names of the API; all
  * are optional except ids, names and the type of a compute. The keys in `api_keys` only fill the list: no one knows them.
  *
  *     { "projects": [ { "id": "shiny-wind-028834", "name": "shop", "branches": [

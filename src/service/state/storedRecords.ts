@@ -1,5 +1,5 @@
 /**
- * What the service stores: the public records of section 2 with all fields, and what only the service knows. All values
+ * What the service stores: the public records with all fields, and what only the service knows. All values
  * are immutable: a change replaces the value, so its JSON can be cached. Undefined fields are left out of the JSON.
  */
 import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/computeEngine.ts';
@@ -19,7 +19,7 @@ export const LOCAL_USER = {
   image: '',
 } as const;
 
-/** Section 2.4, and the fields that the public service requires. `branch_logical_size_limit` in MiB. */
+/** A project, with the fields that the public service requires. `branch_logical_size_limit` in MiB. */
 export type ProjectRecord = {
   readonly id: string;
   readonly name: string;
@@ -77,7 +77,7 @@ export type BranchRecord = {
   readonly annotation_value?: Readonly<Record<string, string>> | undefined;
 };
 
-/** Section 2.5, and the fields that the public service requires. */
+/** A compute, with the fields that the public service requires. */
 export type ComputeRecord = {
   readonly id: string;
   readonly name?: string | undefined;
@@ -106,7 +106,7 @@ export type ComputeRecord = {
   readonly proxy_host: string;
 };
 
-/** Section 2.6, and the duration that the public service requires. */
+/** An operation, with the duration that the public service requires. */
 export type OperationRecord = {
   readonly id: string;
   readonly project_id: string;

@@ -1,6 +1,6 @@
 /**
  * Asks for the size of a compute: a fixed one, or the minimum and maximum of an autoscaling range. Each size is shown with
- * its resources (section 2.7). In a range, the minimum determines `max_connections`.
+ * its resources. In a range, the minimum determines `max_connections`.
  */
 import { l10n, QuickPickItemKind, ThemeIcon } from 'vscode';
 import {
@@ -124,7 +124,6 @@ function presetItem(delay: number, current: number | undefined): Choice<number> 
   const isCurrent = delay === current;
   const item = { label: capital(autosuspendText(delay)), value: delay, isCurrent };
   const description = isCurrent ? l10n.t('current') : '';
-  // Section 3.2, rule 5.
   const detail = l10n.t('Service updates (about weekly) then need a manual restart');
   return delay === AUTOSUSPEND_NEVER ? { ...item, description, detail } : { ...item, description };
 }

@@ -65,7 +65,7 @@ async function askForCreation(
   });
 }
 
-/** A branch has at most one primary (section 8). */
+/** A branch has at most one primary. */
 function typeQuestion(context: CommandContext, projectId: string, branchId: string): Question<ComputeType> {
   const items = async () => {
     const list = await context.inventory.loadComputes(projectId);

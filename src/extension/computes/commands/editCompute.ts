@@ -48,7 +48,7 @@ export const edit: Command = async (context, argument, run) => {
   });
 };
 
-/** Asks for confirmation only if connections are affected (section 3.2, rule 4), or in production. */
+/** Asks for confirmation only if connections are affected, or in production. */
 async function questionFor(
   context: CommandContext,
   compute: Compute,
@@ -183,7 +183,7 @@ const item = (edited: Edited, icon: string, label: string, current: string): Cho
   value: edited,
 });
 
-/** A primary can't move to a branch that has one (section 4.3). Read replicas can move anywhere. */
+/** A primary can't move to a branch that has one. Read replicas can move anywhere. */
 function targetQuestion(context: CommandContext, compute: Compute): Question<string> {
   const problem = (branchId: string, computes: readonly Compute[]) => {
     if (branchId === compute.branch_id) return l10n.t('current branch');

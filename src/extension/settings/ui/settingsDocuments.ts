@@ -132,7 +132,7 @@ export class SettingsDocuments implements Disposable {
       return announce(l10n.t('{0} already has these settings', name));
     const node = computeNodeOf(compute);
     const question = l10n.t('Apply the Postgres settings to {0}?', name);
-    // Section 3.2, rules 1 and 6: a change takes effect at once and drops connections.
+    // A change takes effect at once and drops connections.
     const texts = { name, question, detail: effectText('restart'), button: l10n.t('Apply and Restart') };
     if (!(await approve(guards, { ...node, ...texts }, connection)))
       throw new Error(l10n.t('Not applied: the restart was canceled'));

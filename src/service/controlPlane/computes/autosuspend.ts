@@ -1,5 +1,5 @@
 /**
- * Suspends inactive computes (section 3.1). A compute is in use while a client connection is open. The delay counts from
+ * Suspends inactive computes. A compute is in use while a client connection is open. The delay counts from
  * the end of the last connection, or from the start of the compute if there was none.
  */
 import { autosuspendSeconds } from '../../../api/records/autosuspend.ts';

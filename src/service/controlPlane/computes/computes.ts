@@ -1,4 +1,4 @@
-/** The calls that change computes (section 4.3): check the rules, record the change, start the operations. */
+/** The calls that change computes: check the rules, record the change, start the operations. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
@@ -194,7 +194,7 @@ function begin(
   };
 }
 
-/** Section 3.2: the steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
+/** The steps of an update and the state they lead to. If nothing changes for the engine, there are no steps. */
 function stepsOfUpdate(
   compute: StoredCompute,
   next: ComputeRecord,

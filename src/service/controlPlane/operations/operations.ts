@@ -1,5 +1,5 @@
 /**
- * Runs operations (section 2.6). Each step of a call is an operation: `scheduling`, then `running`, then `finished` or
+ * Runs operations. Each step of a call is an operation: `scheduling`, then `running`, then `finished` or
  * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
  * they have ended. The next start resumes unfinished ones.
  */

@@ -1,4 +1,4 @@
-/** Creates and changes the record of a compute, and checks the rules of sections 1, 2.7, 4.3 and 8. Pure functions. */
+/** Creates and changes the record of a compute, and checks the rules for it. Pure functions. */
 import { POSTGRES_MISSING } from '../../../api/transport/errors.ts';
 import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
 import {
@@ -125,7 +125,7 @@ export interface ComputeState {
   readonly lastActive?: number;
 }
 
-/** Returns the record in another state (section 3.1). */
+/** Returns the record in another state. */
 export function withState(record: ComputeRecord, state: ComputeState, now: number): ComputeRecord {
   return {
     ...record,
@@ -150,7 +150,7 @@ export const specOf = ({ record, address }: Pick<StoredCompute, 'record' | 'addr
 });
 
 /**
- * At most one primary per branch (section 8). While the primary is being moved or removed, the branch still counts as taken,
+ * At most one primary per branch. While the primary is being moved or removed, the branch still counts as taken,
  * because a move may fail.
  */
 export function requireNoPrimary(project: ProjectState, branchId: string, exceptId?: string): void {

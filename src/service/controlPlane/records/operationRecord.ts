@@ -1,4 +1,4 @@
-/** The records of operations (section 2.6). Pure functions. */
+/** The records of operations. Pure functions. */
 import { randomUUID } from 'node:crypto';
 import { toTimestamp } from '../../core/clock.ts';
 import { HttpError } from '../../core/errors.ts';

@@ -7,7 +7,7 @@ import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/rec
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
 
-/** Settings that users can't change (section 2.7), with the reason for the error message. */
+/** Settings that users can't change, with the reason for the error message. */
 const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
   [/^max_connections$/, 'it follows from the compute size'],
   [/^shared_buffers$/, `it is ${SHARED_BUFFERS_MB} MB on every compute`],
@@ -74,7 +74,7 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
 }
 
 /**
- * The text of `postgresql.conf`. A compute with an autoscaling range always runs at its largest size (section 2.7), so the
+ * The text of `postgresql.conf`. A compute with an autoscaling range always runs at its largest size, so the
  * planner assumes the cache of that size, unless the user's settings override it.
  */
 export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
@@ -93,7 +93,7 @@ export function settingsLines(settings: ReadonlyMap<string, string>): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** `max_connections` of a compute (section 2.7). @throws {EngineError} for a size outside the table. */
+/** `max_connections` of a compute. @throws {EngineError} for a size outside the table. */
 export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   const connections = maxConnections(compute.minCu);
   if (connections === undefined) throw new EngineError(`${compute.minCu} CU is not a compute size`);

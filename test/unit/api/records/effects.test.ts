@@ -11,7 +11,7 @@ const current = {
   disabled: false,
 };
 
-describe('changeEffect (section 3.2)', () => {
+describe('changeEffect', () => {
   const rows: readonly [string, ComputePatch, string][] = [
     ['nothing', {}, 'none'],
     ['the current values', { autoscaling_limit_min_cu: 0.25, branch_id: 'br-main', disabled: false }, 'none'],

@@ -11,7 +11,7 @@ import {
   sizesOf,
 } from '../../../../src/api/records/sizes.ts';
 
-// Section 2.7: CU, vCPU, RAM in GB, file cache in GB, max_connections.
+// CU, vCPU, RAM in GB, file cache in GB, max_connections.
 const TABLE = [
   [0.25, 0.25, 1, 0.8, 112],
   [0.5, 0.5, 2, 1.6, 225],
@@ -41,7 +41,7 @@ describe('compute sizes', () => {
     for (const cu of [0, 0.1, 0.75, 1.5, 11, -1, Number.NaN]) assert.equal(computeSize(cu), undefined);
   });
 
-  it('share the default and the limits of section 8', () => {
+  it('share the default and the limits', () => {
     assert.deepEqual(DEFAULT_SIZE, { min: 0.25, max: 0.25 });
     assert.deepEqual([SHARED_BUFFERS_MB, POOLED_CONNECTIONS], [128, 10_000]);
   });
