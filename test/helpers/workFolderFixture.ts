@@ -3,17 +3,14 @@ import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
-import {
-  branchMapWriter,
-  type BranchMapWriter,
-  type BranchRef,
-} from '../../src/extension/gitBranch/branchMap.ts';
+import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
 import type { Target } from '../../src/extension/gitBranch/findTarget.ts';
 import { readVariable } from '../../src/extension/gitBranch/envVariable.ts';
 import { WorkFolder, type WorkFolderDependencies } from '../../src/extension/gitBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
 import { createRepository, type GitRepository } from './gitRepository.ts';
+import type { BranchRef } from '../../src/extension/account/refs.ts';
 
 const runGit = gitRunner(() => 'git');
 export const ref = (name: string): BranchRef => ({

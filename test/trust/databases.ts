@@ -1,11 +1,11 @@
 /** The database branches of a project on a real local service, and what windows know about them. */
 import assert from 'node:assert/strict';
-import type { BranchRef } from '../../src/extension/gitBranch/branchMap.ts';
 import { KnownHosts } from '../../src/extension/gitBranch/knownHosts.ts';
 import { branchCalls, type Api, type Created } from '../helpers/branchCalls.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
+import type { BranchRef } from '../../src/extension/account/refs.ts';
 
 export const ACCOUNT = 'local';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
-import { branchMapWriter, type BranchRef } from '../../src/extension/gitBranch/branchMap.ts';
+import { branchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/extension/gitBranch/branchName.ts';
 import { withTarget } from '../../src/api/records/databaseUrl.ts';
 import type { Target } from '../../src/extension/gitBranch/findTarget.ts';
@@ -16,6 +16,7 @@ import { randomNumbers } from '../helpers/randomNumbers.ts';
 import { ACCOUNT, Databases } from './databases.ts';
 import { gitSteps, WEIGHTS } from './gitSteps.ts';
 import { Worktree } from './worktree.ts';
+import type { BranchRef } from '../../src/extension/account/refs.ts';
 
 const runGit = gitRunner(() => 'git');
 

@@ -10,7 +10,7 @@ import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
-import { isSameBranch, type BranchRef } from '../gitBranch/branchMap.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 /** Owns what agents without a name create, in windows of all languages. */
 export const UNNAMED_AGENT = 'An agent';

@@ -3,12 +3,12 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
 import type { Inventory } from '../projects/inventory.ts';
-import type { BranchRef } from '../gitBranch/branchMap.ts';
 import { findPrimary } from '../gitBranch/findTarget.ts';
+import type { BranchIds } from '../account/refs.ts';
 
 export type BranchLogin = ConnectionStringParts & { readonly password: string };
 
-export interface BranchLoginRequest extends Pick<BranchRef, 'projectId' | 'branchId'> {
+export interface BranchLoginRequest extends BranchIds {
   readonly connection: AccountConnection;
   /** By default, the first one of the branch, or the local service's usual one. */
   readonly database?: string | undefined;

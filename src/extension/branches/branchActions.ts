@@ -5,11 +5,11 @@ import type { Branch, Project } from '../../api/records/records.ts';
 import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
 import { NotOfferedError, ProtectionLostError } from '../window/changeErrors.ts';
 import type { RecoveryRecords } from '../window/memory.ts';
+import type { BranchIds, BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../projects/branchLists.ts';
 import { nameOf } from '../projects/branchStatus.ts';
 import type { Inventory } from '../projects/inventory.ts';
-import type { BranchNode } from '../projects/nodes.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
 
 interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send'> {
@@ -17,15 +17,11 @@ interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send'> {
   readonly wasMade: (list: BranchList) => boolean;
 }
 
-type BranchIds = Pick<BranchNode, 'projectId' | 'branchId'>;
-
 /**
  * A branch whose protection was removed in order to delete it. A reload during the deletion must not leave it unprotected, so
  * a recovery record exists until it is deleted or protected again.
  */
-export interface UnprotectedBranch extends BranchIds {
-  /** See `accountId`. */
-  readonly account: string;
+export interface UnprotectedBranch extends BranchRef {
   /** Undefined if it has none. */
   readonly name?: string | undefined;
 }

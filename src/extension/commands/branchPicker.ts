@@ -5,6 +5,7 @@ import type { Branch, Compute } from '../../api/records/records.ts';
 import type { BranchList } from '../projects/branchLists.ts';
 import { branchIdsOf } from '../projects/branchStatus.ts';
 import { isPrimary, labelOf } from '../projects/computeStatus.ts';
+import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../projects/nodes.ts';
 import { branchRow, branchTitle } from '../branches/ui/branchText.ts';
 import { sanitize } from '../../base/sanitize.ts';
@@ -126,7 +127,7 @@ async function askForBranch(
   title: string,
   argument: unknown,
   problem: (branch: Branch) => string | undefined = () => undefined,
-): Promise<Pick<BranchNode, 'projectId' | 'branchId'> | undefined> {
+): Promise<BranchIds | undefined> {
   const given = asProjectNode(argument)?.projectId ?? (await onlyProject(context));
   return await askInSteps(title, async (ask) => {
     const projectId = given ?? (await askForProject(context, ask, { following: 1 }));

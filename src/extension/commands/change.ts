@@ -1,13 +1,12 @@
 /** The steps of every command that makes a change: ask, send with progress, announce the result. */
 import { l10n, ProgressLocation } from 'vscode';
 import type { CallOptions } from '../../api/client.ts';
-import type { ComputeNode } from '../projects/nodes.ts';
 import type { SendOptions } from '../operations/changeSender.ts';
-import type { ResourceRef } from '../operations/pendingChange.ts';
 import { announce } from '../window/ui/announce.ts';
 import { approve, type ApprovalRequest } from '../operations/ui/approval.ts';
 import { window } from '../window/ui/window.ts';
 import type { CommandContext, Run } from './context.ts';
+import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 
 interface ApprovedAction<T> extends ApprovalRequest {
   readonly progress: string;
@@ -64,7 +63,7 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
 /** Undefined if the service doesn't report the number of connections. */
 export const countConnections = async (
   { computeActions }: Pick<CommandContext, 'computeActions'>,
-  node: Pick<ComputeNode, 'projectId' | 'computeId'>,
+  node: ComputeIds,
 ): Promise<number | undefined> =>
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
     computeActions.openConnections(node),

@@ -1,9 +1,9 @@
 /** What every command receives: the model, and the parts of the UI that commands use. */
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Launch } from '../agents/launcher.ts';
-import type { ResourceRef } from '../operations/pendingChange.ts';
 import type { WindowModel } from '../windowModel/windowModel.ts';
 import type { WorkFolders } from '../gitBranch/ui/workFolders.ts';
+import type { ResourceRef } from '../account/refs.ts';
 
 interface Selection {
   readonly selection: readonly unknown[];

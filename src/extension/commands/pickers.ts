@@ -2,6 +2,7 @@
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { byTypeAndLabel, computeStatus } from '../projects/computeStatus.ts';
+import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../projects/inventory.ts';
 import {
   asBranchNode,
@@ -21,7 +22,7 @@ import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
   { inventory }: Pick<CommandContext, 'inventory'>,
-  { projectId, computeId }: Pick<ComputeNode, 'projectId' | 'computeId'>,
+  { projectId, computeId }: ComputeIds,
 ): Promise<Compute> {
   await inventory.loadComputes(projectId);
   // The compute may be newer than the loaded list.

@@ -4,6 +4,7 @@ import type { CallOptions, Client } from '../../api/client.ts';
 import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
+import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../projects/inventory.ts';
 import type { ComputeNode } from '../projects/nodes.ts';
 import type { Session } from '../account/session.ts';
@@ -102,10 +103,7 @@ export class ComputeActions {
   }
 
   /** The open client connections of a compute; undefined if the service doesn't say, or not soon enough for a question. */
-  async openConnections({
-    projectId,
-    computeId,
-  }: Pick<ComputeNode, 'projectId' | 'computeId'>): Promise<number | undefined> {
+  async openConnections({ projectId, computeId }: ComputeIds): Promise<number | undefined> {
     const { connection: initialConnection } = this.#session;
     const options = { initialConnection, signal: AbortSignal.timeout(CONNECTION_COUNT_WAIT) };
     const find = (client: Client, call: CallOptions) => client.findCompute(projectId, computeId, call);

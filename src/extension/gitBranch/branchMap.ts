@@ -3,14 +3,8 @@
  * map, and git locks it and renames or deletes an entry with its git branch. It contains no secret.
  */
 import { isBranchId, isId } from '../../api/records/ids.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 import { gitMessage, type GitResult, type RunGit } from '../../base/runGit.ts';
-
-/** A database branch. `account` is an `accountId`. */
-export interface BranchRef {
-  readonly account: string;
-  readonly projectId: string;
-  readonly branchId: string;
-}
 
 /** A database branch that was created for a git branch, which may be gone. */
 export interface CreatedBranch extends BranchRef {
@@ -32,14 +26,6 @@ export interface BranchMap {
 const SECTION = 'hostedPostgres';
 const KEYS = { follow: `${SECTION}.follow`, parent: `${SECTION}.parent`, created: `${SECTION}.created` };
 const branchKey = (gitBranch: string): string => `branch.${gitBranch}.${SECTION}`;
-
-export const isSameBranch = (one: BranchRef | undefined, other: BranchRef | 'none' | undefined): boolean =>
-  one !== undefined &&
-  other !== undefined &&
-  other !== 'none' &&
-  one.account === other.account &&
-  one.projectId === other.projectId &&
-  one.branchId === other.branchId;
 
 /** Whether the map contains the database branch, including as the parent or for a deleted git branch. */
 export const isInMap = ({ branches, parent, created }: BranchMap, ref: BranchRef): boolean =>

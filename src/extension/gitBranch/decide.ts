@@ -1,7 +1,8 @@
 /** Decides what to do with a folder's env file after a checkout. */
 import type { FileProblem } from '../../base/files.ts';
-import { isInMap, isSameBranch, type BranchMap, type BranchRef } from './branchMap.ts';
+import { isInMap, type BranchMap } from './branchMap.ts';
 import type { GitState, Pause } from './gitState.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 /** Why the file can't point to a database branch. */
 export type TargetProblem = 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';

@@ -5,10 +5,10 @@ import { connectionString, pooledHost } from '../connection/connectionStrings.ts
 import { isPrimary } from '../projects/computeStatus.ts';
 import type { Inventory } from '../projects/inventory.ts';
 import type { Session } from '../account/session.ts';
-import type { BranchRef } from './branchMap.ts';
 import { parseDatabaseUrl, withTarget } from '../../api/records/databaseUrl.ts';
 import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
+import type { BranchIds, BranchRef } from '../account/refs.ts';
 
 export type Target =
   /** For the env file, a secret. */
@@ -55,7 +55,7 @@ export async function findTarget(
 /** The compute to connect to. Its list may be older than the branch. */
 export async function findPrimary(
   inventory: Inventory,
-  { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
+  { projectId, branchId }: BranchIds,
 ): Promise<Compute | undefined> {
   const find = () => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
   await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);

@@ -9,9 +9,9 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
 import type { Inventory } from '../projects/inventory.ts';
 import type { Memory } from '../window/memory.ts';
-import { isSameBranch, type BranchRef } from './branchMap.ts';
 import { directHost, normalizeHost } from '../../api/records/host.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 export interface KnownBranch extends BranchRef {
   readonly projectName: string;

@@ -5,8 +5,8 @@
 import { connectionString } from '../connection/connectionStrings.ts';
 import { parseDatabaseUrl, type DatabaseUrl } from '../../api/records/databaseUrl.ts';
 import { getVariable, type VariableChange } from '../envFile/dotEnv.ts';
-import { isSameBranch, type BranchRef } from './branchMap.ts';
 import { findTarget, type TargetDependencies } from './findTarget.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 /** The names that Prisma, Drizzle, hosting platforms and the service's command line use. */
 const URL_VARIABLES: readonly string[] = [

@@ -2,13 +2,8 @@
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from '../projects/branchLists.ts';
 import { deletionProblem, type DeletionProblem } from '../projects/branchStatus.ts';
-import {
-  isSameBranch,
-  isSameGitBranch,
-  type BranchMap,
-  type BranchRef,
-  type CreatedBranch,
-} from './branchMap.ts';
+import { isSameGitBranch, type BranchMap, type CreatedBranch } from './branchMap.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 interface BranchUsage {
   readonly map: BranchMap;

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
-import { EMPTY_MAP, isSameBranch, nameInMap, readMapOrKeep, type BranchRef } from './branchMap.ts';
+import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/records/databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
 import type { EnvValue, ReadVariable } from './envVariable.ts';
@@ -19,6 +19,7 @@ import { knownProblem, type KnownBranch, type KnownHosts } from './knownHosts.ts
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
 import { branchesInOtherWorktrees, type UnreadFolder } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 export interface WorkFolderDependencies {
   readonly runGit: RunGit;

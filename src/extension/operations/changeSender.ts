@@ -12,7 +12,8 @@ import type { Session } from '../account/session.ts';
 import { nameOf } from '../projects/branchStatus.ts';
 import type { Inventory } from '../projects/inventory.ts';
 import type { OperationTracker } from './operationTracker.ts';
-import type { ResourceRef, Verb } from './pendingChange.ts';
+import type { Verb } from './pendingChange.ts';
+import type { ResourceRef } from '../account/refs.ts';
 
 export interface SendOptions extends CallOptions {
   /** The connection when the user began. */

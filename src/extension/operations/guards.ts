@@ -2,6 +2,7 @@
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../projects/inventory.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
+import type { ResourceRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 
 /** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
@@ -12,11 +13,7 @@ export type Mark = (typeof MARKS)[number];
 export type Marks = Readonly<Record<string, Mark>>;
 
 /** What a change acts on. Without a project, it is the account, for example one of its keys. */
-export interface GuardTarget {
-  readonly projectId?: string | undefined;
-  readonly branchId?: string | undefined;
-  /** May be on another branch than `branchId` by now. */
-  readonly computeId?: string | undefined;
+export interface GuardTarget extends Partial<ResourceRef> {
   /** The branch that a compute is moved to. */
   readonly toBranchId?: string | undefined;
 }

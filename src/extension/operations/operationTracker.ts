@@ -11,7 +11,6 @@ import {
   PENDING_ENTRY,
   parsePending,
   type EndReport,
-  type ResourceRef,
   type Verb,
   type PendingChange,
 } from './pendingChange.ts';
@@ -27,6 +26,7 @@ import type { Inventory } from '../projects/inventory.ts';
 import type { RequestBudget } from '../projects/requestBudget.ts';
 import type { Memory } from '../window/memory.ts';
 import type { Session } from '../account/session.ts';
+import type { ResourceRef } from '../account/refs.ts';
 
 interface OperationTrackerDependencies {
   readonly session: Session;

@@ -1,5 +1,6 @@
 /** A change that the service accepted and that hasn't ended yet, with its operations. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { ResourceRef } from '../account/refs.ts';
 import type { Memory } from '../window/memory.ts';
 
 export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
@@ -12,15 +13,6 @@ interface TrackedOperation {
   readonly failures: number;
   /** The service's message about a failure. */
   readonly error?: string | undefined;
-}
-
-/** The resource that is changed: a compute, a branch, or else the project. */
-export interface ResourceRef {
-  readonly projectId: string;
-  readonly branchId?: string | undefined;
-  readonly computeId?: string | undefined;
-  /** Undefined if the resource has none. */
-  readonly name?: string | null | undefined;
 }
 
 export interface PendingChange extends ResourceRef {

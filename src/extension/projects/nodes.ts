@@ -4,6 +4,7 @@
  */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Compute } from '../../api/records/records.ts';
+import type { BranchIds, ComputeIds } from '../account/refs.ts';
 import { isApiKeyId, isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 
 export interface ProjectNode {
@@ -11,17 +12,12 @@ export interface ProjectNode {
   readonly projectId: string;
 }
 
-export interface BranchNode {
+export interface BranchNode extends BranchIds {
   readonly kind: 'branch';
-  readonly projectId: string;
-  readonly branchId: string;
 }
 
-export interface ComputeNode {
+export interface ComputeNode extends BranchIds, ComputeIds {
   readonly kind: 'compute';
-  readonly projectId: string;
-  readonly branchId: string;
-  readonly computeId: string;
 }
 
 /** The smallest part that changed. `all`: another account. `key`: another key of the same account, so refresh the lists. */

@@ -4,6 +4,7 @@ import type { CallOptions } from '../../api/client.ts';
 import { isNotOffered } from '../../api/transport/errors.ts';
 import { Emitter } from '../../base/event.ts';
 import { accountId, type Account } from '../account/accounts.ts';
+import type { BranchIds } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import { AccountSwitchedError, NotOfferedError } from '../window/changeErrors.ts';
 import { SCHEMA_SCHEME } from './schemaScheme.ts';
@@ -14,9 +15,7 @@ export interface SchemaUri {
   readonly query: string;
 }
 
-export interface SchemaOwner {
-  readonly projectId: string;
-  readonly branchId: string;
+export interface SchemaOwner extends BranchIds {
   readonly database: string;
 }
 

@@ -5,7 +5,7 @@
 import { isComputeId, isId } from '../../api/records/ids.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { accountId, type Account } from '../account/accounts.ts';
-import type { ComputeNode } from '../projects/nodes.ts';
+import type { ComputeIds } from '../account/refs.ts';
 import { SETTINGS_SCHEME } from './settingsScheme.ts';
 
 export type SettingsText = Readonly<Record<string, string>>;
@@ -79,17 +79,14 @@ interface SettingsUri {
   readonly query: string;
 }
 
-/** The compute whose settings a document has. */
-export type SettingsOwner = Pick<ComputeNode, 'projectId' | 'computeId'>;
-
-export const settingsUri = (account: Account, { projectId, computeId }: SettingsOwner): SettingsUri => ({
+export const settingsUri = (account: Account, { projectId, computeId }: ComputeIds): SettingsUri => ({
   scheme: SETTINGS_SCHEME,
   path: `/${projectId}/${computeId}.pg_settings.json`,
   query: accountId(account),
 });
 
 /** @returns undefined for another kind of URI */
-export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): SettingsOwner | undefined {
+export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): ComputeIds | undefined {
   const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
   return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
 }

@@ -2,11 +2,11 @@
 import path from 'node:path';
 import type { AgentBranch } from '../agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
-import { isSameBranch, type BranchRef } from '../../gitBranch/branchMap.ts';
 import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import { findTarget } from '../../gitBranch/findTarget.ts';
 import { renewPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';
+import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /** @returns undefined if the agent names no file. @throws {Error} for the agent if the file can't be written */
 export async function prepareNamedEnv(

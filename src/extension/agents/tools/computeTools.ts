@@ -5,6 +5,7 @@ import { isComputeId } from '../../../api/records/ids.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { sizeProblem } from '../../../api/records/sizes.ts';
 import { byTypeAndLabel } from '../../projects/computeStatus.ts';
+import type { ComputeIds } from '../../account/refs.ts';
 import type { Inventory } from '../../projects/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../projects/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
@@ -183,7 +184,7 @@ function changeTool(kind: 'start' | 'suspend' | 'restart', words: ToolWords) {
 async function findCompute({
   deps: { inventory },
   input: { projectId, computeId },
-}: ToolCall<{ readonly projectId: string; readonly computeId: string }>): Promise<Compute> {
+}: ToolCall<ComputeIds>): Promise<Compute> {
   await inventory.refreshComputes(projectId);
   const found = inventory.compute(projectId, computeId);
   if (found === undefined) throw new Error(`${computeId} no longer exists.`);

@@ -5,8 +5,8 @@
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../projects/branchLists.ts';
 import { branchTitle } from '../../projects/branchStatus.ts';
-import type { BranchRef } from '../../gitBranch/branchMap.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';
+import type { BranchIds, BranchRef } from '../../account/refs.ts';
 
 /** What the gate reads of a call. */
 interface GateCall extends Pick<ToolCall<unknown>, 'agent' | 'worktree' | 'account'> {
@@ -42,7 +42,7 @@ export async function requireFreshBranches(
 /** @throws {Error} for the agent if the branch isn't in the project */
 export async function findGatedBranch(
   call: GateCall,
-  { projectId, branchId }: Pick<BranchRef, 'projectId' | 'branchId'>,
+  { projectId, branchId }: BranchIds,
 ): Promise<GatedBranch> {
   const list = await requireFreshBranches(call, projectId);
   const branch = list.branches.get(branchId);

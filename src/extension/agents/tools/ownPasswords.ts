@@ -4,9 +4,9 @@
  */
 import { isRejected } from '../../../api/transport/errors.ts';
 import { canLogIn } from '../../connection/connectionDefaults.ts';
-import type { BranchRef } from '../../gitBranch/branchMap.ts';
 import { changeBranch } from './branchChange.ts';
 import type { ToolCall } from './toolCall.ts';
+import type { BranchRef } from '../../account/refs.ts';
 
 /** Unless they have. @param role whose password the agent gets @throws {ApiError} @throws {Error} for the agent */
 export async function ensureOwnPasswords(

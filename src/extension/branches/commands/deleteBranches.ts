@@ -1,10 +1,10 @@
 /** Deletes several branches after a single approval. */
 import { l10n } from 'vscode';
 import type { BranchList } from '../../projects/branchLists.ts';
-import { isSameBranch, type BranchRef } from '../../gitBranch/branchMap.ts';
 import { makeChange } from '../../commands/change.ts';
 import type { CommandContext, Run } from '../../commands/context.ts';
 import { requireBranches } from '../../commands/branchPicker.ts';
+import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /**
  * Reads the branches of these projects, except of deleted ones.

@@ -2,7 +2,7 @@
 import { env, l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { Inventory } from '../../projects/inventory.ts';
-import type { BranchNode } from '../../projects/nodes.ts';
+import type { BranchIds } from '../../account/refs.ts';
 import { usageOf } from '../../projects/usage.ts';
 import { formatDate, formatDay, usageText } from '../../window/ui/timeText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
@@ -37,7 +37,7 @@ export const branchLabel = (id: string, branch: Branch | undefined): string => i
 /** What is lost with a branch. */
 export function deletionText(
   inventory: Pick<Inventory, 'computesOf'>,
-  { projectId, branchId }: Pick<BranchNode, 'projectId' | 'branchId'>,
+  { projectId, branchId }: BranchIds,
 ): string {
   const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
   return computes === 0

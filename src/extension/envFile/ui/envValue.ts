@@ -2,13 +2,13 @@
 import { l10n, Uri } from 'vscode';
 import { readUserFile } from '../../../base/files.ts';
 import { setVariables, type VariableChange } from '../dotEnv.ts';
-import type { BranchRef } from '../../gitBranch/branchMap.ts';
 import type { TargetDependencies } from '../../gitBranch/findTarget.ts';
 import { findRelated, type RelatedVariables } from '../../gitBranch/relatedVariables.ts';
 import { readVariable, type EnvValue } from '../../gitBranch/envVariable.ts';
 import type { EnvVariable } from './envFile.ts';
 import { changeFile, unsaved, type FileChange } from './fileChange.ts';
 import { workspacePaths } from './realFile.ts';
+import type { BranchRef } from '../../account/refs.ts';
 
 export async function readEnv({ uri, name }: EnvVariable): Promise<EnvValue> {
   const { path, value, problem } = await readVariable(uri.fsPath, name, workspacePaths());

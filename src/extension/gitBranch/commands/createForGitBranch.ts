@@ -2,7 +2,6 @@
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../projects/branchLists.ts';
-import { isSameBranch, type BranchRef } from '../branchMap.ts';
 import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
@@ -18,6 +17,7 @@ import { askForProject, onlyProject } from '../../commands/pickers.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
+import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /** A git branch, and where its database branch is or will be. */
 interface Place {

@@ -1,6 +1,5 @@
 /** Follow Git Branch, its end, and the choice of a database branch. */
 import { l10n } from 'vscode';
-import { isSameBranch } from '../branchMap.ts';
 import { isDefaultBranch } from '../gitState.ts';
 import { isFollowedByNeon } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
@@ -11,6 +10,7 @@ import type { Command, CommandContext } from '../../commands/context.ts';
 import { pickBranch } from '../../commands/branchPicker.ts';
 import { mapBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
+import { isSameBranch } from '../../account/refs.ts';
 
 export const follow: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't follow the Git branch");

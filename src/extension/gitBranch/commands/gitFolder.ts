@@ -8,7 +8,6 @@ import {
   readBranchMap,
   type BranchMap,
   type BranchMapWriter,
-  type BranchRef,
 } from '../branchMap.ts';
 import { findRepository, readGitState, type Repository } from '../gitState.ts';
 import { updateNeonFile } from '../neonFile.ts';
@@ -16,6 +15,7 @@ import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { CommandContext } from '../../commands/context.ts';
 import { pickFolder } from '../../connection/commands/writeEnv.ts';
+import type { BranchRef } from '../../account/refs.ts';
 
 export interface GitFolder {
   readonly folder: WorkspaceFolder;

@@ -2,7 +2,6 @@
 import { l10n, ThemeIcon, window as vscodeWindow, workspace, type Uri, type WorkspaceFolder } from 'vscode';
 import { isPrimary } from '../../projects/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../projects/nodes.ts';
-import { isSameBranch } from '../branchMap.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { decisionText, knownBranchName } from '../ui/workBranchText.ts';
@@ -15,6 +14,7 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickGitFolder } from './gitFolder.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
+import { isSameBranch } from '../../account/refs.ts';
 
 type Action = Choice<() => unknown>;
 

@@ -1,7 +1,7 @@
 /** Tidy Up Branches: deletes database branches that were created for git branches that no longer exist. */
 import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
-import { branchMapWriter, readBranchMap, type BranchRef } from '../branchMap.ts';
+import { branchMapWriter, readBranchMap } from '../branchMap.ts';
 import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import { readVariable } from '../envVariable.ts';
 import { readGitBranches } from '../gitState.ts';
@@ -30,6 +30,7 @@ import type { Command, CommandContext } from '../../commands/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickMany, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickWorkFolder, requireRepository } from './gitFolder.ts';
+import type { BranchRef } from '../../account/refs.ts';
 
 export const tidyUp: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't tidy up the branches");

@@ -1,7 +1,6 @@
 import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
-import type { BranchRef } from '../branchMap.ts';
 import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
 import {
   envVariable,
@@ -17,6 +16,7 @@ import { hostOf } from '../../connection/commands/host.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commands/context.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
+import type { BranchRef } from '../../account/refs.ts';
 
 interface WrittenBranch {
   readonly title: string;

@@ -2,7 +2,7 @@
 import { commands, debug, l10n, tasks, window as vscodeWindow } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import type { Disposable } from '../../../base/disposable.ts';
-import { branchMapWriter, type BranchRef } from '../branchMap.ts';
+import { branchMapWriter } from '../branchMap.ts';
 import type { AskReason } from '../decide.ts';
 import type { WorkFolder } from '../workFolder.ts';
 import { undoChanges, type FileChange } from '../../envFile/ui/fileChange.ts';
@@ -15,6 +15,7 @@ import { questionText } from './workBranchText.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
+import type { BranchRef } from '../../account/refs.ts';
 
 /** A branch with its name. */
 export interface NamedBranch {

@@ -4,7 +4,6 @@ import type { Disposable } from '../../../base/disposable.ts';
 import type { Guards } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { BranchActions } from '../../branches/branchActions.ts';
-import { isSameBranch } from '../branchMap.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import { expiryAfter, LIFETIME, needsRenewal } from '../lifetime.ts';
 import type { Log } from '../../window/ui/log.ts';
@@ -12,6 +11,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { formatDate } from '../../window/ui/timeText.ts';
 import { knownBranchName } from './workBranchText.ts';
 import type { WorkFolders } from './workFolders.ts';
+import { isSameBranch } from '../../account/refs.ts';
 
 interface RenewalDependencies {
   readonly workFolders: WorkFolders;

@@ -3,7 +3,6 @@ import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, InventoryEvent, ProjectNode } from '../nodes.ts';
-import type { ResourceRef } from '../../operations/pendingChange.ts';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
@@ -12,6 +11,7 @@ import { NodeCache } from './nodeCache.ts';
 import { childrenOf, findNode, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
 import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
 import type { WindowModel } from '../../windowModel/windowModel.ts';
+import type { ResourceRef } from '../../account/refs.ts';
 
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;

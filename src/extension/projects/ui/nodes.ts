@@ -4,7 +4,7 @@ import type { UnreadableRecord } from '../../../api/transport/parseResponse.ts';
 import { branchIdsOf } from '../branchStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import { computeNodeOf, type BranchNode, type ComputeNode, type ProjectNode } from '../nodes.ts';
-import type { ResourceRef } from '../../operations/pendingChange.ts';
+import type { ResourceRef } from '../../account/refs.ts';
 
 /** A record that couldn't be parsed. Shown, so that the user knows about it. */
 interface UnreadableNode {

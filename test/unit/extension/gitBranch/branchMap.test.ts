@@ -10,10 +10,10 @@ import {
   isInMap,
   nameInMap,
   readBranchMap,
-  type BranchRef,
 } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const runGit = gitRunner(() => 'git');
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });

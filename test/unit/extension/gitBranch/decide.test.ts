@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { BranchRef } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { decide, questionOf, type Decision, type Facts } from '../../../../src/extension/gitBranch/decide.ts';
+import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
 const [feature, other, root] = [ref('br-feature'), ref('br-other'), ref('br-root')];

@@ -3,11 +3,7 @@ import path from 'node:path';
 import type { Branch } from '../../../../src/api/records/records.ts';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { BranchList } from '../../../../src/extension/projects/branchLists.ts';
-import {
-  EMPTY_MAP,
-  type BranchRef,
-  type CreatedBranch,
-} from '../../../../src/extension/gitBranch/branchMap.ts';
+import { EMPTY_MAP, type CreatedBranch } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { readGitBranches } from '../../../../src/extension/gitBranch/gitState.ts';
 import {
   countUnused,
@@ -16,6 +12,7 @@ import {
 } from '../../../../src/extension/gitBranch/unusedBranches.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
 const created = (branchId: string, gitBranch = branchId): CreatedBranch => ({ ...ref(branchId), gitBranch });
