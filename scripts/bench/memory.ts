@@ -1,8 +1,8 @@
 /** Measures whether the refreshes and polls of a week leave anything in memory. */
 import { text } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
-import { BackgroundRefresh } from '../../src/extension/projects/backgroundRefresh.ts';
-import { RequestBudget } from '../../src/extension/projects/requestBudget.ts';
+import { BackgroundRefresh } from '../../src/extension/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
 import { OperationTracker } from '../../src/extension/operations/operationTracker.ts';
 import { FakeClock } from '../../test/helpers/fakeClock.ts';
 import { kilobytes, median, type Result } from './result.ts';

@@ -1,5 +1,5 @@
 /** One background refresh of a large account in which little has changed, compared with bare fetch and JSON.parse. */
-import type { InventoryEvent } from '../../src/extension/projects/nodes.ts';
+import type { InventoryEvent } from '../../src/extension/inventory/nodes.ts';
 import { measureInTurns, ms, type Pairs, type Result } from './result.ts';
 import { projectId } from './sampleAccount.ts';
 import { bareGet, connectModel, startStubService, type Model, type StubService } from './stubService.ts';

@@ -16,7 +16,7 @@ import { suitesBySource } from './suites.ts';
 
 const FOLDERS = ['src/api', 'src/localService', 'src/extension', 'src/base'];
 /** What needs VS Code. The tests inside VS Code and through its UI check it. */
-const WITH_VSCODE = /^src\/extension\/(?:[^/]+$|windowModel\/|.*\b(?:ui|commands)\/)/;
+const WITH_VSCODE = /^src\/extension\/(?:[^/]+$|windowModel\/|commandSupport\/|.*\b(?:ui|commands)\/)/;
 const LOWEST_SHARE = 0.9;
 
 interface Mutation extends Fault {

@@ -3,8 +3,8 @@
  * specification doesn't promise return undefined if the service doesn't offer them.
  */
 import { fieldsOf } from '../base/fieldsOf.ts';
-import { readConnectionUri, type Credentials } from './records/connectionUri.ts';
-import { isSameHost } from './records/host.ts';
+import { readConnectionUri, type Credentials } from './addresses/connectionUri.ts';
+import { isSameHost } from './addresses/host.ts';
 import { BranchCalls } from './branchCalls.ts';
 import { ApiError } from './transport/errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method } from './transport/http.ts';

@@ -1,7 +1,7 @@
 /** The handler of each command of the table, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../api/transport/errors.ts';
-import { asApiKeyNode, asComputeNode } from './projects/nodes.ts';
+import { asApiKeyNode, asComputeNode } from './inventory/nodes.ts';
 import { showFailure } from './window/ui/notify.ts';
 import * as account from './account/commands/account.ts';
 import * as localService from './localService/commands/localService.ts';
@@ -34,7 +34,7 @@ import * as inputs from './connection/commands/inputs.ts';
 import { openIn } from './connection/commands/openIn.ts';
 import { openPsql } from './connection/commands/psql.ts';
 import { writeEnv } from './connection/commands/writeEnv.ts';
-import type { Command, CommandContext, Run } from './commands/context.ts';
+import type { Command, CommandContext, Run } from './commandSupport/context.ts';
 import * as project from './projects/commands/project.ts';
 import { resetPassword } from './branches/commands/resetPassword.ts';
 import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';

@@ -1,7 +1,7 @@
 /** Registers the commands of package.json. The code of the commands is loaded on first use. */
 import { commands } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
-import type { CommandContext } from './commands/context.ts';
+import type { CommandContext } from './commandSupport/context.ts';
 import type { CommandId } from './commandTable/commandTable.ts';
 
 export function registerCommands(

@@ -1,8 +1,8 @@
 import { faultOf, isCertificateCode } from '../api/transport/errors.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import type { Session } from './account/session.ts';
-import type { BranchLists } from './projects/branchLists.ts';
-import type { Inventory } from './projects/inventory.ts';
+import type { BranchLists } from './inventory/branchLists.ts';
+import type { Inventory } from './inventory/inventory.ts';
 import { LocalServiceError } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
 import { setBranchesOffered, setStartOffered, setViewState } from './window/ui/contextKey.ts';

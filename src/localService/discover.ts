@@ -3,7 +3,7 @@
  * Both remain after a crash, so they count only while that process runs.
  */
 import path from 'node:path';
-import { isLoopback } from '../api/records/host.ts';
+import { isLoopback } from '../api/addresses/host.ts';
 import { baseUrlOrUndefined, type BaseUrl } from '../api/transport/baseUrl.ts';
 import { readOwnFile } from '../base/files.ts';
 import { isRunning, type ProcessIdentity } from '../base/processIdentity.ts';

@@ -1,5 +1,5 @@
 /** The environment variables by which programs find a database. */
-import { requireDatabaseUrl } from '../api/records/databaseUrl.ts';
+import { requireDatabaseUrl } from '../api/addresses/databaseUrl.ts';
 
 /** URLs that clients and frameworks read. They are always set, because programs read what is missing from `.env`. */
 const URLS = [

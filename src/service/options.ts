@@ -1,7 +1,7 @@
 /** The command line of the service. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
-import type { Plan } from '../api/records/sizes.ts';
+import type { Plan } from '../api/rules/sizes.ts';
 import { StartError } from './core/errors.ts';
 
 export const HELP = `Usage: service [options]

@@ -10,8 +10,8 @@ import { AgentBranches } from '../../src/extension/agents/agentBranches.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
 import { ChangeSender, type SendOptions } from '../../src/extension/operations/changeSender.ts';
 import { ComputeActions } from '../../src/extension/computes/computeActions.ts';
-import { Inventory } from '../../src/extension/projects/inventory.ts';
-import { RequestBudget } from '../../src/extension/projects/requestBudget.ts';
+import { Inventory } from '../../src/extension/inventory/inventory.ts';
+import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
 import type {
   Memory,
   RecoveryRecords,

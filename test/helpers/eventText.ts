@@ -1,4 +1,4 @@
-import type { InventoryEvent } from '../../src/extension/projects/nodes.ts';
+import type { InventoryEvent } from '../../src/extension/inventory/nodes.ts';
 
 /** Describes a change, such as `compute shop br-main ep-one`. */
 export const eventText = (change: InventoryEvent): string => {

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { gitRunner } from '../../src/base/runGit.ts';
 import { branchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/extension/gitBranch/branchName.ts';
-import { withTarget } from '../../src/api/records/databaseUrl.ts';
+import { withTarget } from '../../src/api/addresses/databaseUrl.ts';
 import type { Target } from '../../src/extension/gitBranch/findTarget.ts';
 import { WorkFolder, type WorkFolderDependencies } from '../../src/extension/gitBranch/workFolder.ts';
 import { createRepository } from '../helpers/gitRepository.ts';

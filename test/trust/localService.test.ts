@@ -13,7 +13,7 @@ import { newLeaseSecret } from '../../src/localService/leaseProof.ts';
 import { DisposableStore, type Disposable } from '../../src/base/disposable.ts';
 import { Accounts } from '../../src/extension/account/accounts.ts';
 import type { OpenClient } from '../../src/extension/account/accountConnection.ts';
-import { Inventory } from '../../src/extension/projects/inventory.ts';
+import { Inventory } from '../../src/extension/inventory/inventory.ts';
 import { Session } from '../../src/extension/account/session.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
 import { freePorts } from '../../src/service/postgres/config/serverAddress.ts';

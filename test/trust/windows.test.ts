@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { isRejected } from '../../src/api/transport/errors.ts';
 import type { Compute } from '../../src/api/records/records.ts';
-import type { ComputeNode } from '../../src/extension/projects/nodes.ts';
-import { BackgroundRefresh } from '../../src/extension/projects/backgroundRefresh.ts';
-import { RequestBudget } from '../../src/extension/projects/requestBudget.ts';
+import type { ComputeNode } from '../../src/extension/inventory/nodes.ts';
+import { BackgroundRefresh } from '../../src/extension/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
 import type { EndReport } from '../../src/extension/operations/pendingChange.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../helpers/connectedModel.ts';
 import { FaultProxy } from '../helpers/faultProxy.ts';

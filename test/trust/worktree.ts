@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
-import { parseDatabaseUrl } from '../../src/api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../src/api/addresses/databaseUrl.ts';
 import type { WorkFolder } from '../../src/extension/gitBranch/workFolder.ts';
 import type { GitRepository } from '../helpers/gitRepository.ts';
 import { until } from '../workbench/until.ts';

@@ -109,7 +109,7 @@ describe('The extension', () => {
     ];
     const unguarded = changing.filter(
       (file) =>
-        /\/(?:ui|commands)\//.test(file) &&
+        /\/(?:ui|commands|commandSupport)\//.test(file) &&
         !inBackground.includes(file) &&
         !filesWith(/\b(?:approve\w*|makeChange)\(/).includes(file),
     );
@@ -149,7 +149,7 @@ describe('The extension', () => {
       !first.has('src/extension/account/session.ts') && !first.has('src/extension/commandHandlers.ts'),
     );
     const later = loadedBy('src/extension/app.ts');
-    assert.ok(later.has('src/extension/projects/inventory.ts'));
+    assert.ok(later.has('src/extension/inventory/inventory.ts'));
     assert.ok(!later.has('src/api/transport/http.ts'));
   });
 });

@@ -4,8 +4,8 @@
  * do without are required, so that a record stays readable if the service stops sending a field.
  */
 import * as z from 'zod/mini';
-import { isConnectionUri } from './connectionUri.ts';
-import { isHost } from './host.ts';
+import { isConnectionUri } from '../addresses/connectionUri.ts';
+import { isHost } from '../addresses/host.ts';
 import { isApiKeyId, isComputeId, isId, isSendableKey } from './ids.ts';
 
 /** A known set of values that stays open to new ones. */

@@ -1,6 +1,6 @@
 /** Request bodies. The local service parses requests with them; the extension uses only their types. */
 import * as z from 'zod/mini';
-import { isAutosuspendDelay } from './autosuspend.ts';
+import { isAutosuspendDelay } from '../rules/autosuspend.ts';
 import { isBranchId } from './ids.ts';
 import type { PgSettings } from './records.ts';
 

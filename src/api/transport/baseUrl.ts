@@ -1,5 +1,5 @@
 /** The service's base address. It is checked before use, because the API key is sent there. */
-import { isLoopback } from '../records/host.ts';
+import { isLoopback } from '../addresses/host.ts';
 
 declare const normalized: unique symbol;
 /** A checked base address without a trailing slash, such as `https://console.neon.tech/api/v2`. */

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../api/records/host.ts';
+import { isLoopback } from '../../api/addresses/host.ts';
 import type { Client } from '../../api/client.ts';
 import { accountId, type Account } from './accounts.ts';
 

@@ -9,7 +9,7 @@ import { changeFile } from '../../base/changeFile.ts';
 import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../../base/files.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
-import { parseDatabaseUrl } from '../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { gitIgnored } from '../gitBranch/gitIgnored.ts';
 
 interface AgentEnvRequest {

@@ -2,7 +2,7 @@
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
-import type { Inventory } from '../projects/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { findPrimary } from '../gitBranch/findTarget.ts';
 import type { BranchIds } from '../account/refs.ts';
 

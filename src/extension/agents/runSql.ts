@@ -9,7 +9,7 @@ import type Client from 'pg/lib/client.js';
 import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
-import { splitHost } from '../../api/records/host.ts';
+import { splitHost } from '../../api/addresses/host.ts';
 import { sslModeOf } from '../connection/connectionStrings.ts';
 import type { BranchLogin } from './branchLogin.ts';
 import { requireReadOnly } from './readOnlyCheck.ts';

@@ -7,9 +7,9 @@ import { NotOfferedError, ProtectionLostError } from '../window/changeErrors.ts'
 import type { RecoveryRecords } from '../window/memory.ts';
 import type { BranchIds, BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
-import type { BranchList } from '../projects/branchLists.ts';
-import { nameOf } from '../projects/branchStatus.ts';
-import type { Inventory } from '../projects/inventory.ts';
+import type { BranchList } from '../inventory/branchLists.ts';
+import { nameOf } from '../inventory/branchStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
 
 interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send'> {

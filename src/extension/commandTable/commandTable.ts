@@ -52,7 +52,7 @@ const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
 const editorTitle = entryOf('editor/title', SCHEMA_DOCUMENT);
 const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
 
-// `viewItem` is the `contextValue` that `projects/ui/treeItems.ts` gives a row, such as `compute active`.
+// `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
 const PROJECT = 'viewItem =~ /^project\\b/';
 const BRANCH = 'viewItem =~ /^branch\\b/';
 const PROJECT_OR_BRANCH = 'viewItem =~ /^(project|branch)\\b/';

@@ -1,12 +1,12 @@
 /** The calls that change computes: see `ChangeSender`. */
 import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Client } from '../../api/client.ts';
-import { AUTOSUSPEND_DEFAULT } from '../../api/records/autosuspend.ts';
+import { AUTOSUSPEND_DEFAULT } from '../../api/rules/autosuspend.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import type { ComputeIds } from '../account/refs.ts';
-import type { Inventory } from '../projects/inventory.ts';
-import type { ComputeNode } from '../projects/nodes.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
 import { settingsOn } from '../settings/pgSettings.ts';
 import type { ChangeSender, ServiceChange, SendOptions, SendResult } from '../operations/changeSender.ts';

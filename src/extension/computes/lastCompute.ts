@@ -2,7 +2,7 @@
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { Session } from '../account/session.ts';
 import type { Memory } from '../window/memory.ts';
-import { asComputeNode, type ComputeNode } from '../projects/nodes.ts';
+import { asComputeNode, type ComputeNode } from '../inventory/nodes.ts';
 
 const ENTRY = 'hostedPostgres.lastCompute';
 

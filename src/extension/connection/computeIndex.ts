@@ -4,12 +4,12 @@
  */
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
-import { directHost, normalizeHost } from '../../api/records/host.ts';
+import { directHost, normalizeHost } from '../../api/addresses/host.ts';
 import { pooledHost } from './connectionStrings.ts';
 import type { HostAtPosition } from './hostAtPosition.ts';
-import { nameOf } from '../projects/branchStatus.ts';
-import type { Inventory } from '../projects/inventory.ts';
-import { projectsOf } from '../projects/nodes.ts';
+import { nameOf } from '../inventory/branchStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { projectsOf } from '../inventory/nodes.ts';
 
 /** A compute at one of its hosts. */
 export interface ComputeHost {

@@ -7,8 +7,8 @@ import {
   sslModeOf,
   type ConnectionStringParts,
 } from './connectionStrings.ts';
-import { encode } from '../../api/records/databaseUrl.ts';
-import { splitHost } from '../../api/records/host.ts';
+import { encode } from '../../api/addresses/databaseUrl.ts';
+import { splitHost } from '../../api/addresses/host.ts';
 import { setVariable } from '../envFile/dotEnv.ts';
 
 /** `host` is the direct or the pooled host, as the user chose. */

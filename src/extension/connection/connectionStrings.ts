@@ -1,7 +1,7 @@
 /** Connection strings and hosts as users paste them into their programs. */
-import type { Credentials } from '../../api/records/connectionUri.ts';
-import { databaseUrl } from '../../api/records/databaseUrl.ts';
-import { isLocalHost } from '../../api/records/host.ts';
+import type { Credentials } from '../../api/addresses/connectionUri.ts';
+import { databaseUrl } from '../../api/addresses/databaseUrl.ts';
+import { isLocalHost } from '../../api/addresses/host.ts';
 import type { Compute } from '../../api/records/records.ts';
 
 type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;

@@ -1,6 +1,6 @@
 /** libpq's connection services (pg_service.conf) and password file. */
 import { libpqFields } from './connectionFormats.ts';
-import { splitHost } from '../../api/records/host.ts';
+import { splitHost } from '../../api/addresses/host.ts';
 import type { ConnectionStringParts } from './connectionStrings.ts';
 import { appendLine, type Replacement } from '../envFile/dotEnv.ts';
 

@@ -4,7 +4,7 @@ import type { Session } from '../account/session.ts';
 import { AccountSwitchedError } from '../window/changeErrors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { DETAILS_SCHEME } from './detailsScheme.ts';
-import type { Inventory } from '../projects/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import {
   asApiKeyNode,
   asBranchNode,
@@ -14,7 +14,7 @@ import {
   type BranchNode,
   type ComputeNode,
   type ProjectNode,
-} from '../projects/nodes.ts';
+} from '../inventory/nodes.ts';
 
 export type DetailsNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
 

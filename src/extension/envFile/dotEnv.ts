@@ -2,7 +2,7 @@
  * Reads or sets one variable in the text of an `.env` file. Libraries, Node, Docker and shells read such files by different
  * rules for quotes, escapes and comments. So of a URL, only the parts that change are replaced, inside the text as it is.
  */
-import { withTarget } from '../../api/records/databaseUrl.ts';
+import { withTarget } from '../../api/addresses/databaseUrl.ts';
 
 /** Replaces the text between two offsets (UTF-16 units). */
 export interface Replacement {

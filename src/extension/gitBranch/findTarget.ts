@@ -2,10 +2,10 @@
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { connectionString, pooledHost } from '../connection/connectionStrings.ts';
-import { isPrimary } from '../projects/computeStatus.ts';
-import type { Inventory } from '../projects/inventory.ts';
+import { isPrimary } from '../inventory/computeStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
-import { parseDatabaseUrl, withTarget } from '../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl, withTarget } from '../../api/addresses/databaseUrl.ts';
 import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { BranchIds, BranchRef } from '../account/refs.ts';

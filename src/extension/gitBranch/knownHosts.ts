@@ -7,9 +7,9 @@ import type { Compute } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { pooledHost } from '../connection/connectionStrings.ts';
-import type { Inventory } from '../projects/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../window/memory.ts';
-import { directHost, normalizeHost } from '../../api/records/host.ts';
+import { directHost, normalizeHost } from '../../api/addresses/host.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 

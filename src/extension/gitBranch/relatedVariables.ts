@@ -3,7 +3,7 @@
  * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
  */
 import { connectionString } from '../connection/connectionStrings.ts';
-import { parseDatabaseUrl, type DatabaseUrl } from '../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { getVariable, type VariableChange } from '../envFile/dotEnv.ts';
 import { findTarget, type TargetDependencies } from './findTarget.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';

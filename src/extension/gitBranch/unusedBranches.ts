@@ -1,7 +1,7 @@
 /** Which database branches can be deleted because the git branch that they were created for is gone. */
 import type { Branch } from '../../api/records/records.ts';
-import type { BranchList } from '../projects/branchLists.ts';
-import { deletionProblem, type DeletionProblem } from '../projects/branchStatus.ts';
+import type { BranchList } from '../inventory/branchLists.ts';
+import { deletionProblem, type DeletionProblem } from '../inventory/branchStatus.ts';
 import { isSameGitBranch, type BranchMap, type CreatedBranch } from './branchMap.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 

@@ -9,7 +9,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
-import { parseDatabaseUrl } from '../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
 import type { EnvValue, ReadVariable } from './envVariable.ts';
 import type { Target } from './findTarget.ts';

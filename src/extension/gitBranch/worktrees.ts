@@ -2,7 +2,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { readUserText, type FileProblem } from '../../base/files.ts';
-import { parseDatabaseUrl } from '../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { ReadVariable } from './envVariable.ts';
 import { findRepository, type Repository } from './gitState.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';

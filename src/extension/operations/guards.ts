@@ -1,6 +1,6 @@
 /** The marks that the user gave to accounts and projects, and how they restrict changes. */
 import { systemClock, type Clock } from '../../base/clock.ts';
-import type { Inventory } from '../projects/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { ResourceRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';

@@ -1,6 +1,6 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
 import type Client from 'pg/lib/client.js';
-import { requireDatabaseUrl, withDatabase } from '../../api/records/databaseUrl.ts';
+import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';

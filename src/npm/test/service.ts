@@ -1,7 +1,7 @@
 /** The local service of a folder, in its `.hosted-postgres`. It is started if needed, and ends soon after its last lease. */
 import path from 'node:path';
 import { createFileSync } from '../../base/replaceFile.ts';
-import { isLoopback } from '../../api/records/host.ts';
+import { isLoopback } from '../../api/addresses/host.ts';
 import { baseUrlOrUndefined } from '../../api/transport/baseUrl.ts';
 import { joinOrStart } from '../../localService/joinOrStart.ts';
 import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../../localService/ownFolder.ts';

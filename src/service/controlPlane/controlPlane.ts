@@ -10,7 +10,7 @@ import { recordCompute } from './records/usage.ts';
 import { withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, withStatus } from './records/operationRecord.ts';
 import { Operations, type Plane } from './operations/operations.ts';
-import type { Plan } from '../../api/records/sizes.ts';
+import type { Plan } from '../../api/rules/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
 import { systemReason } from '../core/errors.ts';
 import type { Store } from '../state/store.ts';

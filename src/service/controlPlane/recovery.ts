@@ -2,7 +2,7 @@
  * What happens to computes when the service ends and starts. No compute runs without the service, so all active ones
  * become idle. Those that never suspend are started again.
  */
-import { AUTOSUSPEND_NEVER } from '../../api/records/autosuspend.ts';
+import { AUTOSUSPEND_NEVER } from '../../api/rules/autosuspend.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/store.ts';

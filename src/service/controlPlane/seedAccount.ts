@@ -1,6 +1,6 @@
 /** Checks the description of a new account (the sample or `--projects FILE`) and turns it into records. */
 import type { ComputeCreation } from '../../api/records/requests.ts';
-import type { Plan } from '../../api/records/sizes.ts';
+import type { Plan } from '../../api/rules/sizes.ts';
 import type { ServiceClock } from '../core/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import { conflict, HttpError, StartError } from '../core/errors.ts';

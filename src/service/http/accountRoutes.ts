@@ -1,6 +1,6 @@
 /** The calls about the account itself, its API keys and its projects. */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
-import { sizesOf } from '../../api/records/sizes.ts';
+import { sizesOf } from '../../api/rules/sizes.ts';
 import { createProject, deleteProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { withUsage } from '../controlPlane/records/usage.ts';

@@ -69,7 +69,7 @@ export class ComputeServer {
       ...target,
       certificate: this.#deps.certificate,
       serveHttp: async (at) => {
-        const { serverlessListener } = await import('./serverless/server.ts');
+        const { serverlessListener } = await import('./serverlessDriver/server.ts');
         return serverlessListener({ port: at, allowedOrigins: this.#deps.allowedOrigins });
       },
     });

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
 import { maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
 import type { ServerDependencies } from './data/branchData.ts';
-import { writePrivateFile } from './files/files.ts';
+import { writePrivateFile } from './folders/files.ts';
 import { addressOf, connectionInfo } from './config/serverAddress.ts';
 import { connectAsSuperuser } from './process/superuser.ts';
 import { launchServer } from './process/launchServer.ts';

@@ -1,7 +1,7 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { removeAll } from './files/files.ts';
-import { removeUnrecorded, type Storage } from './files/storage.ts';
+import { removeAll } from './folders/files.ts';
+import { removeUnrecorded, type Storage } from './folders/storage.ts';
 import { freePorts } from './config/serverAddress.ts';
 import { stopOrphans } from './process/orphans.ts';
 

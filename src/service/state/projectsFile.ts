@@ -9,7 +9,7 @@
  */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import type { Plan } from '../../api/records/sizes.ts';
+import type { Plan } from '../../api/rules/sizes.ts';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { ComputeCreation } from '../../api/records/requests.ts';
 import { formatIssue, systemReason } from '../core/errors.ts';

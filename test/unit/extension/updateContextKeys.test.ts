@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { ApiError } from '../../../src/api/transport/errors.ts';
 import type { Disposable } from '../../../src/base/disposable.ts';
 import { Emitter, type Event } from '../../../src/base/event.ts';
-import type { InventoryState } from '../../../src/extension/projects/inventory.ts';
+import type { InventoryState } from '../../../src/extension/inventory/inventory.ts';
 
 const { hideNotOffered } = await import('../../../src/extension/window/ui/contextKey.ts');
 const { updateContextKeys } = await import('../../../src/extension/updateContextKeys.ts');

@@ -5,7 +5,7 @@ import type { Account } from '../accounts.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { accountLabel } from '../ui/accountLabel.ts';
 import { window } from '../../window/ui/window.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';

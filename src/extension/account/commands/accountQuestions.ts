@@ -7,7 +7,7 @@ import type { Organization } from '../../../api/records/records.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Account } from '../accounts.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import type { CommandContext } from '../../commands/context.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice, type TextOptions } from '../../window/ui/input/quickInput.ts';
 

@@ -1,13 +1,13 @@
 /** Marks the account or a project as production or read-only, in the user's settings. */
 import { l10n } from 'vscode';
 import type { Mark } from '../../operations/guards.ts';
-import { asProjectNode } from '../../projects/nodes.ts';
+import { asProjectNode } from '../../inventory/nodes.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { accountLabel } from '../ui/accountLabel.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { projectQuestion } from '../../commands/pickers.ts';
+import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {

@@ -1,9 +1,9 @@
 /** What agents have created and called, and Delete Agent Branches. */
 import { l10n, QuickPickItemKind, ThemeIcon } from 'vscode';
 import type { AgentBranch, AgentCall } from '../agentBranches.ts';
-import type { BranchList } from '../../projects/branchLists.ts';
-import { deletionProblem } from '../../projects/branchStatus.ts';
-import type { BranchNode } from '../../projects/nodes.ts';
+import type { BranchList } from '../../inventory/branchLists.ts';
+import { deletionProblem } from '../../inventory/branchStatus.ts';
+import type { BranchNode } from '../../inventory/nodes.ts';
 import { agentBranchName, agentBranchText, agentName, callText, lastCallText } from '../ui/agentText.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import { window } from '../../window/ui/window.ts';
@@ -12,8 +12,8 @@ import {
   loadBranchLists,
   type DeletableBranch,
 } from '../../branches/commands/deleteBranches.ts';
-import { revealRow } from '../../commands/change.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import { revealRow } from '../../commandSupport/change.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickMany, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';

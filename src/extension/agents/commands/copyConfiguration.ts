@@ -1,7 +1,7 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server. */
 import { l10n } from 'vscode';
 import type { Launch } from '../launcher.ts';
-import type { Command } from '../../commands/context.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';

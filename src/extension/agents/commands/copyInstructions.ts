@@ -1,6 +1,6 @@
 /** Copy Agent Instructions: the text of the skill in package.json, for agents that read AGENTS.md instead. */
 import { l10n, Uri, workspace } from 'vscode';
-import type { Command } from '../../commands/context.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 
 export const copyInstructions: Command = async ({ extensionUri }, _argument, run) => {

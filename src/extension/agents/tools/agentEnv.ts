@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { AgentBranch } from '../agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
-import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { findTarget } from '../../gitBranch/findTarget.ts';
 import { renewPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';

@@ -1,7 +1,7 @@
 /** The tools that read and change branches. */
 import * as z from 'zod/mini';
 import { findRoleAndDatabase } from '../branchLogin.ts';
-import { branchTitle, deletionProblem } from '../../projects/branchStatus.ts';
+import { branchTitle, deletionProblem } from '../../inventory/branchStatus.ts';
 import { schemaDiff } from '../../schema/compareSchemas.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -9,7 +9,7 @@ import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { createBranch } from './createBranch.ts';
-import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './gate.ts';
+import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 

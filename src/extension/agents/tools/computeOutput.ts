@@ -1,10 +1,10 @@
 /** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
-import { autosuspendSeconds } from '../../../api/records/autosuspend.ts';
+import { autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import { maxConnections } from '../../../api/records/sizes.ts';
-import { isPrimary, sizeOf, computeStatus } from '../../projects/computeStatus.ts';
+import { maxConnections } from '../../../api/rules/sizes.ts';
+import { isPrimary, sizeOf, computeStatus } from '../../inventory/computeStatus.ts';
 import { pooledHost } from '../../connection/connectionStrings.ts';
-import type { Inventory } from '../../projects/inventory.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
 const MAX_SETTINGS = 50;

@@ -2,7 +2,7 @@
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { UNNAMED_AGENT, type AgentCall } from '../agentBranches.ts';
 import { SqlError } from '../sqlError.ts';
-import type { Inventory } from '../../projects/inventory.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { worktreeOf } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { ToolCaller, ToolDependencies } from './toolCall.ts';

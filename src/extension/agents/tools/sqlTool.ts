@@ -1,7 +1,7 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
 import * as z from 'zod/mini';
 import { findBranchLogin } from '../branchLogin.ts';
-import { findGatedBranch } from './gate.ts';
+import { findGatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, wholeNumber } from './tool.ts';
 
 const MAX_ROWS = 100;

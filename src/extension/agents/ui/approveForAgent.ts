@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../../base/clock.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { Guards } from '../../operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
-import type { Inventory } from '../../projects/inventory.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { agentName } from './agentText.ts';
 import { branchLabel, deletionText } from '../../branches/ui/branchText.ts';

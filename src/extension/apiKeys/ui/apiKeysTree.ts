@@ -7,11 +7,11 @@ import { explainError } from '../../window/ui/errorMessage.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { setViewMessage } from '../../window/ui/window.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
-import type { ApiKeyNode } from '../../projects/nodes.ts';
+import type { ApiKeyNode } from '../../inventory/nodes.ts';
 import { formatDate, ago } from '../../window/ui/timeText.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
-import { unreadableRecordItem } from '../../projects/ui/treeItems.ts';
+import { unreadableRecordItem } from '../../inventory/ui/treeItems.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 
 /** Redrawn completely if any row looks different, because it has few rows and no children. */

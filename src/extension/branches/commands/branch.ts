@@ -1,14 +1,14 @@
 /** Rename, protect and reset branches, and choose the default one. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import { deletionProblem, type DeletionProblem } from '../../projects/branchStatus.ts';
-import { asBranchNode } from '../../projects/nodes.ts';
+import { deletionProblem, type DeletionProblem } from '../../inventory/branchStatus.ts';
+import { asBranchNode } from '../../inventory/nodes.ts';
 import { branchLabel, branchTitle, deletionText } from '../ui/branchText.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { window } from '../../window/ui/window.ts';
-import { makeChange, revealRow } from '../../commands/change.ts';
-import type { Command } from '../../commands/context.ts';
-import { pickBranch, type PickedBranch } from '../../commands/branchPicker.ts';
+import { makeChange, revealRow } from '../../commandSupport/change.ts';
+import type { Command } from '../../commandSupport/context.ts';
+import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';

@@ -1,17 +1,17 @@
 /** Create Branch…. Skips the questions that are answered by the project or branch it is started from. */
 import { l10n } from 'vscode';
 import type { BranchCreation } from '../../../api/records/requests.ts';
-import type { BranchList } from '../../projects/branchLists.ts';
-import { asBranchNode, asProjectNode } from '../../projects/nodes.ts';
+import type { BranchList } from '../../inventory/branchLists.ts';
+import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import type { SendResult } from '../../operations/changeSender.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { branchTitle } from '../ui/branchText.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
-import { makeChange, revealRow } from '../../commands/change.ts';
-import type { Command, CommandContext, Run } from '../../commands/context.ts';
-import { branchQuestion, requireBranches } from '../../commands/branchPicker.ts';
+import { makeChange, revealRow } from '../../commandSupport/change.ts';
+import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import { branchQuestion, requireBranches } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { askForProject, currentBranch, onlyProject } from '../../commands/pickers.ts';
+import { askForProject, currentBranch, onlyProject } from '../../commandSupport/pickers.ts';
 import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
 import { lifetimeQuestion, explainExpiry } from './expiry.ts';
 

@@ -1,9 +1,9 @@
 /** Deletes several branches after a single approval. */
 import { l10n } from 'vscode';
-import type { BranchList } from '../../projects/branchLists.ts';
-import { makeChange } from '../../commands/change.ts';
-import type { CommandContext, Run } from '../../commands/context.ts';
-import { requireBranches } from '../../commands/branchPicker.ts';
+import type { BranchList } from '../../inventory/branchLists.ts';
+import { makeChange } from '../../commandSupport/change.ts';
+import type { CommandContext, Run } from '../../commandSupport/context.ts';
+import { requireBranches } from '../../commandSupport/branchPicker.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 /**

@@ -1,13 +1,13 @@
 /** The expiry of a branch: the question, Change Expiry…, and the changes that an expiry prevents. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import type { BranchNode } from '../../projects/nodes.ts';
+import type { BranchNode } from '../../inventory/nodes.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { branchTitle } from '../ui/branchText.ts';
 import { formatDate, duration } from '../../window/ui/timeText.ts';
-import { makeChange } from '../../commands/change.ts';
-import type { Command } from '../../commands/context.ts';
-import { pickBranch, type PickedBranch } from '../../commands/branchPicker.ts';
+import { makeChange } from '../../commandSupport/change.ts';
+import type { Command } from '../../commandSupport/context.ts';
+import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { delayItem } from '../../computes/commands/delayItem.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';

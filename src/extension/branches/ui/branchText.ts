@@ -1,15 +1,15 @@
 /** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
 import { env, l10n, type MarkdownString } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import type { Inventory } from '../../projects/inventory.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import type { BranchIds } from '../../account/refs.ts';
-import { usageOf } from '../../projects/usage.ts';
+import { usageOf } from '../../inventory/usage.ts';
 import { formatDate, formatDay, usageText } from '../../window/ui/timeText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { markdownTable, type Row } from '../../window/ui/markdown.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
-export { branchTitle } from '../../projects/branchStatus.ts';
+export { branchTitle } from '../../inventory/branchStatus.ts';
 
 /**
  * The label, and parts such as `main`, `default`, `protected` and `expires on 1/31/2026`. The state is included only if the

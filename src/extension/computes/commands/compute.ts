@@ -1,14 +1,14 @@
 /** Restart, start, suspend and delete computes. Not every service can start and suspend them on request. */
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { computeStatus } from '../../projects/computeStatus.ts';
-import { asComputeNode, type ComputeNode } from '../../projects/nodes.ts';
+import { computeStatus } from '../../inventory/computeStatus.ts';
+import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchLabel } from '../../branches/ui/branchText.ts';
 import { changeTexts, effectText, suspendText } from '../../operations/ui/changeText.ts';
-import { countConnections, makeChange, revealRow } from '../../commands/change.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
-import { pickCompute } from '../../commands/pickers.ts';
+import { countConnections, makeChange, revealRow } from '../../commandSupport/change.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { pickCompute } from '../../commandSupport/pickers.ts';
 
 /** Also a state that isn't in the specification. */
 const isRunning = (compute: Compute): boolean => ['active', 'unknown'].includes(computeStatus(compute));

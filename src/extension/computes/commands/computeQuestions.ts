@@ -8,14 +8,14 @@ import {
   AUTOSUSPEND_MAX_SECONDS,
   AUTOSUSPEND_MIN_SECONDS,
   AUTOSUSPEND_NEVER,
-} from '../../../api/records/autosuspend.ts';
+} from '../../../api/rules/autosuspend.ts';
 import {
   COMPUTE_SIZES,
   isFixedSize,
   maxConnections,
   type ComputeSize,
   type SizeRange,
-} from '../../../api/records/sizes.ts';
+} from '../../../api/rules/sizes.ts';
 import { autosuspendText, duration } from '../../window/ui/timeText.ts';
 import { numberText } from '../ui/sizeText.ts';
 import { delayItem } from './delayItem.ts';

@@ -1,17 +1,17 @@
 /** Create Compute…. Skips the questions that are answered by the project or branch it is started from. */
 import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
-import { isPrimary, labelOf } from '../../projects/computeStatus.ts';
-import { asBranchNode, asProjectNode, computeNodeOf } from '../../projects/nodes.ts';
+import { isPrimary, labelOf } from '../../inventory/computeStatus.ts';
+import { asBranchNode, asProjectNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { branchLabel } from '../../branches/ui/branchText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
-import { makeChange, revealRow } from '../../commands/change.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import { makeChange, revealRow } from '../../commandSupport/change.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { askForProject, currentBranch, onlyProject } from '../../commands/pickers.ts';
+import { askForProject, currentBranch, onlyProject } from '../../commandSupport/pickers.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
-import { branchQuestion } from '../../commands/branchPicker.ts';
+import { branchQuestion } from '../../commandSupport/branchPicker.ts';
 
 type ComputeType = ComputeCreation['type'];
 

@@ -1,13 +1,13 @@
 /** Edit Compute…: asks what to change and the new value, confirms the consequences, and sends only what differs. */
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
-import { AUTOSUSPEND_DEFAULT } from '../../../api/records/autosuspend.ts';
+import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspend.ts';
 import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { isLocalCompute } from '../../connection/connectionStrings.ts';
-import { computeStatus, isPrimary, labelOf, sizeOf } from '../../projects/computeStatus.ts';
-import { asComputeNode, computeNodeOf } from '../../projects/nodes.ts';
+import { computeStatus, isPrimary, labelOf, sizeOf } from '../../inventory/computeStatus.ts';
+import { asComputeNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { onlyChanged } from '../computeActions.ts';
 import { settingsOn, settingsUri } from '../../settings/pgSettings.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -16,11 +16,11 @@ import { branchLabel } from '../../branches/ui/branchText.ts';
 import { sizeText } from '../ui/sizeText.ts';
 import { changeTexts, effectText } from '../../operations/ui/changeText.ts';
 import { autosuspendText } from '../../window/ui/timeText.ts';
-import { countConnections, makeChange } from '../../commands/change.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
-import { branchQuestion } from '../../commands/branchPicker.ts';
+import { countConnections, makeChange } from '../../commandSupport/change.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { branchQuestion } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { askForCompute, requireCompute } from '../../commands/pickers.ts';
+import { askForCompute, requireCompute } from '../../commandSupport/pickers.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 

@@ -7,13 +7,13 @@ import {
   labelOf,
   sizeOf,
   type ComputeStatus,
-} from '../../projects/computeStatus.ts';
+} from '../../inventory/computeStatus.ts';
 import { isLocalCompute, pooledHost } from '../../connection/connectionStrings.ts';
 import { idAndName } from '../../window/ui/idAndName.ts';
 import { sizeText } from './sizeText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { maxConnections } from '../../../api/records/sizes.ts';
-import type { Usage } from '../../projects/usage.ts';
+import { maxConnections } from '../../../api/rules/sizes.ts';
+import type { Usage } from '../../inventory/usage.ts';
 import { settingsOn } from '../../settings/pgSettings.ts';
 import { formatDate, autosuspendText, usageText } from '../../window/ui/timeText.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';

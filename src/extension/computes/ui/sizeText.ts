@@ -1,7 +1,7 @@
 /** Sizes of computes as text, with the decimal sign of the user's language. */
 import { env } from 'vscode';
-import { isFixedSize } from '../../../api/records/sizes.ts';
-import { sizeOf, type SizeFields } from '../../projects/computeStatus.ts';
+import { isFixedSize } from '../../../api/rules/sizes.ts';
+import { sizeOf, type SizeFields } from '../../inventory/computeStatus.ts';
 
 /** Without options, so that the engine keeps the formatter: a tree has thousands of sizes. */
 export const numberText = (value: number): string => value.toLocaleString(env.language);

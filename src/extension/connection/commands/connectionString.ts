@@ -2,7 +2,7 @@
 import { l10n, window } from 'vscode';
 import { CONNECTION_FORMATS, formatConnection, type ConnectionFormat } from '../connectionFormats.ts';
 import { connectionString, pooledHost } from '../connectionStrings.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';

@@ -4,10 +4,10 @@ import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../connectionStrings.ts';
 import { portPlace, withPort } from '../portPlace.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { pickCompute, requireCompute } from '../../commands/pickers.ts';
+import { pickCompute, requireCompute } from '../../commandSupport/pickers.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 
 export const copyHost: Command = async (context, argument, run) => {

@@ -10,7 +10,7 @@ import { pooledHost, connectionString } from '../connectionStrings.ts';
 import type { Login } from '../connectionDefaults.ts';
 import { isServiceName } from '../serviceFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
 import { hostOf, pickRecord } from './host.ts';
 import { knownLogin } from './login.ts';

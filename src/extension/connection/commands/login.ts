@@ -3,7 +3,7 @@
  * The password comes from the service if it provides one, otherwise from the user. It is only in the result.
  */
 import { l10n, type Uri } from 'vscode';
-import type { Credentials } from '../../../api/records/connectionUri.ts';
+import type { Credentials } from '../../../api/addresses/connectionUri.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import {
   type Login,
@@ -16,7 +16,7 @@ import {
 import { isLocalCompute, pooledHost } from '../connectionStrings.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { CommandContext } from '../../commands/context.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
 import { copyText, loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';

@@ -1,12 +1,12 @@
 /** Open In…: passes a connection without its password to an installed SQL client. */
 import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, workspace } from 'vscode';
 import type { Login } from '../connectionDefaults.ts';
-import { splitHost } from '../../../api/records/host.ts';
+import { splitHost } from '../../../api/addresses/host.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
-import { labelOf } from '../../projects/computeStatus.ts';
+import { labelOf } from '../../inventory/computeStatus.ts';
 import { withRetry } from '../../window/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { pickRecord } from './host.ts';

@@ -1,15 +1,15 @@
 /** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
 import { env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
-import type { Credentials } from '../../../api/records/connectionUri.ts';
+import type { Credentials } from '../../../api/addresses/connectionUri.ts';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
 import { LIBPQ_VARIABLES } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
-import { labelOf } from '../../projects/computeStatus.ts';
+import { labelOf } from '../../inventory/computeStatus.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Login } from '../connectionDefaults.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { pickRecord } from './host.ts';
 import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';

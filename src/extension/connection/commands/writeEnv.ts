@@ -3,7 +3,7 @@ import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'v
 import { envVariable, leftText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
 import { findRelatedVariables } from '../../envFile/ui/envValue.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import type { Command } from '../../commands/context.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { askForUri } from './connectionString.ts';

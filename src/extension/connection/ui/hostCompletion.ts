@@ -10,8 +10,8 @@ import {
 } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeHost } from '../computeIndex.ts';
-import { labelOf } from '../../projects/computeStatus.ts';
-import { encode } from '../../../api/records/databaseUrl.ts';
+import { labelOf } from '../../inventory/computeStatus.ts';
+import { encode } from '../../../api/addresses/databaseUrl.ts';
 import { tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';

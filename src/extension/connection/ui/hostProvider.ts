@@ -9,18 +9,18 @@ import {
   type Position,
   type TextDocument,
 } from 'vscode';
-import { isLoopback } from '../../../api/records/host.ts';
+import { isLoopback } from '../../../api/addresses/host.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import { nameOf } from '../../projects/branchStatus.ts';
+import { nameOf } from '../../inventory/branchStatus.ts';
 import { ComputeIndex, type HostMatch } from '../computeIndex.ts';
-import { Prefetch } from '../../projects/prefetch.ts';
+import { Prefetch } from '../../refresh/prefetch.ts';
 import { hostAtPosition, looksLikeCompute, type HostAtPosition } from '../hostAtPosition.ts';
 import { completionContext } from '../completionContext.ts';
 import { portPlace } from '../portPlace.ts';
 import type { Account } from '../../account/accounts.ts';
-import type { Inventory } from '../../projects/inventory.ts';
-import { computeNodeOf } from '../../projects/nodes.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
 import type { ConnectionDefaults } from '../connectionDefaults.ts';
 import type { Session } from '../../account/session.ts';
 import type { Log } from '../../window/ui/log.ts';

@@ -1,13 +1,13 @@
 /** Refresh, find and reveal rows of the Computes view, their order, and the list of pending operations. */
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
 import { asDetailsNode, detailsUri } from '../details.ts';
-import { asBranchNode, asProjectNode } from '../../projects/nodes.ts';
+import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import { operationsText, pendingText } from '../../operations/ui/changeText.ts';
 import { window } from '../../window/ui/window.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { askInSteps, singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { askForCompute, pickCompute } from '../../commands/pickers.ts';
+import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 
 /**

@@ -3,7 +3,7 @@ import { l10n, workspace, type EventEmitter, type Uri } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
 import { detailsOwner, readDetails, type DetailsDependencies } from '../details.ts';
 import { DETAILS_SCHEME } from '../detailsScheme.ts';
-import { projectsOf } from '../../projects/nodes.ts';
+import { projectsOf } from '../../inventory/nodes.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 
 /** @param changed fired when the resource of an open document may have changed */

@@ -1,7 +1,7 @@
 /** Create Branch for This Git Branch: a database branch with a compute, whose URL goes to the folder's env file. */
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
-import type { BranchList } from '../../projects/branchLists.ts';
+import type { BranchList } from '../../inventory/branchLists.ts';
 import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
@@ -10,10 +10,10 @@ import { branchRow, branchTitle } from '../../branches/ui/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { createBranch } from '../../branches/commands/createBranch.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
-import type { Command, CommandContext, Run } from '../../commands/context.ts';
-import { requireBranches } from '../../commands/branchPicker.ts';
+import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import { requireBranches } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { askForProject, onlyProject } from '../../commands/pickers.ts';
+import { askForProject, onlyProject } from '../../commandSupport/pickers.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';

@@ -13,7 +13,7 @@ import { findRepository, readGitState, type Repository } from '../gitState.ts';
 import { updateNeonFile } from '../neonFile.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import type { CommandContext } from '../../commands/context.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from '../../connection/commands/writeEnv.ts';
 import type { BranchRef } from '../../account/refs.ts';
 

@@ -1,13 +1,13 @@
 /** The menu of the status bar item: actions for the database branch of a folder. */
 import { l10n, ThemeIcon, window as vscodeWindow, workspace, type Uri, type WorkspaceFolder } from 'vscode';
-import { isPrimary } from '../../projects/computeStatus.ts';
-import type { BranchNode, ComputeNode } from '../../projects/nodes.ts';
+import { isPrimary } from '../../inventory/computeStatus.ts';
+import type { BranchNode, ComputeNode } from '../../inventory/nodes.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { decisionText, knownBranchName } from '../ui/workBranchText.ts';
 import { showAgents } from '../../agents/commands/agents.ts';
-import { revealRow } from '../../commands/change.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import { revealRow } from '../../commandSupport/change.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from '../../connection/commands/writeEnv.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';

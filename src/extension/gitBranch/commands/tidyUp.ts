@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
 import { branchMapWriter, readBranchMap } from '../branchMap.ts';
-import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { readVariable } from '../envVariable.ts';
 import { readGitBranches } from '../gitState.ts';
 import {
@@ -26,7 +26,7 @@ import {
   loadBranchLists,
   type DeletableBranch,
 } from '../../branches/commands/deleteBranches.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickMany, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickWorkFolder, requireRepository } from './gitFolder.ts';

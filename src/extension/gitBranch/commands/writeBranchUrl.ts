@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
-import { parseDatabaseUrl } from '../../../api/records/databaseUrl.ts';
+import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import {
   envVariable,
   leftText,
@@ -14,7 +14,7 @@ import { branchTitle } from '../../branches/ui/branchText.ts';
 import { findPrimary, findTarget } from '../findTarget.ts';
 import { hostOf } from '../../connection/commands/host.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
-import type { CommandContext } from '../../commands/context.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
 import type { BranchRef } from '../../account/refs.ts';
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { Emitter } from '../../../base/event.ts';
 import type { Session } from '../../account/session.ts';
-import type { Inventory } from '../../projects/inventory.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import type { KnownHosts } from '../knownHosts.ts';
 import { readVariable } from '../envVariable.ts';
 import { WorkFolder, type WorkFolderState } from '../workFolder.ts';

@@ -3,7 +3,7 @@ import { env, l10n, ProgressLocation, Uri, window as vscodeWindow } from 'vscode
 import { LocalServiceError } from '../../../localService/lease.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { window } from '../../window/ui/window.ts';
-import type { Command } from '../../commands/context.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { refreshAll } from '../../details/commands/view.ts';

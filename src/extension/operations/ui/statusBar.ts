@@ -1,9 +1,9 @@
 /** Shows pending operations in the status bar, and the result of each change. */
 import { l10n } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
-import { labelOf } from '../../projects/computeStatus.ts';
-import type { Inventory } from '../../projects/inventory.ts';
-import { watchWokenComputes } from '../../projects/wokenComputes.ts';
+import { labelOf } from '../../inventory/computeStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { watchWokenComputes } from '../../computes/wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
 import { countOpenOperations, type EndReport, type PendingChange } from '../pendingChange.ts';
 import { endText, operationsText, pendingText } from './changeText.ts';

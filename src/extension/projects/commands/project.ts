@@ -1,14 +1,14 @@
 /** Create and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
-import { asProjectNode } from '../nodes.ts';
+import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { nameOrId, sanitize } from '../../../base/sanitize.ts';
-import { makeChange, revealRow } from '../../commands/change.ts';
-import type { Command } from '../../commands/context.ts';
+import { makeChange, revealRow } from '../../commandSupport/change.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { projectQuestion } from '../../commands/pickers.ts';
+import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 

@@ -16,8 +16,8 @@ import { SCHEMA_SCHEME } from '../schemaScheme.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
-import type { Command, CommandContext } from '../../commands/context.ts';
-import { branchQuestion, pickBranch, type PickedBranch } from '../../commands/branchPicker.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { branchQuestion, pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 

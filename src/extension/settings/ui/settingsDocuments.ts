@@ -23,7 +23,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { AccountConnection } from '../../account/accountConnection.ts';
-import { computeNodeOf, projectsOf, type InventoryEvent } from '../../projects/nodes.ts';
+import { computeNodeOf, projectsOf, type InventoryEvent } from '../../inventory/nodes.ts';
 import type { EndReport } from '../../operations/pendingChange.ts';
 import {
   belongsToAccount,

@@ -1,8 +1,8 @@
 /** Dates, durations and usage in the display language. */
 import { env, l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/records/autosuspend.ts';
-import type { Usage } from '../../projects/usage.ts';
+import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
+import type { Usage } from '../../inventory/usage.ts';
 
 export const formatDay = (timestamp: string): string =>
   format(timestamp, (date) => date.toLocaleDateString(env.language));

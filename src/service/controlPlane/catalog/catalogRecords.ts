@@ -1,5 +1,5 @@
 /** The databases, roles and connection URIs in the replies to the creation of a branch or a project. */
-import { databaseUrl } from '../../../api/records/databaseUrl.ts';
+import { databaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import type { BranchCatalog } from '../../core/computeEngine.ts';
 import type { BranchRecord, StoredCompute } from '../../state/storedRecords.ts';
 import { poolerHost } from '../records/computeRecord.ts';

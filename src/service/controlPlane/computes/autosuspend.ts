@@ -2,7 +2,7 @@
  * Suspends inactive computes. A compute is in use while a client connection is open. The delay counts from
  * the end of the last connection, or from the start of the compute if there was none.
  */
-import { autosuspendSeconds } from '../../../api/records/autosuspend.ts';
+import { autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import type { StoredCompute } from '../../state/storedRecords.ts';
 import { isBeingCopied } from '../records/branchRecord.ts';

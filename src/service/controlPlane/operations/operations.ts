@@ -3,7 +3,7 @@
  * `failed`. The operations of a call run one after the other, and no other call changes their branch or computes until
  * they have ended. The next start resumes unfinished ones.
  */
-import type { Plan } from '../../../api/records/sizes.ts';
+import type { Plan } from '../../../api/rules/sizes.ts';
 import type { ServiceClock } from '../../core/clock.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
 import type { ProjectState, Store } from '../../state/store.ts';

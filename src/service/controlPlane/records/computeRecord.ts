@@ -8,7 +8,7 @@ import {
   sizesOf,
   type Plan,
   type SizeRange,
-} from '../../../api/records/sizes.ts';
+} from '../../../api/rules/sizes.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../../core/computeEngine.ts';
 import { conflict, HttpError, unprocessable } from '../../core/errors.ts';

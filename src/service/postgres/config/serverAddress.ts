@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import net from 'node:net';
 import path from 'node:path';
 import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
-import type { Storage } from '../files/storage.ts';
+import type { Storage } from '../folders/storage.ts';
 
 export interface ServerAddress {
   /** For libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */

@@ -3,7 +3,7 @@
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
 import { accessSync, constants } from 'node:fs';
-import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/records/sizes.ts';
+import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
 

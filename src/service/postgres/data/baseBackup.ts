@@ -12,7 +12,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from './branchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
-import { writePrivateFile } from '../files/files.ts';
+import { writePrivateFile } from '../folders/files.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 

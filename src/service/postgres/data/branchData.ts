@@ -7,7 +7,7 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../config/settings.ts';
 import { BranchLock } from './branchLock.ts';
-import { writePrivateFile } from '../files/files.ts';
+import { writePrivateFile } from '../folders/files.ts';
 import { branchLogin, type OwnerLogin } from './logins.ts';
 import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';

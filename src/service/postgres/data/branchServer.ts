@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK } from '../config/serverAddress.ts';
 import { fixedArguments, settingsLines, userSettings } from '../config/settings.ts';
-import { writePrivateFile } from '../files/files.ts';
+import { writePrivateFile } from '../folders/files.ts';
 import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { runProgram } from '../process/runProgram.ts';

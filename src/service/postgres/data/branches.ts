@@ -13,10 +13,10 @@ import {
   removeAll,
   removeData,
   writePrivateFile,
-} from '../files/files.ts';
+} from '../folders/files.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
-import { restoredFolder } from '../files/storage.ts';
+import { restoredFolder } from '../folders/storage.ts';
 import { syncToDisk } from './template.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */

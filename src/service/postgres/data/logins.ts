@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { BranchOwner } from '../../core/computeEngine.ts';
-import { makePrivateFolder, readPrivateJson, writePrivateFile } from '../files/files.ts';
+import { makePrivateFolder, readPrivateJson, writePrivateFile } from '../folders/files.ts';
 
 /** The default role of clients: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';

@@ -6,7 +6,7 @@ import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { REPLICAS_FILE } from '../config/settings.ts';
 import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
-import { createAtomically, makePrivateFolder, writePrivateFile } from '../files/files.ts';
+import { createAtomically, makePrivateFolder, writePrivateFile } from '../folders/files.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { writePrivateFile, createAtomically } from '../files/files.ts';
+import { writePrivateFile, createAtomically } from '../folders/files.ts';
 import type { Binaries } from '../config/programs.ts';
 import { settingArguments, sharedMemorySettings } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
@@ -18,7 +18,7 @@ import {
 } from './logins.ts';
 import type { Certificate } from '../config/certificate.ts';
 import { runProgram } from '../process/runProgram.ts';
-import type { Storage } from '../files/storage.ts';
+import type { Storage } from '../folders/storage.ts';
 
 /** Always with a password: the gateway forwards connections of any local user. */
 const HBA = `# Written by the service.

@@ -7,9 +7,9 @@
  * in to its console without a password.
  */
 import path from 'node:path';
-import { POOLED_CONNECTIONS } from '../../../api/records/sizes.ts';
+import { POOLED_CONNECTIONS } from '../../../api/rules/sizes.ts';
 import { EngineError, SUPERUSER, type ComputeSpec } from '../../core/computeEngine.ts';
-import { makePrivateFolder, writePrivateFile } from '../files/files.ts';
+import { makePrivateFolder, writePrivateFile } from '../folders/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
 import { ServerProcess } from '../process/serverProcess.ts';
 import type { ServerDependencies } from '../data/branchData.ts';

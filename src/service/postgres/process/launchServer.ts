@@ -12,9 +12,9 @@ import {
 } from '../config/settings.ts';
 import type { Certificate } from '../config/certificate.ts';
 import type { Binaries } from '../config/programs.ts';
-import { writePrivateFile } from '../files/files.ts';
+import { writePrivateFile } from '../folders/files.ts';
 import { addressOf } from '../config/serverAddress.ts';
-import type { Storage } from '../files/storage.ts';
+import type { Storage } from '../folders/storage.ts';
 import { stopOrphan } from './orphans.ts';
 import { Postmaster } from './postmaster.ts';
 

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
 import type { StopSteps } from './serverProcess.ts';
-import { namesInFolder } from '../files/files.ts';
-import type { Storage } from '../files/storage.ts';
+import { namesInFolder } from '../folders/files.ts';
+import type { Storage } from '../folders/storage.ts';
 
 const POLL = 20;
 

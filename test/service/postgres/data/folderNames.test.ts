@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
-import { openStorage } from '../../../../src/service/postgres/files/storage.ts';
+import { openStorage } from '../../../../src/service/postgres/folders/storage.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 

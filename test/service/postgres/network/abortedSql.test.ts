@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { answerSqlRequest } from '../../../../src/service/postgres/serverless/runSql.ts';
-import { readLogin } from '../../../../src/service/postgres/serverless/sqlRequest.ts';
+import { answerSqlRequest } from '../../../../src/service/postgres/serverlessDriver/runSql.ts';
+import { readLogin } from '../../../../src/service/postgres/serverlessDriver/sqlRequest.ts';
 
 describe('POST /sql whose client goes away before the login', () => {
   it('ends, so that the next request gets its session', async () => {

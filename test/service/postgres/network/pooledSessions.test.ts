@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { maxConnections } from '../../../../src/api/records/sizes.ts';
+import { maxConnections } from '../../../../src/api/rules/sizes.ts';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { answers, connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

@@ -7,7 +7,7 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { readFirstPacket } from '../../../../src/service/postgres/network/protocol.ts';
-import { readClientLogin, relayLogin } from '../../../../src/service/postgres/serverless/relayLogin.ts';
+import { readClientLogin, relayLogin } from '../../../../src/service/postgres/serverlessDriver/relayLogin.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { Conversation, int32, message } from '../../../helpers/postgresConversation.ts';
 import { connectTo, eventually } from '../clients.ts';

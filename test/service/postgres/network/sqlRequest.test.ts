@@ -1,8 +1,8 @@
 /** Values of `POST /sql`: parameters reach Postgres as they were sent, and results the client as Postgres wrote them. */
 import assert from 'node:assert/strict';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
-import { jsonValue } from '../../../../src/service/postgres/serverless/jsonValues.ts';
-import { readLogin, readSqlRequest } from '../../../../src/service/postgres/serverless/sqlRequest.ts';
+import { jsonValue } from '../../../../src/service/postgres/serverlessDriver/jsonValues.ts';
+import { readLogin, readSqlRequest } from '../../../../src/service/postgres/serverlessDriver/sqlRequest.ts';
 
 const read = (body: string | Buffer, headers = {}) => readSqlRequest(headers, Buffer.from(body as string));
 const paramsOf = (params: string) => read(`{"query":"select 1","params":${params}}`).queries[0]?.params;

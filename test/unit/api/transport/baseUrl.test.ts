@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLoopback } from '../../../../src/api/records/host.ts';
+import { isLoopback } from '../../../../src/api/addresses/host.ts';
 import { baseUrlOrUndefined, parseBaseUrl } from '../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../helpers/publicBaseUrl.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Session } from '../../../../src/extension/account/session.ts';
-import type { InventoryState } from '../../../../src/extension/projects/inventory.ts';
+import type { InventoryState } from '../../../../src/extension/inventory/inventory.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/transport/errors.ts';
-import type { BranchNode } from '../../../../src/extension/projects/nodes.ts';
+import type { BranchNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/extension/branches/branchActions.ts';
 import type { EndReport } from '../../../../src/extension/operations/pendingChange.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/extension/account/accounts.ts';
-import type { BranchNode } from '../../../../src/extension/projects/nodes.ts';
+import type { BranchNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BranchActions, type UnprotectedBranch } from '../../../../src/extension/branches/branchActions.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';

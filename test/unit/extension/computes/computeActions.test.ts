@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
-import type { ComputeNode } from '../../../../src/extension/projects/nodes.ts';
+import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
 import { onlyChanged } from '../../../../src/extension/computes/computeActions.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
 import { LastCompute } from '../../../../src/extension/computes/lastCompute.ts';
-import { isComputeWithin, type ComputeNode } from '../../../../src/extension/projects/nodes.ts';
+import { isComputeWithin, type ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };

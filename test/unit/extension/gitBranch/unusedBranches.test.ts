@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Branch } from '../../../../src/api/records/records.ts';
 import { gitRunner } from '../../../../src/base/runGit.ts';
-import { BranchList } from '../../../../src/extension/projects/branchLists.ts';
+import { BranchList } from '../../../../src/extension/inventory/branchLists.ts';
 import { EMPTY_MAP, type CreatedBranch } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { readGitBranches } from '../../../../src/extension/gitBranch/gitState.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/transport/errors.ts';
-import type { ComputeNode } from '../../../../src/extension/projects/nodes.ts';
+import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
 import { Guards, type Marks } from '../../../../src/extension/operations/guards.ts';
-import type { Inventory } from '../../../../src/extension/projects/inventory.ts';
+import type { Inventory } from '../../../../src/extension/inventory/inventory.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 
 const baseUrl = baseUrlOrUndefined('https://a.example/v2');

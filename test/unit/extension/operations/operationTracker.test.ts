@@ -6,7 +6,7 @@ import {
   type EndReport,
 } from '../../../../src/extension/operations/pendingChange.ts';
 import { GIVE_UP_AFTER } from '../../../../src/extension/operations/operationTracker.ts';
-import { RequestBudget } from '../../../../src/extension/projects/requestBudget.ts';
+import { RequestBudget } from '../../../../src/extension/refresh/requestBudget.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import {

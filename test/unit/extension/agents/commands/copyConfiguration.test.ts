@@ -1,6 +1,6 @@
 import { copied, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { copyConfiguration } =

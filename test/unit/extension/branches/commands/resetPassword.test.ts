@@ -2,7 +2,7 @@ import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
 import { BranchActions } from '../../../../../src/extension/branches/branchActions.ts';
-import type { CommandContext, Run } from '../../../../../src/extension/commands/context.ts';
+import type { CommandContext, Run } from '../../../../../src/extension/commandSupport/context.ts';
 import {
   connectScripted,
   MemoryMap,

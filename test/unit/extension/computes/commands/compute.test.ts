@@ -1,7 +1,7 @@
 import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
-import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';

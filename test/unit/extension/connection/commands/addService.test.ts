@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
-import type { Inventory } from '../../../../../src/extension/projects/inventory.ts';
+import type { Inventory } from '../../../../../src/extension/inventory/inventory.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { defaultServiceName, saveService } =

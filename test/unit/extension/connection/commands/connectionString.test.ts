@@ -1,7 +1,7 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
-import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 

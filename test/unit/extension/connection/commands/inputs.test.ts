@@ -2,7 +2,7 @@ import { quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../../src/extension/account/accountConnection.ts';
 import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
-import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 

@@ -9,7 +9,7 @@ import { POSTGRES_MISSING } from '../../../../../src/api/transport/errors.ts';
 import { findProgram } from '../../../../../src/base/findProgram.ts';
 import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
 import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
-import type { CommandContext } from '../../../../../src/extension/commands/context.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';

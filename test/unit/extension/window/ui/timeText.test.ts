@@ -1,6 +1,6 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { usageOf, usageStep } from '../../../../../src/extension/projects/usage.ts';
+import { usageOf, usageStep } from '../../../../../src/extension/inventory/usage.ts';
 
 const { ago, ahead, autosuspendText, duration, usageText } =
   await import('../../../../../src/extension/window/ui/timeText.ts');

@@ -1,0 +1,255 @@
+/** Asks for a project or compute if the command has no argument. */
+import { l10n, ThemeIcon } from 'vscode';
+import type { Compute } from '../../api/records/records.ts';
+import { byTypeAndLabel, computeStatus } from '../inventory/computeStatus.ts';
+import type { ComputeIds } from '../account/refs.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import {
+  asBranchNode,
+  asComputeNode,
+  asProjectNode,
+  isComputeWithin,
+  type ComputeNode,
+  type ProjectNode,
+} from '../inventory/nodes.ts';
+import { branchLabel } from '../branches/ui/branchText.ts';
+import { computeRow, statusIcon } from '../computes/ui/computeText.ts';
+import { nameOrId } from '../../base/sanitize.ts';
+import type { CommandContext, ComputesView } from './context.ts';
+import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
+import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
+
+/** @throws {Error} with a message for the user if the compute was deleted */
+export async function requireCompute(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  { projectId, computeId }: ComputeIds,
+): Promise<Compute> {
+  await inventory.loadComputes(projectId);
+  // The compute may be newer than the loaded list.
+  if (inventory.compute(projectId, computeId) === undefined) await inventory.refreshComputes(projectId);
+  const compute = inventory.compute(projectId, computeId);
+  if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', computeId));
+  return compute;
+}
+
+export function projectQuestion(context: CommandContext): Question<string> {
+  const { inventory } = context;
+  const known = () =>
+    [...(inventory.projects?.entries.values() ?? [])].map(({ id, record }) => ({
+      label: nameOrId(record?.name, id),
+      description: id,
+      value: id,
+      isCurrent: id === currentProject(context),
+    }));
+  return pickOne<string>({
+    placeholder: l10n.t('Select a project'),
+    items: (show) => loadItems(inventory, known, show, async () => await inventory.projects?.load()),
+  });
+}
+
+/** Uses the current project without asking. The user can go back to choose another one. */
+export const askForProject = (context: CommandContext, ask: Ask, options: Following = {}): Promise<string> =>
+  ask(projectQuestion(context), { ...options, assumed: currentProject(context) });
+
+/** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
+function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {
+  const projectId = projectOf(computesView.view.selection[0]) ?? lastCompute.node?.projectId;
+  return projectId !== undefined && inventory.projects?.entries.has(projectId) === true
+    ? projectId
+    : undefined;
+}
+
+const projectOf = (row: unknown): string | undefined =>
+  (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
+
+/** The branch of the selected row, or else of the last used compute, if it is in this project. */
+export function currentBranch(
+  { computesView, lastCompute, inventory }: CommandContext,
+  projectId: string,
+): string | undefined {
+  const [row] = computesView.view.selection;
+  const nodes = [asBranchNode(row) ?? asComputeNode(row), lastCompute.node];
+  const node = nodes.find((each) => each?.projectId === projectId);
+  // The compute may have moved to another branch.
+  const compute = node?.kind === 'compute' ? inventory.compute(projectId, node.computeId) : undefined;
+  return compute?.branch_id ?? node?.branchId;
+}
+
+/** The only project of the account, so that no command has to ask for it. */
+export async function onlyProject({ inventory }: CommandContext): Promise<string | undefined> {
+  await inventory.projects?.load();
+  const [first, ...others] = inventory.projects?.entries.keys() ?? [];
+  return others.length === 0 ? first : undefined;
+}
+
+type Row = ComputeNode | ProjectNode;
+
+const idOf = (row: Row): string => (row.kind === 'compute' ? row.computeId : row.projectId);
+
+interface RowItem<T extends Row = Row> extends Choice<T> {
+  readonly value: T;
+}
+
+type CanPick = (compute: Compute) => boolean;
+
+/** The computes that a command is for, and what it says without any. */
+interface Offered {
+  readonly canPick?: CanPick;
+  readonly none?: string;
+}
+
+interface PickerContext extends Pick<CommandContext, 'session' | 'inventory' | 'lastCompute'> {
+  readonly computesView: Pick<ComputesView, 'view'>;
+}
+
+interface ComputeQuestion extends Following, Offered {
+  readonly placeholder: string;
+}
+
+/** Asks for a compute of any project. In a large account, the user may have to pick the project first. */
+export async function askForCompute(
+  context: PickerContext,
+  ask: Ask,
+  { placeholder, canPick = () => true, none = l10n.t('No computes'), following = 0 }: ComputeQuestion,
+): Promise<ComputeNode> {
+  const items = (show: (items: readonly RowItem[]) => void) => loadComputeItems(context, canPick, show);
+  const row = await ask<Row>(pickOne({ placeholder, none, items, idOf }), { following });
+  if (row.kind === 'compute') return row;
+  const { projectId } = row;
+  const itemsOfProject = async () => {
+    await context.inventory.loadComputes(projectId);
+    return computeItems(context, (each) => each.project_id === projectId && canPick(each));
+  };
+  const question = { placeholder: l10n.t('Select a compute'), none, items: itemsOfProject };
+  return await ask(pickOne<ComputeNode>(question), { following });
+}
+
+/** The loaded computes. Those of the selected row come first, then the last used one. */
+function computeItems(context: PickerContext, canPick: CanPick): RowItem<ComputeNode>[] {
+  const { inventory, computesView, lastCompute } = context;
+  const [selected] = computesView.view.selection;
+  const rank = ({ value }: RowItem<ComputeNode>) => {
+    if (isComputeWithin(value, selected)) return 0;
+    return value.computeId === lastCompute.node?.computeId ? 1 : 2;
+  };
+  const projects = [...(inventory.projects?.entries.keys() ?? [])];
+  const computes = projects.flatMap((id) =>
+    [...(inventory.computesOf(id)?.computes.values() ?? [])].filter(canPick).sort(byTypeAndLabel),
+  );
+  return computes
+    .map((compute): RowItem<ComputeNode> => {
+      const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
+      const project = nameOrId(inventory.project(projectId)?.name, projectId);
+      const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
+      return {
+        ...computeRow(compute),
+        iconPath: statusIcon(computeStatus(compute)),
+        detail: `${project} · ${branch}`,
+        value: { kind: 'compute', projectId, branchId, computeId },
+      };
+    })
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+/** All computes, and the projects whose computes aren't loaded. */
+async function loadComputeItems(
+  context: PickerContext,
+  canPick: CanPick,
+  show: (items: readonly RowItem[]) => void,
+): Promise<readonly RowItem[]> {
+  const { inventory } = context;
+  await inventory.ensureProjects();
+  const current = currentProject(context);
+  // The list waits for the current project's computes, which come first. A project that fails shows its error when picked.
+  if (current !== undefined) await inventory.loadComputes(current).catch(() => undefined);
+  // Items keep their positions, because the user may be about to pick one.
+  const places = new Map<string, number>();
+  const placeOf = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
+  const known = () => {
+    const items: RowItem[] = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
+    if (places.size > 0) items.sort((a, b) => placeOf(a) - placeOf(b));
+    for (const { value } of items) if (!places.has(idOf(value))) places.set(idOf(value), places.size);
+    return items;
+  };
+  return await loadItems<RowItem>(inventory, known, show, async () => {
+    await inventory.projects?.load();
+    const ids = [...(inventory.projects?.entries.keys() ?? [])];
+    if (ids.length <= MAX_LOADED) await inventory.loadComputesOf(ids).catch(() => undefined);
+  });
+}
+
+/** In a small account, only the projects whose computes couldn't be loaded. Picking one shows the error. */
+function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
+  const projects = [...(inventory.projects?.entries.values() ?? [])];
+  return projects
+    .filter(({ id }) => {
+      const list = inventory.computesOf(id);
+      return list?.isLoaded !== true && (projects.length > MAX_LOADED || list?.failure !== undefined);
+    })
+    .map(({ id, record }) => ({
+      label: nameOrId(record?.name, id),
+      iconPath: new ThemeIcon('project'),
+      description: id,
+      value: { kind: 'project', projectId: id },
+    }));
+}
+
+/** A compute with its name, or else its id. */
+interface PickedCompute extends ComputeNode {
+  readonly name: string;
+}
+
+/** The argument's compute, or the one that the user picks. @returns undefined if the user canceled */
+export async function pickCompute(
+  context: PickerContext,
+  title: string,
+  argument: unknown,
+  offered: Offered = {},
+): Promise<PickedCompute | undefined> {
+  context.session.requireConnection();
+  const question = { placeholder: l10n.t('Select a compute'), ...offered };
+  const picked =
+    asComputeNode(argument) ?? (await askInSteps(title, (ask) => askForCompute(context, ask, question)));
+  if (picked === undefined) return undefined;
+  const { inventory, lastCompute } = context;
+  const { projectId, computeId } = picked;
+  await inventory.ensureComputes(projectId);
+  const compute = inventory.compute(projectId, computeId);
+  // The row may be older than a move to another branch.
+  const node = { ...picked, branchId: compute?.branch_id ?? picked.branchId };
+  await lastCompute.remember(node);
+  return { ...node, name: nameOrId(compute?.name, computeId) };
+}
+
+/** With more projects than this, computes are loaded only for the project that the user picks. */
+const MAX_LOADED = 50;
+
+/** Shows loaded items while others load. Updates at each doubling, because VS Code takes long to draw thousands. */
+async function loadItems<T>(
+  inventory: Inventory,
+  known: () => readonly T[],
+  show: (items: readonly T[]) => void,
+  load: () => Promise<void>,
+): Promise<readonly T[]> {
+  let shown = 0;
+  const update = () => {
+    if (knownCount(inventory) < 2 * shown) return;
+    shown = knownCount(inventory);
+    show(known());
+  };
+  update();
+  const subscription = inventory.onDidChange(update);
+  try {
+    await load();
+  } finally {
+    subscription.dispose();
+  }
+  return known();
+}
+
+/** Counts projects only in a large account, where they are listed. */
+function knownCount(inventory: Inventory): number {
+  const ids = [...(inventory.projects?.entries.keys() ?? [])];
+  const listed = ids.length > MAX_LOADED ? ids.length : 0;
+  return ids.reduce((sum, id) => sum + (inventory.computesOf(id)?.computes.size ?? 0), listed);
+}

@@ -1,0 +1,45 @@
+/** The state, name and size of a compute as the sidebar, the pickers and the editor show them. */
+import type { SizeRange } from '../../api/rules/sizes.ts';
+import type { Compute } from '../../api/records/records.ts';
+
+/** `init`: the first start. `pending`: any other change. `unknown`: a state that isn't in the specification. */
+export type ComputeStatus = 'pending' | 'init' | 'active' | 'idle' | 'disabled' | 'unknown';
+
+type ComputeStateFields = Pick<Compute, 'current_state' | 'pending_state' | 'disabled'>;
+
+export function computeStatus(compute: ComputeStateFields): ComputeStatus {
+  if (compute.current_state === 'init') return 'init';
+  if (isChanging(compute)) return 'pending';
+  if (compute.disabled === true) return 'disabled';
+  if (compute.current_state === 'active') return 'active';
+  return compute.current_state === 'idle' ? 'idle' : 'unknown';
+}
+
+/** Also true during a restart, which ends in the state it started from. */
+const isChanging = (compute: ComputeStateFields): boolean => (compute.pending_state ?? '') !== '';
+
+/** Whether no change is pending: the last one has finished or failed. */
+export const isSettled = (compute: ComputeStateFields): boolean =>
+  compute.current_state !== 'init' && !isChanging(compute);
+
+export const isPrimary = (compute: Pick<Compute, 'type'>): boolean => compute.type === 'read_write';
+
+/** The compute's name, or else its id. */
+export const labelOf = (compute: Pick<Compute, 'id' | 'name'>): string => compute.name || compute.id;
+
+export type SizeFields = Pick<Compute, 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu'>;
+
+/** Returns compute units, or undefined if the record has no size. */
+export function sizeOf(compute: SizeFields): SizeRange | undefined {
+  const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = compute;
+  const smallest = min ?? max ?? undefined;
+  return smallest === undefined ? undefined : { min: smallest, max: max ?? smallest };
+}
+
+/** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */
+export function byTypeAndLabel(a: Compute, b: Compute): number {
+  if (isPrimary(a) !== isPrimary(b)) return isPrimary(a) ? -1 : 1;
+  const [left, right] = [labelOf(a), labelOf(b)];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}

@@ -1,0 +1,65 @@
+import { copied, quickPicks } from '../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { LastCompute } from '../../../../src/extension/computes/lastCompute.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
+import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';
+
+const { runCommand } = await import('../../../../src/extension/commandHandlers.ts');
+
+describe('Refresh', () => {
+  it('requests the list of projects also with a project, such as the focused row', async () => {
+    const model = await connectScripted((call) =>
+      call.includes('/shop/')
+        ? { endpoints: [], branches: [] }
+        : { projects: [{ id: 'shop', name: 'shop' }] },
+    );
+    const context = {
+      ...model,
+      apiKeys: { wasRequested: false },
+      computesView: { expandedProjects: new Set() },
+    };
+    const project = { kind: 'project', projectId: 'shop' };
+    await runCommand(context as unknown as CommandContext, 'hostedPostgres.view.refresh', project);
+    const paths = model.service.requests.map((call) => call.replace(/\?.*/, ''));
+    assert.deepEqual(paths.toSorted(), [
+      'GET /projects',
+      'GET /projects/shop/branches',
+      'GET /projects/shop/endpoints',
+    ]);
+  });
+});
+
+describe('A keybinding', () => {
+  let model: ScriptedModel;
+
+  beforeEach(async () => {
+    model = await connectScripted(() => ({
+      endpoints: [computeRecord('ep-one', { host: '127.0.0.1:5432' })],
+    }));
+    await model.inventory.loadComputes('shop');
+    quickPicks.length = 0;
+    copied.length = 0;
+  });
+
+  const pressOn = async (row: unknown) => {
+    const view = { view: { selection: [row] } };
+    const lastCompute = new LastCompute(model.session, new MemoryMap());
+    const context = { ...model, lastCompute, computesView: view, apiKeysView: view };
+    await runCommand(
+      context as unknown as CommandContext,
+      'hostedPostgres.compute.copyHost',
+      'selectedCompute',
+    );
+  };
+
+  it('acts on the selected compute', async () => {
+    await pressOn({ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' });
+    assert.deepEqual(copied, ['127.0.0.1:5432']);
+  });
+
+  it('does nothing on a row that is no compute, such as an error', async () => {
+    await pressOn({ kind: 'failure', projectId: 'shop' });
+    assert.deepEqual([copied, quickPicks], [[], []]);
+  });
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { isReady, nameOf } from '../../../../src/extension/inventory/branchStatus.ts';
+
+const branch = { id: 'br-main', name: 'main' };
+
+describe('isReady', () => {
+  it('is true for a branch with its data, also if the service does not say so', () => {
+    for (const state of ['ready', 'archived', null, undefined])
+      assert.equal(isReady({ ...branch, current_state: state }), true, String(state));
+    for (const state of ['init', 'resetting', 'melting'])
+      assert.equal(isReady({ ...branch, current_state: state }), false, state);
+  });
+});
+
+describe('nameOf', () => {
+  it('is the name, unless it is empty or the id', () => {
+    assert.equal(nameOf(branch), 'main');
+    assert.equal(nameOf({ ...branch, name: '' }), undefined);
+    assert.equal(nameOf({ ...branch, name: 'br-main' }), undefined);
+    assert.equal(nameOf(undefined), undefined);
+  });
+});

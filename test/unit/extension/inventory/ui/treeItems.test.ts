@@ -1,0 +1,299 @@
+import { executed } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import type { TreeItem } from 'vscode';
+import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
+import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+
+const { NameOrder } = await import('../../../../../src/extension/window/ui/idAndName.ts');
+const { branchLabel } = await import('../../../../../src/extension/branches/ui/branchText.ts');
+const {
+  childrenOf,
+  nodeId: idOf,
+  parentOf,
+  roots,
+} = await import('../../../../../src/extension/inventory/ui/nodes.ts');
+const { tooltip, treeItem, visibleFields } =
+  await import('../../../../../src/extension/inventory/ui/treeItems.ts');
+
+type Shape = readonly [text: string, children?: readonly Shape[]];
+
+describe('treeItem', () => {
+  let service: ScriptedService;
+  let store: ConnectedModel;
+  let projects: unknown[];
+  let computes: unknown[];
+  let branches: unknown[] | undefined;
+
+  beforeEach(async () => {
+    projects = [{ id: 'shop', name: 'Shop', region_id: 'eu' }];
+    computes = [
+      computeRecord('ep-main', { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }),
+      computeRecord('ep-read', { type: 'read_only', current_state: 'idle', name: 'reports' }),
+      computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'init', pending_state: 'active' }),
+    ];
+    branches = undefined;
+    service = await scriptService((call) => {
+      if (call.endsWith('/branches')) return branches === undefined ? 404 : { branches };
+      return call === 'GET /projects' ? { projects } : { endpoints: computes };
+    });
+    store = await connectModel(service);
+  });
+
+  afterEach(async () => {
+    store.dispose();
+    await service.close();
+  });
+
+  const load = async () => {
+    await store.inventory.ensureProjects();
+    await store.inventory.ensureComputes('shop');
+  };
+  const textOf = ({ label, description }: TreeItem) =>
+    [label, description].filter((part) => typeof part === 'string').join(' | ');
+  const shape = (node: TreeNode): Shape => {
+    const text = textOf(treeItem(store.inventory, node));
+    const children = childrenOf(store.inventory, node);
+    return children.length === 0 ? [text] : [text, children.map(shape)];
+  };
+  const tree = (shown = 400) => roots(store.inventory, shown).map(shape);
+  const itemOf = (computeId: string, branchId = 'br-main') =>
+    treeItem(store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
+
+  it('shows projects, branches by id, and the computes of each with type, size and state', async () => {
+    await load();
+    assert.deepEqual(tree(), [
+      [
+        'Shop | eu',
+        [
+          ['br-dev', [['ep-dev | primary · init']]],
+          [
+            'br-main',
+            [['ep-main | primary · 0.25 CU · active'], ['ep-read | reports · read replica · idle']],
+          ],
+        ],
+      ],
+    ]);
+  });
+
+  it('shows the names and marks of branches, the default one first, and those without computes', async () => {
+    branches = [
+      { id: 'br-dev', name: 'dev', parent_id: 'br-main' },
+      { id: 'br-main', name: 'main', default: true, protected: true },
+      { id: 'br-new', name: 'br-new', parent_id: 'br-main', current_state: 'init' },
+    ];
+    await load();
+    await store.inventory.branches.ensureLoaded('shop');
+    const shown = tree()[0]?.[1]?.map(([text]) => text);
+    assert.deepEqual(shown, [
+      'br-main | main · default · protected',
+      'br-dev | dev',
+      'br-new | init · no computes',
+    ]);
+    const item = (branchId: string) =>
+      treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
+    assert.equal(item('br-main').accessibilityInformation?.label, 'Branch br-main, main, default, protected');
+    assert.equal(item('br-main').contextValue, 'branch listed default protected root');
+    assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
+    assert.equal(item('br-new').collapsibleState, 0, 'no arrow');
+  });
+
+  it('shows names before ids if the user wants it, and a lone id as before', async () => {
+    branches = [
+      { id: 'br-main', name: 'main', default: true },
+      { id: 'br-dev', name: 'br-dev' },
+    ];
+    await load();
+    await store.inventory.branches.ensureLoaded('shop');
+    const memory = new MemoryMap();
+    const before = tree();
+    await new NameOrder(memory).change(true);
+    const [[, rows] = []] = tree();
+    assert.deepEqual(rows, [
+      [
+        'main | br-main · default',
+        [['ep-main | primary · 0.25 CU · active'], ['reports | ep-read · read replica · idle']],
+      ],
+      ['br-dev', [['ep-dev | primary · init']]],
+    ]);
+    const spoken = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');
+    const branch = store.inventory.branches.get('shop', 'br-main');
+    assert.equal(branchLabel('br-main', branch), 'main (br-main)');
+    // A window in which ids come first, and another one.
+    new NameOrder(new MemoryMap());
+    executed.length = 0;
+    const later = new NameOrder(memory);
+    assert.deepEqual(executed, [['setContext', 'hostedPostgres.namesFirst', true]]);
+    await later.change(false);
+    assert.deepEqual(tree(), before);
+  });
+
+  it('says also to screen readers that the details of a project are not available', () => {
+    const { description, accessibilityInformation } = treeItem(store.inventory, {
+      kind: 'project',
+      projectId: 'unknown',
+    });
+    assert.equal(description, 'details not available');
+    assert.equal(accessibilityInformation?.label, 'Project unknown, details not available');
+  });
+
+  it('has no menu for branches if the service does not list them', async () => {
+    await load();
+    const project = () => treeItem(store.inventory, { kind: 'project', projectId: 'shop' }).contextValue;
+    assert.equal(project(), 'project branches');
+    await store.inventory.branches.ensureLoaded('shop');
+    assert.equal(project(), 'project');
+    const branch = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    assert.equal(branch.contextValue, 'branch');
+  });
+
+  it('shows the names of branches in tooltips', async () => {
+    const parent = { id: 'br-main', name: 'main' };
+    branches = [parent, { id: 'br-dev', name: 'dev | *x*', parent_id: 'br-main', protected: true }];
+    await load();
+    await store.inventory.branches.ensureLoaded('shop');
+    const textFor = (node: TreeNode) => tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    const ids = { projectId: 'shop', branchId: 'br-dev' };
+    const [branch, compute] = [
+      { kind: 'branch', ...ids },
+      { kind: 'compute', ...ids, computeId: 'ep-dev' },
+    ] as const;
+    for (const row of ['| Id | br-dev |', '| Parent | br-main (main) |', '| Protected | yes |'])
+      assert.ok(textFor(branch).includes(row), textFor(branch));
+    assert.ok(textFor(compute).includes('| Branch | br-dev (dev | *x*) |'), textFor(compute));
+  });
+
+  it('gives every node a unique id, and every child its parent', async () => {
+    await load();
+    const all: TreeNode[] = [];
+    const walk = (node: TreeNode) => {
+      all.push(node);
+      for (const child of childrenOf(store.inventory, node)) {
+        assert.deepEqual(parentOf(child), node);
+        walk(child);
+      }
+    };
+    roots(store.inventory, 400).forEach(walk);
+    assert.equal(new Set(all.map(idOf)).size, all.length);
+    assert.equal(all.length, 6);
+  });
+
+  it('distinguishes states by icon, text and accessible label, not by color alone', async () => {
+    computes = [
+      computeRecord('ep-a'),
+      computeRecord('ep-b', { current_state: 'idle' }),
+      computeRecord('ep-c', { current_state: 'init' }),
+      computeRecord('ep-d', { pending_state: 'idle' }),
+      computeRecord('ep-e', { current_state: 'idle', disabled: true }),
+      computeRecord('ep-f', { current_state: 'hibernating' }),
+    ];
+    await load();
+    const items = ['ep-a', 'ep-b', 'ep-c', 'ep-d', 'ep-e', 'ep-f'].map((id) => itemOf(id));
+    const shapes = new Set(items.map(({ iconPath }) => (iconPath as { id: string }).id));
+    assert.equal(shapes.size, items.length);
+    const texts = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
+    assert.deepEqual(
+      items.map(({ description }) => String(description).split(' · ').at(-1)),
+      texts,
+    );
+    items.forEach((item, index) =>
+      assert.ok(item.accessibilityInformation?.label.includes(texts[index] ?? '?')),
+    );
+  });
+
+  it('has kind and flags as context value', async () => {
+    computes = [computeRecord('ep-a', { type: 'read_only', current_state: 'idle', pooler_enabled: true })];
+    await load();
+    assert.equal(itemOf('ep-a').contextValue, 'compute idle read_only pooled');
+  });
+
+  it('shows records that cannot be parsed next to the others', async () => {
+    computes.push({ id: 'ep-odd', host: 5 });
+    projects.push({ name: 'no id' });
+    await load();
+    const shown = JSON.stringify(tree());
+    assert.match(shown, /ep-odd \| unreadable \(field host\)/);
+    assert.match(shown, /Project \| unreadable \(field id\)/);
+    assert.match(shown, /ep-main/);
+  });
+
+  it('shows that a project has no computes, or why they could not be loaded', async () => {
+    computes = [];
+    await load();
+    assert.deepEqual(tree(), [['Shop | eu', [['No computes']]]]);
+    store.dispose();
+    service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
+    store = await connectModel(service);
+    await load();
+    assert.match(JSON.stringify(tree()), /Couldn't load: status 500/);
+  });
+
+  it('shows the first projects and how many are left', async () => {
+    projects = Array.from({ length: 450 }, (_, index) => ({ id: `p-${index}`, name: `${index}` }));
+    service.script = () => (service.requests.length === 1 ? { projects } : { projects: [] });
+    await store.inventory.ensureProjects();
+    const shown = tree(400);
+    assert.equal(shown.length, 401);
+    assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);
+    assert.equal(tree(800).length, 450);
+  });
+
+  it('compares only the visible fields of a project', async () => {
+    const project = {
+      id: 'shop',
+      name: 'Shop',
+      region_id: 'eu',
+      pg_version: 17,
+      created_at: '2026-01-01T00:00:00Z',
+    };
+    const node = { kind: 'project', projectId: 'shop' } as const;
+    const look = async (change: object) => {
+      projects = [{ ...project, ...change }];
+      await store.inventory.refreshProjects();
+      const { value } = tooltip(store.inventory, node) ?? { value: '' };
+      const item = JSON.stringify(treeItem(store.inventory, node));
+      return { looks: item + value, shown: visibleFields(store.inventory, 'shop') };
+    };
+    const before = await look({});
+    const others = {
+      name: 'Shop 2',
+      region_id: 'us',
+      pg_version: 18,
+      created_at: '2026-01-02T00:00:00Z',
+      cpu_used_sec: 7200,
+      locked: true,
+      branch_logical_size_limit: 512,
+    };
+    const hidden = { updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s' };
+    for (const [name, value] of Object.entries({ ...others, ...hidden })) {
+      const after = await look({ [name]: value });
+      assert.equal(after.looks === before.looks, name in hidden, name);
+      assert.equal(after.shown === before.shown, name in hidden, name);
+    }
+  });
+
+  it('shows hosts and Postgres settings in the tooltip', async () => {
+    const settings = { pg_settings: { work_mem: '8MB' } };
+    computes = [computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings })];
+    await load();
+    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' } as const;
+    const text = tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    for (const row of ['| Host | ep-a.eu.example.com |', '| Pooled host | ep-a-pooler.eu.example.com |'])
+      assert.ok(text.includes(row), text);
+    assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
+  });
+
+  it('says in the tooltip how pooled connections work', async () => {
+    const kinds = { shared: 'on, in transaction mode (PgBouncer)', separate: 'on, a separate session' };
+    computes = Object.keys(kinds).map((kind) =>
+      computeRecord(`ep-${kind}`, { host: '127.0.0.1:1', pooler_enabled: true, pooled_sessions: kind }),
+    );
+    await load();
+    for (const [kind, expected] of Object.entries(kinds)) {
+      const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${kind}` };
+      const text = tooltip(store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
+      assert.ok(text?.includes(`| Pooled connections | ${expected}`), text);
+    }
+  });
+});
