@@ -2,6 +2,7 @@
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
+import { credentialsFor } from '../connection/credentials.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { findPrimary } from '../gitBranch/findTarget.ts';
 import type { BranchIds } from '../account/refs.ts';
@@ -20,13 +21,12 @@ export async function findBranchLogin(
   inventory: Inventory,
   request: BranchLoginRequest,
 ): Promise<BranchLogin> {
-  const { connection, projectId, branchId } = request;
+  const { connection, branchId } = request;
   const compute = await findPrimary(inventory, request);
   if (compute === undefined) throw new Error(`${branchId} has no compute to connect to.`);
   const { role, database } = await findRoleAndDatabase(request);
-  const client = await connection.client();
-  const query = { computeId: compute.id, branchId, role, database, pooled: false, host: compute.host };
-  const credentials = await client.findCredentials(projectId, query, optionsOf(request));
+  const login = { role, database, pooled: false };
+  const credentials = await credentialsFor(connection, compute, login, optionsOf(request).signal);
   if (credentials === undefined) throw new Error(`The service doesn't provide the password of ${role}.`);
   return { ...credentials, host: compute.host, role, database };
 }

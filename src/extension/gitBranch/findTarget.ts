@@ -1,7 +1,8 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import type { Compute } from '../../api/records/records.ts';
-import { connectionString, pooledHost } from '../connection/connectionStrings.ts';
+import { connectionString } from '../connection/connectionStrings.ts';
+import { credentialsFor, hostOf } from '../connection/credentials.ts';
 import { isPrimary } from '../inventory/computeStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
@@ -36,15 +37,11 @@ export async function findTarget(
       return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noCompute' };
     const login = parseDatabaseUrl(before);
     if (login === undefined) return { problem: 'noPassword' };
-    const pooled = knownHosts.get(login.host)?.isPooled === true ? pooledHost(compute) : undefined;
-    const host = pooled ?? compute.host;
-    const client = await connection.client();
-    const ids = { computeId: compute.id, branchId: compute.branch_id };
-    const query = { ...login, ...ids, pooled: pooled !== undefined, host };
-    const credentials = await client.findCredentials(target.projectId, query, { signal: connection.signal });
+    const pooled = knownHosts.get(login.host)?.isPooled === true;
+    const credentials = await credentialsFor(connection, compute, { ...login, pooled });
     if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
-    const url = connectionString({ ...login, password: credentials.password, host });
+    const url = connectionString({ ...login, password: credentials.password, host: hostOf(compute, pooled) });
     return { value: withTarget(before, url) ?? url };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };

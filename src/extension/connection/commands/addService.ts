@@ -18,7 +18,8 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import { hostOf, pickRecord } from './host.ts';
+import { hostOf } from '../credentials.ts';
+import { pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
 
 /** Postgres truncates longer names. */

@@ -2,6 +2,7 @@
 import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../connectionStrings.ts';
+import { hostOf } from '../credentials.ts';
 import { portPlace, withPort } from '../portPlace.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -64,9 +65,6 @@ async function pickHost(
   const isPooled = await singleStep(title, poolingQuestion(context, compute));
   return isPooled === undefined ? undefined : hostOf(compute, isPooled);
 }
-
-export const hostOf = (compute: Compute, isPooled: boolean): string =>
-  (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
 
 /** @returns whether to use the pooled host */
 export function poolingQuestion(

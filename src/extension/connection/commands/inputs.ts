@@ -12,7 +12,8 @@ import { isServiceName } from '../serviceFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
-import { hostOf, pickRecord } from './host.ts';
+import { hostOf } from '../credentials.ts';
+import { pickRecord } from './host.ts';
 import { knownLogin } from './login.ts';
 
 type InputArguments = ReturnType<typeof readArguments>;

@@ -14,13 +14,14 @@ import {
   type Catalog,
 } from '../connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../connectionStrings.ts';
+import { credentialsFor } from '../credentials.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { copyText, loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { poolingQuestion, hostOf } from './host.ts';
+import { poolingQuestion } from './host.ts';
 
 type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
 
@@ -170,13 +171,8 @@ export async function findCredentials(
   login: Login,
 ): Promise<Credentials | undefined> {
   const { connection } = session;
-  const host = hostOf(compute, login.pooled);
-  const query = { ...login, computeId: compute.id, branchId: compute.branch_id, host };
   // The service also rejects the call if, for example, the role doesn't exist. The user may still know the password.
-  return await loadIfOffered(title, async () => {
-    const client = await connection?.client();
-    return await client?.findCredentials(compute.project_id, query);
-  });
+  return await loadIfOffered(title, async () => connection && credentialsFor(connection, compute, login));
 }
 
 /** Copies the password of a role, or reports that the service doesn't provide it. */

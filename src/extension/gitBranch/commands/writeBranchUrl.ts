@@ -12,7 +12,7 @@ import {
 import { findRelatedVariables, readEnv } from '../../envFile/ui/envValue.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { findPrimary, findTarget } from '../findTarget.ts';
-import { hostOf } from '../../connection/commands/host.ts';
+import { hostOf } from '../../connection/credentials.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
