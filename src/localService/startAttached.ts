@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { BaseUrl } from '../api/transport/baseUrl.ts';
 
 export interface StartedService {
-  readonly baseUrl: string;
+  readonly baseUrl: BaseUrl;
   /** Resolves with the exit code when the service has ended, for any reason. */
   readonly ended: Promise<number>;
   /** Ends it cleanly. */
@@ -41,6 +42,6 @@ export async function startService(
   const line = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
   if (typeof line === 'number') return line;
   for (const signal of signals) process.off(signal, beforeReady);
-  const { baseUrl }: { baseUrl: string } = JSON.parse(String(line[0]));
+  const { baseUrl }: { baseUrl: BaseUrl } = JSON.parse(String(line[0]));
   return { baseUrl, ended, stop };
 }

@@ -1,7 +1,12 @@
-/** The calls of the service that this package needs. Plain requests, because suites wait until this is loaded. */
-import type { ProcessIdentity } from '../base/processIdentity.ts';
+/** What this package asks of the service. Replies aren't checked, because suites wait until this is loaded. */
+import { branchesPath, branchPath, computePath, projectPath, PROJECTS_PER_PAGE } from '../api/paths.ts';
+import type { BaseUrl } from '../api/transport/baseUrl.ts';
+import { ApiError, isRejected, statusOf } from '../api/transport/errors.ts';
+import { Http, type CallContent, type Method } from '../api/transport/http.ts';
 import { localFetch } from '../api/transport/localFetch.ts';
+import { pause } from '../base/clock.ts';
 import { fieldsOf } from '../base/fieldsOf.ts';
+import type { ProcessIdentity } from '../base/processIdentity.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
 interface Project {
@@ -34,24 +39,29 @@ interface Creation {
   readonly lifetime?: number;
 }
 
-/** Milliseconds between two requests for the state of an operation. */
-const POLL = 10;
-/** Milliseconds. Longer than an overloaded machine takes to start Postgres. */
-const LOCKED_LIMIT = 120_000;
+interface Operation {
+  readonly id: string;
+  readonly project_id: string;
+  readonly action: string;
+  readonly status: string;
+  readonly error?: string;
+}
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, POLL));
+/** Milliseconds between two requests for the state of an operation, or to a locked branch. */
+const POLL = 10;
+/** Milliseconds for a request, and for its repetitions. Longer than an overloaded machine takes to start Postgres. */
+const LIMIT = 120_000;
 
 export class Api {
-  readonly baseUrl: string;
-  readonly key: string;
+  readonly #http: Http;
 
-  constructor(baseUrl: string, key: string) {
-    this.baseUrl = baseUrl;
-    this.key = key;
+  constructor(baseUrl: BaseUrl, key: string) {
+    const limits = { attempt: LIMIT, total: LIMIT };
+    this.#http = new Http({ baseUrl, key, fetch: localFetch, retries: 0, limits });
   }
 
   async projects(): Promise<Project[]> {
-    const { projects } = await this.#call('GET', '/projects?limit=400');
+    const { projects } = await this.#call('GET', '/projects', { query: { limit: PROJECTS_PER_PAGE } });
     return projects as Project[];
   }
 
@@ -64,17 +74,15 @@ export class Api {
 
   /** @returns its id when its compute runs */
   async createProject(name: string): Promise<string> {
-    const { project, operations } = await this.#call('POST', '/projects', { project: { name } });
-    const { id } = project as Project;
-    await this.#finish(id, operations as Operation[]);
-    return id;
+    const { project } = await this.#change('POST', '/projects', { project: { name } });
+    return (project as Project).id;
   }
 
   /** The newest first. */
   async branches(projectId: string): Promise<Branch[]> {
-    const reply = await this.#call('GET', `/projects/${projectId}/branches?sort_by=created_at`);
-    const annotations = fieldsOf(reply.annotations);
-    return (reply.branches as Branch[]).map((branch) => {
+    const reply = await this.#call('GET', branchesPath(projectId), { query: { sort_by: 'created_at' } });
+    const annotations = fieldsOf(reply['annotations']);
+    return (reply['branches'] as Branch[]).map((branch) => {
       const { maker } = fieldsOf(fieldsOf(annotations[branch.id])['value']);
       return { ...branch, maker: typeof maker === 'string' ? maker : undefined };
     });
@@ -85,105 +93,84 @@ export class Api {
     projectId: string,
     { name, parent, maker, lifetime }: Creation,
   ): Promise<(Branch & { readonly url: string }) | undefined> {
-    const reply = await this.#call(
-      'POST',
-      `/projects/${projectId}/branches`,
-      {
-        branch: {
-          name,
-          parent_id: parent,
-          expires_at: lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString(),
-        },
-        endpoints: [{ type: 'read_write' }],
-        annotation_value: { maker: JSON.stringify(maker) },
-      },
-      [409],
-    );
-    if (reply.status === 409) {
-      if (/already exists/.test(String(reply.message))) return undefined;
-      throw new Error(String(reply.message));
-    }
-    await this.#finish(projectId, reply.operations as Operation[]);
-    const branch = reply.branch as Branch;
+    const expires_at = lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString();
+    const body = {
+      branch: { name, parent_id: parent, expires_at },
+      endpoints: [{ type: 'read_write' }],
+      annotation_value: { maker: JSON.stringify(maker) },
+    };
+    const reply = await this.#change('POST', branchesPath(projectId), body).catch((error: Error) => {
+      if (isRejected(error.cause, 409) && error.message.includes('already exists')) return undefined;
+      throw error;
+    });
+    if (reply === undefined) return undefined;
+    const branch = reply['branch'] as Branch;
     // The user's own was there before the template.
-    const [database] = (reply.databases as Database[]).toSorted((a, b) => a.id - b.id);
+    const [database] = (reply['databases'] as Database[]).toSorted((a, b) => a.id - b.id);
     return { ...branch, url: await this.#urlOf(branch, database) };
   }
 
   /** @returns the URL of the first database, with its password; undefined if the branch has none */
   async url(branch: Branch): Promise<string | undefined> {
-    const target = `/projects/${branch.project_id}/branches/${branch.id}/databases`;
-    const [database] = (await this.#call('GET', target)).databases as Database[];
+    const { databases } = await this.#call('GET', `${pathOf(branch)}/databases`);
+    const [database] = databases as Database[];
     return database && this.#urlOf(branch, database);
   }
 
   async #urlOf({ project_id, id }: Branch, database: Database | undefined): Promise<string> {
-    const query = new URLSearchParams({
+    const query = {
       branch_id: id,
       database_name: database?.name ?? '',
       role_name: database?.owner_name ?? '',
-    });
-    const { uri } = await this.#call('GET', `/projects/${project_id}/connection_uri?${query.toString()}`);
+    };
+    const { uri } = await this.#call('GET', `${projectPath(project_id)}/connection_uri`, { query });
     return String(uri);
   }
 
-  async rename({ project_id, id }: Branch, name: string): Promise<void> {
-    await this.#call('PATCH', `/projects/${project_id}/branches/${id}`, { branch: { name } });
+  async rename(branch: Branch, name: string): Promise<void> {
+    await this.#call('PATCH', pathOf(branch), { body: { branch: { name } } });
   }
 
   /** Does nothing if it was deleted. Its data follows. */
-  async delete({ project_id, id }: Branch): Promise<void> {
-    await this.#call('DELETE', `/projects/${project_id}/branches/${id}`);
+  async delete(branch: Branch): Promise<void> {
+    await this.#call('DELETE', pathOf(branch));
   }
 
-  async deleteComputes({ project_id, id }: Branch): Promise<void> {
-    const { endpoints } = await this.#call('GET', `/projects/${project_id}/branches/${id}/endpoints`);
-    for (const compute of endpoints as { id: string }[]) {
-      const reply = await this.#call('DELETE', `/projects/${project_id}/endpoints/${compute.id}`);
-      await this.#finish(project_id, reply.operations as Operation[]);
-    }
+  async deleteComputes(branch: Branch): Promise<void> {
+    const { endpoints } = await this.#call('GET', `${pathOf(branch)}/endpoints`);
+    for (const { id } of endpoints as { id: string }[])
+      await this.#change('DELETE', computePath(branch.project_id, id));
   }
 
-  async #finish(projectId: string, operations: readonly Operation[]): Promise<void> {
-    for (const { id, action } of operations) {
+  /** Waits until its operations have finished. */
+  async #change(method: Method, path: string, body?: object) {
+    const reply = await this.#call(method, path, { body });
+    for (const { id, project_id, action } of reply['operations'] as Operation[]) {
       for (;;) {
-        const reply = await this.#call('GET', `/projects/${projectId}/operations/${id}`);
-        const { status, error } = reply.operation as Operation;
+        const { operation } = await this.#call('GET', `${projectPath(project_id)}/operations/${id}`);
+        const { status, error } = operation as Operation;
         if (status === 'finished') break;
         if (status !== 'scheduling' && status !== 'running') throw new Error(`${action}: ${error ?? status}`);
-        await pause();
+        await pause(POLL);
+      }
+    }
+    return reply;
+  }
+
+  /** Repeats the request while the branch is locked. @throws {Error} with what was called, the status and the service's message */
+  async #call(method: Method, path: string, content?: CallContent) {
+    const deadline = performance.now() + LIMIT;
+    for (;;) {
+      try {
+        return fieldsOf((await this.#http.call(method, path, content)).json);
+      } catch (error) {
+        if (!(error instanceof ApiError) || !isRejected(error)) throw error;
+        if (!isRejected(error, 423) || performance.now() > deadline)
+          throw new Error(`${method} ${path}: ${statusOf(error)} ${error.message}`, { cause: error });
+        await pause(POLL);
       }
     }
   }
-
-  /** Repeats the request while the branch is locked. @throws {Error} with the service's message, unless the status is allowed */
-  async #call(
-    method: string,
-    path: string,
-    body?: object,
-    allowed: readonly number[] = [],
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const deadline = performance.now() + LOCKED_LIMIT;
-    for (;;) {
-      const response = await localFetch(this.baseUrl + path, {
-        method,
-        headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const { status } = response;
-      const text = await response.text();
-      const reply = text === '' ? {} : fieldsOf(JSON.parse(text));
-      if (response.ok || allowed.includes(status)) return { ...reply, status };
-      if (status !== 423 || performance.now() > deadline)
-        throw new Error(`${method} ${path}: ${status} ${String(reply['message'])}`);
-      await pause();
-    }
-  }
 }
 
-interface Operation {
-  readonly id: string;
-  readonly action: string;
-  readonly status: string;
-  readonly error?: string;
-}
+const pathOf = ({ project_id, id }: Branch): string => branchPath(project_id, id);

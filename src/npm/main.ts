@@ -32,31 +32,30 @@ async function main(): Promise<number> {
   endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
-  const api = new Api(service.baseUrl, key);
-  if (options.run !== undefined) return runWith(service, api, options.run);
-  process.stdout.write(`Base URL: ${api.baseUrl}\nAPI key: ${api.key}\n`);
+  if (options.run !== undefined) return runWith(service, key, options.run);
+  process.stdout.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void service.stop());
   return service.ended;
 }
 
-async function runWith(service: StartedService, api: Api, command: string): Promise<number> {
+async function runWith(service: StartedService, key: string, command: string): Promise<number> {
   const abort = () => void service.stop();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, abort);
   try {
-    process.stderr.write(`Base URL: ${api.baseUrl}\nAPI key: ${api.key}\n`);
-    const database = await findDatabase(api);
+    process.stderr.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
+    const database = await findDatabase(new Api(service.baseUrl, key));
     if (database?.url !== undefined) await waitForAnswer(database.url);
     for (const signal of signals) process.off(signal, abort);
-    return await runCommand(command, { ...process.env, ...variables(api, database) });
+    return await runCommand(command, { ...process.env, ...variables(service.baseUrl, key, database) });
   } finally {
     await service.stop();
   }
 }
 
 /** What the public command line, SDKs and clients of Postgres read. */
-const variables = ({ baseUrl, key }: Api, database: Database) => ({
+const variables = (baseUrl: string, key: string, database: Database) => ({
   NEON_API_HOST: baseUrl,
   NEON_API_KEY: key,
   ...(database && { NEON_PROJECT_ID: database.projectId, NEON_BRANCH_ID: database.branchId }),

@@ -55,7 +55,7 @@ export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
   readonly body: string;
 }
 
-interface CallContent {
+export interface CallContent {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
 }

@@ -12,7 +12,7 @@ describe('The calls of the test library', () => {
     const now = mock.method(performance, 'now', () => 0).mock;
     const failed = assert.rejects(
       new Api(service.baseUrl, 'key').projects(),
-      /^Error: GET \/projects.*: 423 /,
+      /^Error: GET \/projects: 423 status 423$/,
     );
     const requests = (count: number) => until('requests', async () => service.requests.length >= count);
     await requests(2);
@@ -20,5 +20,12 @@ describe('The calls of the test library', () => {
     await requests(service.requests.length + 3);
     now.mockImplementation(() => 120_001);
     await failed;
+  });
+
+  it('are sent once if the service fails in another way', async () => {
+    const service = await scriptService(() => 503);
+    const api = new Api(service.baseUrl, 'key');
+    await assert.rejects(api.projects(), /^Error: GET \/projects: 503 status 503$/);
+    assert.equal(service.requests.length, 1);
   });
 });
