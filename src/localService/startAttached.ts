@@ -8,8 +8,10 @@ export interface StartedService {
   readonly baseUrl: BaseUrl;
   /** Resolves with the exit code when the service has ended, for any reason. */
   readonly ended: Promise<number>;
-  /** Ends it cleanly. */
+  /** Ends it cleanly. Signals to this program do the same. */
   stop(): Promise<number>;
+  /** From now on, signals to this program are left to others. */
+  leaveSignals(): void;
 }
 
 /**
@@ -36,12 +38,14 @@ export async function startService(
     child.kill('SIGTERM');
     return ended;
   };
-  const beforeReady = () => void stop();
+  const onSignal = () => void stop();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, beforeReady);
+  for (const signal of signals) process.on(signal, onSignal);
   const line = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
   if (typeof line === 'number') return line;
-  for (const signal of signals) process.off(signal, beforeReady);
   const { baseUrl }: { baseUrl: BaseUrl } = JSON.parse(String(line[0]));
-  return { baseUrl, ended, stop };
+  const leaveSignals = () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  return { baseUrl, ended, stop, leaveSignals };
 }

@@ -32,22 +32,18 @@ async function main(): Promise<number> {
   endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
-  if (options.run !== undefined) return runWith(service, key, options.run);
-  process.stdout.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => void service.stop());
-  return service.ended;
+  const { run } = options;
+  // The standard output is the command's.
+  const output = run === undefined ? process.stdout : process.stderr;
+  output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
+  return run === undefined ? service.ended : runWith(service, key, run);
 }
 
 async function runWith(service: StartedService, key: string, command: string): Promise<number> {
-  const abort = () => void service.stop();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, abort);
   try {
-    process.stderr.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
     const database = await findDatabase(new Api(service.baseUrl, key));
     if (database?.url !== undefined) await waitForAnswer(database.url);
-    for (const signal of signals) process.off(signal, abort);
+    service.leaveSignals();
     return await runCommand(command, { ...process.env, ...variables(service.baseUrl, key, database) });
   } finally {
     await service.stop();
