@@ -18,7 +18,7 @@ import type { DocumentEvents } from './documents.ts';
 import { HostProvider } from './connection/ui/hostProvider.ts';
 import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
 import { showRotationNotice } from './apiKeys/ui/rotationNotice.ts';
-import { announceStarts, showOperations } from './operations/ui/statusBar.ts';
+import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
 import { followSchemas, schemaText } from './schema/ui/schemaDocuments.ts';
 import { SettingsDocuments } from './settings/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
@@ -116,7 +116,7 @@ function registerListeners(
     onError: (error) => log.error('Refreshing in the background', error),
   });
   const subscriptions = [
-    showOperations(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
+    showPendingChanges(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
     followSchemas(deps.schemas, documents.schemasChanged),
     followDetails(deps, documents.detailsChanged),
     showBranchItem(deps),

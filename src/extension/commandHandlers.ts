@@ -85,7 +85,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.input.service': inputs.inputService,
   'hostedPostgres.input.url': inputs.inputUrl,
   'hostedPostgres.localService.setUpPostgres': localService.setUpPostgres,
-  'hostedPostgres.localService.start': localService.start,
+  'hostedPostgres.localService.start': localService.startLocal,
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),
   'hostedPostgres.operations.show': showOperations,
@@ -94,7 +94,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.schema.compare': schema.compare,
   'hostedPostgres.schema.open': schema.open,
-  'hostedPostgres.schema.refresh': schema.refresh,
+  'hostedPostgres.schema.refresh': schema.refreshSchema,
   'hostedPostgres.workBranch.choose': chooseBranch,
   'hostedPostgres.workBranch.create': createForGitBranch,
   'hostedPostgres.workBranch.follow': follow,
@@ -109,7 +109,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
 };
 
 /** Never rejects. */
-export async function runCommand(
+export async function handleCommand(
   context: CommandContext,
   id: CommandId,
   argument: unknown,
@@ -124,7 +124,7 @@ export async function runCommand(
     if (isCancelled(error)) return undefined;
     context.log.error(`${id} (${run.failureMessage})`, error);
     // Not awaited: callers of the command must not wait until the user closes the message.
-    const retry = () => void runCommand(context, id, selected);
+    const retry = () => void handleCommand(context, id, selected);
     void showFailure(run.failureMessage, error, retry, run.unknownOutcome);
     return undefined;
   }

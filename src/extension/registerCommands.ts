@@ -12,7 +12,7 @@ export function registerCommands(
   for (const { command } of declared) {
     const run = async (argument: unknown) => {
       const context = await loadContext();
-      return await (await import('./commandHandlers.ts')).runCommand(context, command, argument);
+      return await (await import('./commandHandlers.ts')).handleCommand(context, command, argument);
     };
     disposables.add(commands.registerCommand(command, run));
   }

@@ -7,7 +7,7 @@ import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/clock.ts';
 import { notUsable, StartError, systemReason } from './core/errors.ts';
 import { loadEngine } from './loadEngine.ts';
-import { HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
+import { SERVICE_HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { dropInheritedEnvironment, nobody, type UnixAccount } from './privileges/unixAccount.ts';
 import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
 
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), process.env);
   // Processes that the service starts must not see the key.
   delete process.env['HOSTED_POSTGRES_SERVICE_API_KEY'];
-  if (options === undefined) process.stdout.write(HELP);
+  if (options === undefined) process.stdout.write(SERVICE_HELP);
   else if (options.checkPostgres) await checkPostgres(options, account);
   else await run(options, account, options.apiKeyFromStdin ? await keyFromStdin() : options.apiKey);
 }

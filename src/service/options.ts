@@ -4,7 +4,7 @@ import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/rules/sizes.ts';
 import { StartError } from './core/errors.ts';
 
-export const HELP = `Usage: service [options]
+export const SERVICE_HELP = `Usage: service [options]
 
   --port N              HTTP port on 127.0.0.1; 0 for any free port; default 8790
   --data-dir DIR        all data; created if missing. Default: a temporary directory, which is not

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node
 import path from 'node:path';
 import { canSignal } from '../../src/base/processIdentity.ts';
 import { HELP } from '../../src/npm/options.ts';
-import { HELP as SERVICE_HELP, SHARED_OPTIONS } from '../../src/service/options.ts';
+import { SERVICE_HELP, SHARED_OPTIONS } from '../../src/service/options.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { installProgram, startProgram, type Started } from '../helpers/npxProgram.ts';
 import { TEST_LIMIT } from '../limits.ts';

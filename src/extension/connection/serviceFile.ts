@@ -25,7 +25,7 @@ export const serviceLines = (parts: Omit<ConnectionStringParts, 'password'>): re
   libpqFields({ ...parts, password: undefined }).map(([name, value]) => `${name}=${value}`);
 
 /** The lines of a service in the file, without comments and blank lines; undefined if there is no such service. */
-export function findService(file: string, name: string): readonly string[] | undefined {
+export function findServiceLines(file: string, name: string): readonly string[] | undefined {
   const section = sectionOf(file, name);
   return section && linesOf(file.slice(section.start, section.end)).slice(1);
 }

@@ -19,7 +19,7 @@ export const hashOfKey = (value: string): string => hash('sha256', value, 'hex')
 /** Returns a new secret of 64 characters. */
 export const newKeyValue = (): string => randomBytes(32).toString('hex');
 
-export const newKey = (id: number, name: string, value: string, now: number): StoredKey => ({
+export const newStoredKey = (id: number, name: string, value: string, now: number): StoredKey => ({
   id,
   name,
   hash: hashOfKey(value),
@@ -60,7 +60,7 @@ export class ApiKeys {
   add(name: string, value: string): StoredKey {
     const existing = this.#find(value);
     if (existing !== undefined) return existing;
-    const key = newKey(this.#store.account.nextKeyId(), name, value, this.#clock.now());
+    const key = newStoredKey(this.#store.account.nextKeyId(), name, value, this.#clock.now());
     this.#store.commit({ set: 'key', value: key });
     return key;
   }

@@ -12,7 +12,7 @@ import {
   sampleAccount,
 } from '../state/projectsFile.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
-import { newKey, newKeyValue } from './apiKeys.ts';
+import { newStoredKey, newKeyValue } from './apiKeys.ts';
 import { readyBranch } from './records/branchRecord.ts';
 import { projectRecord } from './branches/projects.ts';
 import { newCompute, requireNoPrimary, requireValid, withState } from './records/computeRecord.ts';
@@ -52,7 +52,7 @@ export async function seedAccount(deps: SeedDependencies): Promise<AccountState>
   }
   for (const { name } of description.api_keys ?? [])
     // No one learns the value: the key only fills the list.
-    account.apply({ set: 'key', value: newKey(account.nextKeyId(), name, newKeyValue(), now) });
+    account.apply({ set: 'key', value: newStoredKey(account.nextKeyId(), name, newKeyValue(), now) });
   return account;
 }
 

@@ -9,17 +9,17 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
-import { start } from '../../localService/commands/localService.ts';
+import { startLocal } from '../../localService/commands/localService.ts';
 
 /** @param argument `newKey` to replace the key of the current account */
 export const connect: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
   const current = context.session.connection?.account;
   // The user can't know the key of the local service. It gets a new one.
-  if (argument === 'newKey' && current?.local === true) return await start(context, undefined, run);
+  if (argument === 'newKey' && current?.local === true) return await startLocal(context, undefined, run);
   const answer = await askForAccount(context, argument === 'newKey' ? current : undefined);
   if (answer === undefined) return;
-  if (answer === 'localService') return await start(context, undefined, run);
+  if (answer === 'localService') return await startLocal(context, undefined, run);
   context.log.addSecret(answer.key);
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
@@ -52,7 +52,7 @@ export const switchAccount: Command = async (context, _argument, run) => {
   );
   if (account === undefined) return;
   if (account === 'another') return await connect(context, undefined, run);
-  if (account.local === true) return await start(context, undefined, run);
+  if (account.local === true) return await startLocal(context, undefined, run);
   await context.accounts.choose(account);
   announce(l10n.t('Connected to {0}', accountLabel(account)));
 };

@@ -8,7 +8,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
-import { createBranch } from './createBranch.ts';
+import { createBranchTool } from './createBranch.ts';
 import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -68,7 +68,7 @@ export const branchTools = {
     },
   }),
 
-  createBranch,
+  createBranch: createBranchTool,
 
   compareSchema: defineTool({
     title: 'Compare schema',

@@ -36,7 +36,7 @@ const input = z.strictObject({
 
 type Call = ToolCall<z.infer<typeof input>>;
 
-export const createBranch = defineTool({
+export const createBranchTool = defineTool({
   title: 'Create branch',
   description:
     'Creates your own branch: a copy of a database with its data, for you to change freely. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',

@@ -21,14 +21,14 @@ export const create: Command = async (context, argument, run) => {
   const answers = await askForCreation(context, argument);
   if (answers === undefined) return;
   const { projectId, creation } = answers;
-  const created = await createBranch(context, run, projectId, creation);
+  const created = await createBranchIn(context, run, projectId, creation);
   if (created?.branch === undefined) return;
   const { branch, computes: [compute] = [] } = created;
   await revealRow(context, { projectId, branchId: branch.id, computeId: compute?.id });
 };
 
 /** @returns undefined if the user canceled */
-export async function createBranch(
+export async function createBranchIn(
   context: CommandContext,
   run: Run,
   projectId: string,

@@ -9,7 +9,7 @@ import { readUserFile, ignoreMissing } from '../../../base/files.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import type { Login } from '../connectionDefaults.ts';
 import { changeText } from '../../envFile/dotEnv.ts';
-import { findService, isServiceName, serviceLines, serviceName, setService } from '../serviceFile.ts';
+import { findServiceLines, isServiceName, serviceLines, serviceName, setService } from '../serviceFile.ts';
 import { labelOf } from '../../inventory/computeStatus.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -69,7 +69,7 @@ export async function saveService(name: string, compute: Compute, login: Login):
         path.basename(file),
       ),
     );
-  const current = findService(await readText(file), name);
+  const current = findServiceLines(await readText(file), name);
   if (current !== undefined && isDeepStrictEqual(current.toSorted(), lines.toSorted())) return true;
   if (current !== undefined) {
     const question = l10n.t('Replace the service {0} in {1}?', name, path.basename(file));

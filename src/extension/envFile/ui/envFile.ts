@@ -9,7 +9,14 @@ import type { Config } from '../../window/ui/config.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
-import { changeFile, displayPath, readText, undoChanges, unsaved, type FileChange } from './fileChange.ts';
+import {
+  changeTextFile,
+  displayPath,
+  readText,
+  undoChanges,
+  unsaved,
+  type FileChange,
+} from './fileChange.ts';
 import { runGit } from './git.ts';
 import { realFile } from './realFile.ts';
 
@@ -61,13 +68,13 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
     const rule = path.posix.basename(uri.path);
     const ignored =
       ignoreFile &&
-      (await changeFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : withLine(text, rule))));
+      (await changeTextFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : withLine(text, rule))));
     const change = (text: string) => {
       const changed = setVariables(text, changes);
       if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedMeanwhile(file);
       return changed.text;
     };
-    const written = await changeFile(target.uri, change, PRIVATE_MODE);
+    const written = await changeTextFile(target.uri, change, PRIVATE_MODE);
     return [ignored, written].filter((each) => each !== undefined);
   };
 }

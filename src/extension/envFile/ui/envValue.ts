@@ -6,7 +6,7 @@ import type { TargetDependencies } from '../../gitBranch/findTarget.ts';
 import { findRelated, type RelatedVariables } from '../../gitBranch/relatedVariables.ts';
 import { readVariable, type EnvValue } from '../../gitBranch/envVariable.ts';
 import type { EnvVariable } from './envFile.ts';
-import { changeFile, unsaved, type FileChange } from './fileChange.ts';
+import { changeTextFile, unsaved, type FileChange } from './fileChange.ts';
 import { workspacePaths } from './realFile.ts';
 import type { BranchRef } from '../../account/refs.ts';
 
@@ -33,7 +33,7 @@ export async function replaceEnv(
   changes: readonly VariableChange[],
 ): Promise<FileChange | undefined> {
   const { path } = await readVariable(uri.fsPath, name, workspacePaths());
-  return await changeFile(Uri.file(path), (text) => {
+  return await changeTextFile(Uri.file(path), (text) => {
     const changed = setVariables(text, changes);
     if (changed?.isRequoted === true)
       throw new Error(l10n.t("The value of {0} can't be changed in place.", name));

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { FileSystemError, l10n, workspace, type Uri } from 'vscode';
-import { changeFile as changeFileOnDisk } from '../../../base/changeFile.ts';
+import { changeFile } from '../../../base/changeFile.ts';
 import { readUserFile } from '../../../base/files.ts';
 import { replaceFile } from '../../../base/replaceFile.ts';
 import { decodeText } from '../dotEnv.ts';
@@ -26,7 +26,7 @@ export interface FileChange {
  * @returns undefined if the file was left
  * @throws {Error} if it isn't UTF-8 or the workspace is untrusted
  */
-export async function changeFile(
+export async function changeTextFile(
   uri: Uri,
   change: (text: string) => string | undefined,
   mode?: number,
@@ -38,7 +38,7 @@ export async function changeFile(
   };
   const before = await readBytes(uri);
   if (uri.scheme === 'file') {
-    const contents = await changeFileOnDisk(uri.fsPath, changeBytes, mode);
+    const contents = await changeFile(uri.fsPath, changeBytes, mode);
     return contents && { uri, ...contents };
   }
   const after = changeBytes(before);

@@ -8,7 +8,7 @@ import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
 import { expiryAfter, LIFETIME } from '../lifetime.ts';
 import { branchRow, branchTitle } from '../../branches/ui/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { createBranch } from '../../branches/commands/createBranch.ts';
+import { createBranchIn } from '../../branches/commands/createBranch.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { requireBranches } from '../../commandSupport/branchPicker.ts';
@@ -148,5 +148,5 @@ async function create(
     },
     endpoints: [{ type: 'read_write' as const }],
   };
-  return (await createBranch(context, run, projectId, creation))?.branch;
+  return (await createBranchIn(context, run, projectId, creation))?.branch;
 }

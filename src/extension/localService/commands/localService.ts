@@ -9,7 +9,7 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { refreshAll } from '../../details/commands/view.ts';
 
 /** Starts the local service and connects to it. */
-export const start: Command = async (context, _argument, run) => {
+export const startLocal: Command = async (context, _argument, run) => {
   const { localService, session } = context;
   run.failureMessage = l10n.t("Couldn't start the local service");
   const title = l10n.t('Starting the local service');
@@ -55,7 +55,7 @@ export const setUpPostgres: Command = async (context, argument, run) => {
   const problem = await localService.checkPostgres(folder);
   if (problem !== undefined) throw new LocalServiceError('noPostgres', problem);
   if (option === 'folder' && folder !== undefined) await config.setPostgresPath(folder);
-  await start(context, argument, run);
+  await startLocal(context, argument, run);
   announce(l10n.t('Computes can start now'));
 };
 

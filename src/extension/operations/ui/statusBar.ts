@@ -16,7 +16,7 @@ import { window, type StatusBarItem, type StatusBarText } from '../../window/ui/
  * @param isShown whether an editor already shows the result of this change
  * @param reveal selects what was changed in the tree
  */
-export function showOperations(
+export function showPendingChanges(
   tracker: OperationTracker,
   isShown: (end: EndReport) => boolean,
   reveal: (change: PendingChange) => void,

@@ -50,7 +50,7 @@ export const compare: Command = async (context, argument, run) => {
 };
 
 /** Refreshes the schemas in the active editor, from a button in its title. */
-export const refresh: Command = async (context, _argument, run) => {
+export const refreshSchema: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh the schema");
   const input = editors.tabGroups.activeTabGroup.activeTab?.input;
   if (input instanceof TabInputTextDiff && isSchema(input.modified))

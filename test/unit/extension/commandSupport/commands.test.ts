@@ -5,7 +5,7 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../helpers
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';
 
-const { runCommand } = await import('../../../../src/extension/commandHandlers.ts');
+const { handleCommand } = await import('../../../../src/extension/commandHandlers.ts');
 
 describe('Refresh', () => {
   it('requests the list of projects also with a project, such as the focused row', async () => {
@@ -20,7 +20,7 @@ describe('Refresh', () => {
       computesView: { expandedProjects: new Set() },
     };
     const project = { kind: 'project', projectId: 'shop' };
-    await runCommand(context as unknown as CommandContext, 'hostedPostgres.view.refresh', project);
+    await handleCommand(context as unknown as CommandContext, 'hostedPostgres.view.refresh', project);
     const paths = model.service.requests.map((call) => call.replace(/\?.*/, ''));
     assert.deepEqual(paths.toSorted(), [
       'GET /projects',
@@ -46,7 +46,7 @@ describe('A keybinding', () => {
     const view = { view: { selection: [row] } };
     const lastCompute = new LastCompute(model.session, new MemoryMap());
     const context = { ...model, lastCompute, computesView: view, apiKeysView: view };
-    await runCommand(
+    await handleCommand(
       context as unknown as CommandContext,
       'hostedPostgres.compute.copyHost',
       'selectedCompute',

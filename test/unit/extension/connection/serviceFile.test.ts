@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  findService,
+  findServiceLines,
   isServiceName,
   serviceLines,
   serviceName,
@@ -36,18 +36,18 @@ describe('setService', () => {
   });
 });
 
-describe('findService', () => {
+describe('findServiceLines', () => {
   it('returns the entries of the first service with the name, as libpq reads them', () => {
-    assert.deepEqual(findService(FILE, 'one'), ['host=a', 'port=1']);
-    assert.deepEqual(findService('  [one] \r\n host=a \r\n[one]\r\nhost=b', 'one'), ['host=a']);
-    assert.deepEqual(findService('[one]\n', 'one'), []);
-    assert.equal(findService('#[one]\nhost=a\n', 'one'), undefined);
-    assert.equal(findService(FILE, 'on'), undefined);
+    assert.deepEqual(findServiceLines(FILE, 'one'), ['host=a', 'port=1']);
+    assert.deepEqual(findServiceLines('  [one] \r\n host=a \r\n[one]\r\nhost=b', 'one'), ['host=a']);
+    assert.deepEqual(findServiceLines('[one]\n', 'one'), []);
+    assert.equal(findServiceLines('#[one]\nhost=a\n', 'one'), undefined);
+    assert.equal(findServiceLines(FILE, 'on'), undefined);
   });
 
   it('finds what setService wrote', () => {
     const lines = serviceLines({ host: 'ep-a.example.com', role: 'me', database: 'a b' });
-    assert.deepEqual(findService(set(FILE, 'one', lines), 'one'), lines);
+    assert.deepEqual(findServiceLines(set(FILE, 'one', lines), 'one'), lines);
     assert.deepEqual(lines, [
       'host=ep-a.example.com',
       'port=5432',

@@ -6,9 +6,9 @@ import path from 'node:path';
 import type { Uri } from 'vscode';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 
-const { changeFile } = await import('../../../../../src/extension/envFile/ui/fileChange.ts');
+const { changeTextFile } = await import('../../../../../src/extension/envFile/ui/fileChange.ts');
 
-describe('changeFile', () => {
+describe('changeTextFile', () => {
   it('keeps the file on a full disk', async function () {
     const folder = temporaryFolder();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
@@ -27,7 +27,7 @@ describe('changeFile', () => {
       });
       const uri = { scheme: 'file', fsPath: file } as Uri;
       await assert.rejects(
-        changeFile(uri, (before) => `${before}B=2\n`),
+        changeTextFile(uri, (before) => `${before}B=2\n`),
         /ENOSPC/,
       );
       assert.equal(readFileSync(file, 'utf8'), text);
