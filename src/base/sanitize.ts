@@ -16,6 +16,11 @@ export const sanitize = (text: string, maxLength = MAX_LENGTH): string =>
 export const nameOrId = (name: string | null | undefined, id: string): string =>
   sanitize(name ?? '') || sanitize(id);
 
+export const displayName = (record: {
+  readonly id: string | number;
+  readonly name?: string | null | undefined;
+}): string => nameOrId(record.name, String(record.id));
+
 /** Escapes text for Markdown, including table cells. */
 export const escapeMarkdown = (text: string): string =>
   cut(lineOf(text), MAX_LENGTH)

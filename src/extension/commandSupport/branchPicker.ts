@@ -4,11 +4,11 @@ import { isBranchId } from '../../api/records/ids.ts';
 import type { Branch, Compute } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import { branchIdsOf } from '../inventory/branchStatus.ts';
-import { isPrimary, labelOf } from '../inventory/computeStatus.ts';
+import { isPrimary } from '../inventory/computeStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../inventory/nodes.ts';
 import { branchRow, branchTitle } from '../branches/ui/branchText.ts';
-import { sanitize } from '../../base/sanitize.ts';
+import { displayName, sanitize } from '../../base/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { askInSteps, type Question } from '../window/ui/input/multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject } from './pickers.ts';
@@ -76,9 +76,7 @@ function membersText(computes: readonly Compute[]): string {
   if (computes.length === 0) return l10n.t('no computes');
   const primary = computes.find(isPrimary);
   const replicas = computes.length - (primary === undefined ? 0 : 1);
-  const parts = [
-    primary === undefined ? l10n.t('no primary') : l10n.t('primary: {0}', sanitize(labelOf(primary))),
-  ];
+  const parts = [primary === undefined ? l10n.t('no primary') : l10n.t('primary: {0}', displayName(primary))];
   if (replicas > 0)
     parts.push(replicas === 1 ? l10n.t('1 read replica') : l10n.t('{0} read replicas', replicas));
   return parts.join(' · ');

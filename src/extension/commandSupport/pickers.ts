@@ -18,6 +18,7 @@ import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
+import { projectName } from '../inventory/branchStatus.ts';
 
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
@@ -139,7 +140,7 @@ function computeItems(context: PickerContext, canPick: CanPick): RowItem<Compute
   return computes
     .map((compute): RowItem<ComputeNode> => {
       const { project_id: projectId, branch_id: branchId, id: computeId } = compute;
-      const project = nameOrId(inventory.project(projectId)?.name, projectId);
+      const project = projectName(inventory, projectId);
       const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
       return {
         ...computeRow(compute),

@@ -1,4 +1,4 @@
-/** The order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
+/** The names of projects, the order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
 import type { Branch } from '../../api/records/records.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { BranchList } from './branchLists.ts';
@@ -35,3 +35,6 @@ export function deletionProblem(list: BranchList, branch: Branch): DeletionProbl
 
 /** The name if there is one, for messages. */
 export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
+
+export const projectName = (inventory: Pick<Inventory, 'project'>, id: string): string =>
+  nameOrId(inventory.project(id)?.name, id);

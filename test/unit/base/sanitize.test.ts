@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { escapeMarkdown, nameOrId, sanitize } from '../../../src/base/sanitize.ts';
+import { displayName, escapeMarkdown, nameOrId, sanitize } from '../../../src/base/sanitize.ts';
 
 describe('sanitize', () => {
   it('breaks links in notifications', () => {
@@ -28,9 +28,10 @@ describe('sanitize', () => {
     it(what, () => assert.equal(sanitize(text), clean));
 });
 
-describe('nameOrId', () => {
-  it('returns the id if the name has no visible characters', () => {
+describe('nameOrId and displayName', () => {
+  it('return the id if the name has no visible characters', () => {
     assert.equal(nameOrId(' shop ', 'p-1'), 'shop');
+    assert.equal(displayName({ id: 7, name: '\u200b' }), '7');
     for (const name of [undefined, null, '', ' ', '\u200b']) assert.equal(nameOrId(name, 'p-1'), 'p-1');
   });
 });

@@ -4,11 +4,11 @@ import type { Mark } from '../../operations/guards.ts';
 import { asProjectNode } from '../../inventory/nodes.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { accountLabel } from '../ui/accountLabel.ts';
-import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
   const { account, accountId } = context.session.requireConnection();
@@ -22,17 +22,16 @@ export const markAccount: Command = async (context, _argument, run) => {
 export const markProject: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't mark the project");
-  const nameOf = (id: string) => sanitize(context.inventory.project(id)?.name ?? id);
   const given = asProjectNode(argument)?.projectId;
   const answers = await askInSteps(l10n.t('Mark Project'), async (ask) => {
     const projectId = given ?? (await ask(projectQuestion(context), { following: 1 }));
     const current = context.guards.projectMark(projectId);
-    const mark = await ask(markQuestion(nameOf(projectId), current));
+    const mark = await ask(markQuestion(projectName(context.inventory, projectId), current));
     return { projectId, mark };
   });
   if (answers === undefined) return;
   const { projectId, mark } = answers;
-  await setMark(context, projectId, nameOf(projectId), mark);
+  await setMark(context, projectId, projectName(context.inventory, projectId), mark);
 };
 
 /** @returns null for no mark */

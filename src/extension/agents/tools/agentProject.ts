@@ -1,8 +1,8 @@
 /** Which project an agent means if it names none. */
 import { EMPTY_MAP, readBranchMap, type BranchMap } from '../../gitBranch/branchMap.ts';
 import { findRepository } from '../../gitBranch/gitState.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
 import type { ToolCall } from './toolCall.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
 
 interface AgentProject {
   readonly projectId: string;
@@ -43,6 +43,6 @@ async function requireOnlyProject({ inventory }: ToolCall<unknown>['deps']): Pro
   const [only, another] = ids;
   if (only === undefined) throw new Error('The account has no project.');
   if (another === undefined) return only;
-  const names = ids.slice(0, MAX_NAMED).map((id) => `${id} (${nameOrId(inventory.project(id)?.name, id)})`);
+  const names = ids.slice(0, MAX_NAMED).map((id) => `${id} (${projectName(inventory, id)})`);
   throw new Error(`Name a projectId: ${names.join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`);
 }

@@ -4,7 +4,7 @@ import { findRoleAndDatabase } from '../branchLogin.ts';
 import { branchTitle, deletionProblem } from '../../inventory/branchStatus.ts';
 import { schemaDiff } from '../../schema/compareSchemas.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
@@ -55,7 +55,7 @@ export const branchTools = {
       const all = [...list.branches.values()];
       const branches = all.slice(0, MAX_BRANCHES).map((branch) => ({
         branchId: branch.id,
-        name: branchTitle(branch.id, branch),
+        name: displayName(branch),
         parentId: branch.parent_id ?? undefined,
         state: sanitize(branch.current_state ?? 'ready'),
         isDefault: branch.default === true,
@@ -160,8 +160,7 @@ async function changeApproved(
   const { projectId, branchId } = ref;
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const [child] = list.childrenOf(branchId);
-  if (child !== undefined)
-    throw new Error(`${name} has child branches, such as ${branchTitle(child.id, child)}.`);
+  if (child !== undefined) throw new Error(`${name} has child branches, such as ${displayName(child)}.`);
   if (!isOwn) await deps.approve({ ...what, projectId, branchId, name, agent }, connection, signal);
   const { isPending } = await changeBranch(call, send);
   const note = isPending ? undefined : await updateEnv(call, ref);

@@ -10,7 +10,7 @@ import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { onlyChanged } from '../../computes/computeActions.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';
 import { findGatedBranch } from './agentPermissions.ts';
 import { ADDS, defineTool, described, INTERRUPTS, projectIdSchema, READS, type ToolWords } from './tool.ts';
@@ -205,7 +205,7 @@ async function changeCompute(
   if (!isOwn) {
     const connections =
       change.kind === 'suspend' ? await deps.computeActions.openConnections(node) : undefined;
-    const name = nameOrId(found.name, found.id);
+    const name = displayName(found);
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }
   const result = await send(node, { signal, initialConnection: connection });

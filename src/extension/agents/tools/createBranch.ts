@@ -5,11 +5,11 @@ import type { Branch } from '../../../api/records/records.ts';
 import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
-import { branchTitle } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
 import { databaseBranchName } from '../../gitBranch/branchName.ts';
 import { findPrimary } from '../../gitBranch/findTarget.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import { prepareNamedEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
@@ -71,11 +71,11 @@ export const createBranchTool = defineTool({
     const branch = existing ?? (await create(call, projectId, source));
     const ref = { account, projectId, branchId: branch.id };
     const compute = await findPrimary(deps.inventory, ref);
-    if (compute === undefined) throw new Error(`${branchTitle(branch.id, branch)} has no compute.`);
+    if (compute === undefined) throw new Error(`${displayName(branch)} has no compute.`);
     const output = {
       projectId,
       branchId: branch.id,
-      name: branchTitle(branch.id, branch),
+      name: displayName(branch),
       parentId: branch.parent_id ?? undefined,
       computeId: compute.id,
       host: compute.host,
@@ -123,7 +123,7 @@ function requireParent(list: BranchList, projectId: string, parentId: string | u
 async function create(call: Call, projectId: string, parent: Branch): Promise<Branch> {
   const { deps, account, agent, connection, worktree } = call;
   const { agentBranches } = deps;
-  const project = nameOrId(deps.inventory.project(projectId)?.name, projectId);
+  const project = projectName(deps.inventory, projectId);
   const { count, end } = agentBranches.beginCreation({ account, projectId });
   try {
     const branches = count < MAX_UNASKED ? undefined : count;

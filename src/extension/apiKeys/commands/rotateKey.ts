@@ -9,7 +9,7 @@ import { showRotationNotice } from '../ui/rotationNotice.ts';
 import { accountLabel } from '../../account/ui/accountLabel.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
@@ -102,7 +102,7 @@ function oldKeyQuestion(keys: readonly ApiKey[]): Question<ApiKey | null> {
   const items: Choice<ApiKey | null>[] = keys
     .toSorted((a, b) => lastUse(b) - lastUse(a))
     .map((key) => ({
-      label: nameOrId(key.name, String(key.id)),
+      label: displayName(key),
       iconPath: new ThemeIcon('key'),
       description: [
         key.last_used_at ? l10n.t('used {0}', ago(key.last_used_at)) : l10n.t('never used'),
@@ -136,7 +136,7 @@ function nextName(old: string, isTaken: (name: string) => boolean): string {
 /** There are consequences only if a key is revoked. */
 function approvalOf(old: ApiKey | null, name: string): Pick<ApprovalRequest, 'name' | 'question' | 'detail'> {
   if (old === null) return { name, question: l10n.t('Rotate the API key?') };
-  const oldName = nameOrId(old.name, String(old.id));
+  const oldName = displayName(old);
   const detail = l10n.t(
     "A new key is created, tested and stored for this window. Then “{0}” is revoked, which can't be undone. Other programs that use it lose access.",
     oldName,

@@ -13,6 +13,7 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { branchNameQuestion } from './createBranch.ts';
 import { explainExpiry } from './expiry.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
+import { displayName } from '../../../base/sanitize.ts';
 
 export const rename: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename the branch");
@@ -120,8 +121,7 @@ function resetProblem({ branchId, name, branch, list }: PickedBranch): string | 
     return l10n.t("{0} is protected, so it can't be reset. Unprotect it first.", name);
   const [child] = list.childrenOf(branchId);
   return (
-    child &&
-    l10n.t("{0} has child branches, such as {1}, so it can't be reset.", name, branchTitle(child.id, child))
+    child && l10n.t("{0} has child branches, such as {1}, so it can't be reset.", name, displayName(child))
   );
 }
 
@@ -162,7 +162,7 @@ async function explain({ name, projectId }: PickedBranch, problem: DeletionProbl
       ? l10n.t(
           "{0} can't be deleted because it has child branches, such as {1}. Delete them first.",
           name,
-          branchTitle(problem.child.id, problem.child),
+          displayName(problem.child),
         )
       : l10n.t(
           "{0} can't be deleted because it is the default branch. Set another branch as default first.",

@@ -6,7 +6,7 @@ import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import type { SendResult } from '../../operations/changeSender.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { branchTitle } from '../ui/branchText.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { branchQuestion, requireBranches } from '../../commandSupport/branchPicker.ts';
@@ -14,6 +14,7 @@ import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.
 import { askForProject, currentBranch, onlyProject } from '../../commandSupport/pickers.ts';
 import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
 import { lifetimeQuestion, explainExpiry } from './expiry.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
 
 export const create: Command = async (context, argument, run) => {
   context.session.requireConnection();
@@ -34,7 +35,7 @@ export async function createBranchIn(
   projectId: string,
   creation: BranchCreation,
 ): Promise<SendResult | undefined> {
-  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  const name = projectName(context.inventory, projectId);
   return await makeChange(context, run, {
     projectId,
     name,
@@ -42,7 +43,7 @@ export async function createBranchIn(
     button: l10n.t('Create'),
     progress: l10n.t('Creating a branch'),
     send: (options) => context.branchActions.create(projectId, creation, options),
-    done: ({ branch }) => branch && l10n.t('Created {0}', branchTitle(branch.id, branch)),
+    done: ({ branch }) => branch && l10n.t('Created {0}', displayName(branch)),
   });
 }
 

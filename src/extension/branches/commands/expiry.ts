@@ -13,6 +13,7 @@ import { singleStep, type Question } from '../../window/ui/input/multiStepInput.
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
+import { displayName } from '../../../base/sanitize.ts';
 
 const DAY = 24 * 60 * 60;
 
@@ -68,7 +69,7 @@ function expiryObstacle({ branchId, name, branch, list }: PickedBranch): string 
   if (branch.protected === true) return l10n.t("{0} is protected, so it can't expire.", name);
   const [child] = list.childrenOf(branchId);
   if (child === undefined) return undefined;
-  const childName = branchTitle(child.id, child);
+  const childName = displayName(child);
   return l10n.t("{0} has child branches, such as {1}, so it can't expire.", name, childName);
 }
 

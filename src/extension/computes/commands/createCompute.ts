@@ -1,10 +1,10 @@
 /** Create Compute…. Skips the questions that are answered by the project or branch it is started from. */
 import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
-import { isPrimary, labelOf } from '../../inventory/computeStatus.ts';
+import { isPrimary } from '../../inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { branchLabel } from '../../branches/ui/branchText.ts';
-import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
@@ -12,6 +12,7 @@ import { askForProject, currentBranch, onlyProject } from '../../commandSupport/
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 import { branchQuestion } from '../../commandSupport/branchPicker.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
 
 type ComputeType = ComputeCreation['type'];
 
@@ -21,7 +22,7 @@ export const create: Command = async (context, argument, run) => {
   const answers = await askForCreation(context, argument);
   if (answers === undefined) return;
   const { projectId, creation } = answers;
-  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  const name = projectName(context.inventory, projectId);
   const created = await makeChange(context, run, {
     projectId,
     branchId: creation.branch_id,
@@ -30,7 +31,7 @@ export const create: Command = async (context, argument, run) => {
     button: l10n.t('Create'),
     progress: l10n.t('Creating a compute'),
     send: (options) => context.computeActions.create(projectId, creation, options),
-    done: ({ compute }) => compute && l10n.t('Created {0}', nameOrId(compute.name, compute.id)),
+    done: ({ compute }) => compute && l10n.t('Created {0}', displayName(compute)),
   });
   if (created?.compute !== undefined) await revealRow(context, computeNodeOf(created.compute));
 };
@@ -70,7 +71,7 @@ function typeQuestion(context: CommandContext, projectId: string, branchId: stri
   const items = async () => {
     const list = await context.inventory.loadComputes(projectId);
     const primary = list?.branches().get(branchId)?.find(isPrimary);
-    const [first, replica] = [primaryItem(primary && sanitize(labelOf(primary))), replicaItem()];
+    const [first, replica] = [primaryItem(primary && displayName(primary)), replicaItem()];
     return primary === undefined ? [first, replica] : [replica, first];
   };
   const label = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));

@@ -4,9 +4,9 @@ import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspend.ts';
 import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
-import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { displayName, nameOrId, sanitize } from '../../../base/sanitize.ts';
 import { isLocalCompute } from '../../connection/connectionStrings.ts';
-import { computeStatus, isPrimary, labelOf, sizeOf } from '../../inventory/computeStatus.ts';
+import { computeStatus, isPrimary, sizeOf } from '../../inventory/computeStatus.ts';
 import { asComputeNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { onlyChanged } from '../computeActions.ts';
 import { settingsOn, settingsUri } from '../../settings/pgSettings.ts';
@@ -29,7 +29,7 @@ export const edit: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't edit the compute");
   const answers = await askForEdit(context, argument);
   if (answers === undefined) return;
-  const name = nameOrId(answers.compute.name, answers.compute.id);
+  const name = displayName(answers.compute);
   run.failureMessage = l10n.t("Couldn't change {0}", name);
   if (answers.change === undefined) return await openSettings(context, answers.compute);
   const { project_id: projectId, id: computeId } = answers.compute;
@@ -147,7 +147,7 @@ async function askForChange(
 function editQuestion({ inventory }: CommandContext, compute: Compute): Question<Edited> {
   const { project_id: projectId, branch_id: branchId } = compute;
   const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
-  const placeholder = l10n.t('Select what to change on {0}', sanitize(labelOf(compute)));
+  const placeholder = l10n.t('Select what to change on {0}', displayName(compute));
   const items = editItems(compute, branch);
   return pickOne({ placeholder, items });
 }
@@ -188,7 +188,7 @@ function targetQuestion(context: CommandContext, compute: Compute): Question<str
   const problem = (branchId: string, computes: readonly Compute[]) => {
     if (branchId === compute.branch_id) return l10n.t('current branch');
     const primary = isPrimary(compute) ? computes.find(isPrimary) : undefined;
-    return primary && l10n.t('not available: {0} is the primary of this branch', sanitize(labelOf(primary)));
+    return primary && l10n.t('not available: {0} is the primary of this branch', displayName(primary));
   };
   return branchQuestion(context, { projectId: compute.project_id, problem });
 }

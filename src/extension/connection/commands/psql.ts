@@ -5,9 +5,8 @@ import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
 import { LIBPQ_VARIABLES } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
-import { labelOf } from '../../inventory/computeStatus.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -37,7 +36,7 @@ export const openPsql: Command = async (context, argument, run) => {
   if (found === undefined) return;
   const { login, password, ...security } = found;
   const options = {
-    name: `psql ${sanitize(labelOf(compute))}`,
+    name: `psql ${displayName(compute)}`,
     iconPath: new ThemeIcon('database'),
     shellPath: program,
     shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],

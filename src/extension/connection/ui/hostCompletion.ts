@@ -18,7 +18,7 @@ import { withPort, type PortPlace } from '../portPlace.ts';
 import type { RoleAndDatabase } from '../connectionDefaults.ts';
 import { computeTable, statusText } from '../../computes/ui/computeText.ts';
 import { sizeText } from '../../computes/ui/sizeText.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 
 interface ItemContext {
@@ -46,7 +46,7 @@ export const hostItems = (hosts: readonly ComputeHost[], context: ItemContext): 
   hosts.map((computeHost, order) => {
     const { compute, host, isPooled } = computeHost;
     // Hosts of the local service differ only in their port, so they need the name of the compute.
-    const name = host.includes(compute.id) ? '' : sanitize(labelOf(compute));
+    const name = host.includes(compute.id) ? '' : displayName(compute);
     const parts = [name, statusText(compute), sizeText(compute), isPooled ? l10n.t('pooled') : ''];
     const description = parts.filter((part) => part !== '').join(' · ');
     const branchName = context.branchName(compute);

@@ -6,8 +6,8 @@ import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
 import { expiryAfter, LIFETIME } from '../lifetime.ts';
-import { branchRow, branchTitle } from '../../branches/ui/branchText.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { branchRow } from '../../branches/ui/branchText.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { createBranchIn } from '../../branches/commands/createBranch.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
@@ -46,7 +46,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   if (branch === undefined) return;
   const ref = refOf(branch);
   if (choice.existing === undefined) await git.writer.addCreated({ ...ref, gitBranch: git.gitBranch });
-  run.failureMessage = l10n.t("Couldn't write the connection string of {0}", branchTitle(branch.id, branch));
+  run.failureMessage = l10n.t("Couldn't write the connection string of {0}", displayName(branch));
   await writeBranchUrl(context, { title, git, ref, branch, write });
 };
 
@@ -111,7 +111,7 @@ async function askForExisting(
   const { label, parts } = branchRow(existing.id, existing);
   const items = [
     {
-      label: l10n.t('Use {0}', branchTitle(existing.id, existing)),
+      label: l10n.t('Use {0}', displayName(existing)),
       description: [label, ...parts].join(' · '),
       value: { existing, name: existing.name },
     },

@@ -10,13 +10,13 @@ import {
   type WriteEnv,
 } from '../../envFile/ui/envFile.ts';
 import { findRelatedVariables, readEnv } from '../../envFile/ui/envValue.ts';
-import { branchTitle } from '../../branches/ui/branchText.ts';
 import { findPrimary, findTarget } from '../findTarget.ts';
 import { hostOf } from '../../connection/credentials.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
 import type { BranchRef } from '../../account/refs.ts';
+import { displayName } from '../../../base/sanitize.ts';
 
 interface WrittenBranch {
   readonly title: string;
@@ -29,7 +29,7 @@ interface WrittenBranch {
 /** Writes the URL of a database branch to the env file, with Undo, and maps the git branch to it. */
 export async function writeBranchUrl(context: CommandContext, written: WrittenBranch): Promise<void> {
   const { git, ref, branch, write, title } = written;
-  const name = branchTitle(branch.id, branch);
+  const name = displayName(branch);
   const compute = await findPrimary(context.inventory, ref);
   if (compute === undefined) throw new Error(l10n.t('{0} has no compute.', name));
   const variable = envVariable(context.config, git.folder);

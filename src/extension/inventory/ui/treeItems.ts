@@ -22,7 +22,7 @@ import { sizeText } from '../../computes/ui/sizeText.ts';
 import { formatDate, usageText } from '../../window/ui/timeText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { displayName, nameOrId } from '../../../base/sanitize.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../operations/guards.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
@@ -127,7 +127,7 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
   // The name always comes first, because an id takes long to listen to.
-  const spoken = [l10n.t('Compute {0}', nameOrId(compute.name, compute.id)), statusText(compute)];
+  const spoken = [l10n.t('Compute {0}', displayName(compute)), statusText(compute)];
   spoken.push(typeText(compute), sizeText(compute), compute.name ? compute.id : '');
   item.accessibilityInformation = { label: spoken.filter((part) => part !== '').join(', ') };
   return item;

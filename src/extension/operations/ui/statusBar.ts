@@ -1,14 +1,13 @@
 /** Shows pending operations in the status bar, and the result of each change. */
 import { l10n } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
-import { labelOf } from '../../inventory/computeStatus.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { watchWokenComputes } from '../../computes/wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
 import { countOpenOperations, type EndReport, type PendingChange } from '../pendingChange.ts';
 import { endText, operationsText, pendingText } from './changeText.ts';
 import { markdownList } from '../../window/ui/markdown.ts';
-import { sanitize } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { window, type StatusBarItem, type StatusBarText } from '../../window/ui/window.ts';
 
@@ -63,7 +62,7 @@ export const announceStarts = (inventory: Inventory, tracker: OperationTracker):
       if (first === undefined) return;
       const message =
         computes.length === 1
-          ? l10n.t('{0} is active', sanitize(labelOf(first)))
+          ? l10n.t('{0} is active', displayName(first))
           : l10n.t('{0} computes are active', computes.length);
       announce(message, 'circle-filled');
     },

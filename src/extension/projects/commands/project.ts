@@ -2,15 +2,15 @@
 import { l10n } from 'vscode';
 import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
-import { branchTitle } from '../../branches/ui/branchText.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
-import { nameOrId, sanitize } from '../../../base/sanitize.ts';
+import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
 
 const MAX_PROJECT_NAME = 256;
 
@@ -46,12 +46,12 @@ export const deleteProject: Command = async (context, argument, run) => {
   const title = l10n.t('Delete Project');
   const projectId = asProjectNode(argument)?.projectId ?? (await singleStep(title, projectQuestion(context)));
   if (projectId === undefined) return;
-  const name = nameOrId(context.inventory.project(projectId)?.name, projectId);
+  const name = projectName(context.inventory, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);
   const list = await context.inventory.branches.refresh(projectId);
   const kept = [...(list?.branches.values() ?? [])].find((branch) => branch.protected === true);
   if (kept !== undefined) {
-    const branch = branchTitle(kept.id, kept);
+    const branch = displayName(kept);
     const problem = l10n.t("{0} can't be deleted because its branch {1} is protected.", name, branch);
     return void window.showWarningMessage(problem);
   }

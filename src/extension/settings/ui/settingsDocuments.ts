@@ -38,7 +38,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
 import { endText, effectText } from '../../operations/ui/changeText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
-import { nameOrId } from '../../../base/sanitize.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import type { WindowModel } from '../../windowModel/windowModel.ts';
 import { diagnosticsOf, type RejectedText } from './settingsDiagnostics.ts';
 
@@ -127,7 +127,7 @@ export class SettingsDocuments implements Disposable {
     if (this.#saveReasons.get(uri.toString()) !== TextDocumentSaveReason.Manual)
       throw new Error(l10n.t('Auto Save restarts no compute. Save the document yourself to apply it.'));
     this.#rejected.delete(uri.toString());
-    const name = nameOrId(compute.name, compute.id);
+    const name = displayName(compute);
     if (isDeepStrictEqual(settings, settingsOn(compute)))
       return announce(l10n.t('{0} already has these settings', name));
     const node = computeNodeOf(compute);
@@ -154,7 +154,7 @@ export class SettingsDocuments implements Disposable {
       const change = { settings: { pg_settings: { ...settings } } };
       const options = { initialConnection: connection };
       const { isPending } = await this.#deps.computeActions.update(computeNodeOf(compute), change, options);
-      if (!isPending) announce(l10n.t('Changed {0}', nameOrId(compute.name, compute.id)));
+      if (!isPending) announce(l10n.t('Changed {0}', displayName(compute)));
       const end = isPending ? await ended : undefined;
       if (end?.outcome === 'failed') return end.reason ?? l10n.t('the service gave no reason');
       if (end !== undefined && end.outcome !== 'finished') throw new Error(endText(end));

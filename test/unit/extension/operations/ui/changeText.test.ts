@@ -20,6 +20,15 @@ describe('endText', () => {
     assert.equal(text, 'Creating Shop failed: the service gave no reason');
   });
 
+  it('names the compute, branch or project by its id if the name has no visible characters', () => {
+    for (const name of [undefined, null, '', ' ', '\u200b'])
+      for (const ids of [{}, { branchId: 'br-dev' }, { branchId: 'br-dev', computeId: 'ep-dev' }])
+        assert.equal(
+          endText({ change: { ...change, ...ids, name }, outcome: 'finished' }),
+          `Created ${Object.values(ids).at(-1) ?? 'shop'}`,
+        );
+  });
+
   it('says that the project of another change no longer exists', () => {
     const inProject: PendingChange = { ...change, branchId: 'br-dev', name: 'dev' };
     const text = endText({ change: inProject, outcome: 'lost', reason: undefined });
