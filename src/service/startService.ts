@@ -1,7 +1,8 @@
 /** The whole service: opens the data, wires control plane and HTTP server, and closes them again. */
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { seedAccount } from './controlPlane/seedAccount.ts';
-import type { ServiceClock } from './core/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { delay } from './core/clock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import { systemReason, StartError } from './core/errors.ts';
 import { createListener } from './http/app.ts';
@@ -21,7 +22,7 @@ interface ServiceDependencies {
   /** The contents of a new account, instead of the sample. */
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: ServiceClock;
+  readonly clock: Clock;
   /** Receives lines for users. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;
   /** Until it resolves, the program that started the service has a lease by the pipe to its standard input. */
@@ -61,7 +62,7 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
     server = await listen(createListener(plane, leases), options.port).catch((error: unknown) => {
       throw portFailure(options.port, error);
     });
-    await Promise.race([plane.begin(), clock.delay(ATTACHING_TIME, new AbortController().signal)]);
+    await Promise.race([plane.begin(), delay(clock, ATTACHING_TIME)]);
     return { baseUrl: server.baseUrl, leaseSecret: leases.secret, close };
   } catch (error) {
     // A second error does not matter: the first one says why the service did not start.

@@ -4,8 +4,12 @@ import { toDisposable } from '../../src/base/disposable.ts';
 import { until } from '../workbench/until.ts';
 
 export class FakeClock implements Clock {
-  #now = 0;
-  #timers: { readonly due: number; readonly run: () => void }[] = [];
+  #now: number;
+  #timers: { due: number; readonly run: () => void }[] = [];
+
+  constructor(now = 0) {
+    this.#now = now;
+  }
 
   now(): number {
     return this.#now;
@@ -40,6 +44,19 @@ export class FakeClock implements Clock {
     const passed = this.next();
     await until('the next timer', async () => this.#timers.length > 0);
     return passed;
+  }
+
+  /** Runs the timers that are due by then, one after the other. */
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    while (this.#timers.some(({ due }) => due <= end)) this.next();
+    this.#now = end;
+  }
+
+  /** Sets the clock of the machine. Running timers keep their remaining time. */
+  set(now: number): void {
+    for (const timer of this.#timers) timer.due += now - this.#now;
+    this.#now = now;
   }
 
   /** Advances the time without running any timer. */

@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import type { Compute, Operation } from '../../src/api/records/records.ts';
-import type { ServiceClock } from '../../src/service/core/clock.ts';
 import {
   EngineError,
   ONLY_ROLE,
@@ -16,67 +15,13 @@ import { readProjectsFile } from '../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../src/service/startService.ts';
 import { recordPort } from '../contract/recordings.ts';
 import { call } from '../helpers/call.ts';
+import { FakeClock } from '../helpers/fakeClock.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
 import { PROJECT } from './sampleProject.ts';
 
 /** The default start time. */
 export const START_TIME = Date.parse('2026-01-01T00:00:00Z');
-
-/** Time changes only by `advance` and `set`. */
-export class ManualClock implements ServiceClock {
-  #now: number;
-  readonly #timers = new Set<{
-    readonly every: number;
-    next: number;
-    readonly call: () => void;
-    readonly once: boolean;
-  }>();
-
-  constructor(now = START_TIME) {
-    this.#now = now;
-  }
-
-  now = () => this.#now;
-
-  delay(milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (milliseconds <= 0 || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#add(milliseconds, resolve, true);
-      signal.addEventListener('abort', () => resolve());
-    });
-  }
-
-  every(milliseconds: number, call: () => void): () => void {
-    const timer = this.#add(milliseconds, call, false);
-    return () => this.#timers.delete(timer);
-  }
-
-  advance(milliseconds: number): void {
-    const end = this.#now + milliseconds;
-    for (;;) {
-      const due = [...this.#timers].toSorted((a, b) => a.next - b.next)[0];
-      if (due === undefined || due.next > end) break;
-      this.#now = due.next;
-      due.next += due.every;
-      if (due.once) this.#timers.delete(due);
-      due.call();
-    }
-    this.#now = end;
-  }
-
-  /** Sets the clock of the machine. Running timers keep their remaining time. */
-  set(now: number): void {
-    for (const timer of this.#timers) timer.next += now - this.#now;
-    this.#now = now;
-  }
-
-  #add(every: number, call: () => void, once: boolean) {
-    const timer = { every, next: this.#now + every, call, once };
-    this.#timers.add(timer);
-    return timer;
-  }
-}
 
 /** Has no processes, records its calls, and fails on demand. */
 export class FaultyEngine implements ComputeEngine {
@@ -135,7 +80,7 @@ export interface InProcess {
   readonly service: Service;
   readonly client: Client;
   readonly engine: FaultyEngine;
-  readonly clock: ManualClock;
+  readonly clock: FakeClock;
   readonly key: string;
   readonly folder: string;
   readonly log: readonly string[];
@@ -155,7 +100,7 @@ export interface InProcessOptions {
 
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcess> {
   const { engine = new FaultyEngine(), operationDelay = 0, endWithLeases, onEnd = () => undefined } = options;
-  const clock = new ManualClock(options.now);
+  const clock = new FakeClock(options.now ?? START_TIME);
   const folder = options.folder ?? temporaryFolder();
   const key = 'the-key-of-the-test';
   const log: string[] = [];

@@ -18,7 +18,8 @@ import { GRACE } from '../../src/localService/joinOrStart.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { ManualClock, startInProcess, type InProcess } from './inProcess.ts';
+import { FakeClock } from '../helpers/fakeClock.ts';
+import { startInProcess, type InProcess } from './inProcess.ts';
 
 const MINUTE = 60_000;
 
@@ -45,7 +46,7 @@ describe('The program with leases', () => {
   });
 
   it('survives a reload of the only window that takes a minute, and ends when that window is gone', async () => {
-    const clock = new ManualClock();
+    const clock = new FakeClock();
     let ended = 0;
     const leases = new Leases({ grace: GRACE, clock, onNoneLeft: () => void (ended += 1) });
     const hold = () => leases.hold(() => undefined);

@@ -9,7 +9,7 @@ import { projectRoot } from '../workbench/folders.ts';
 const TIMER = new RegExp(
   [
     /\bset(?:Timeout|Interval)\(/,
-    /\.after\([\w -]+, |\.every\([A-Z]|\.delay\(|new Poller\(/,
+    /\.after\([\w -]+, |\b(?:every|delay)\(clock, |new Poller\(/,
     /AbortSignal\.timeout\(|\b(?:sleep|pause)\([\w$]|Atomics\.wait\(\w+, 0, 0, |withLimit\(/,
     /\btimeout: |Timeout(?:Millis)?: |_(?:timeout|interval): ['`\dA-Z]|-timeout=\d|terminate_backend\(pid, \d/,
     /\b[A-Z_]*(?:LIFE|LIFETIME|GRACE|TO_LIVE|VALID_FOR|KEPT_FOR|_AFTER|_HOURS|_SECONDS) = [\d'(]/,

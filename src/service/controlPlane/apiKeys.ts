@@ -4,7 +4,8 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
-import { toTimestamp, type ServiceClock } from '../core/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toTimestamp } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import { LOCAL_USER, type Mutation, type StoredKey } from '../state/storedRecords.ts';
 import type { Store } from '../state/store.ts';
@@ -30,10 +31,10 @@ export const newStoredKey = (id: number, name: string, value: string, now: numbe
 
 export class ApiKeys {
   readonly #store: Store;
-  readonly #clock: ServiceClock;
+  readonly #clock: Clock;
   readonly #uses = new Map<number, Use>();
 
-  constructor(store: Store, clock: ServiceClock) {
+  constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }

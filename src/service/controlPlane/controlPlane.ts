@@ -3,7 +3,8 @@ import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
 import { removeLeftover } from './branches/projects.ts';
-import type { ServiceClock } from '../core/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { every } from '../core/clock.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
 import { recordCompute } from './records/usage.ts';
@@ -31,7 +32,7 @@ const EXPIRY_INTERVAL = 5_000;
 
 export class ControlPlane implements Plane {
   readonly store: Store;
-  readonly clock: ServiceClock;
+  readonly clock: Clock;
   readonly plan: Plan;
   readonly keys: ApiKeys;
   readonly operations: Operations;
@@ -59,12 +60,12 @@ export class ControlPlane implements Plane {
     this.operations = new Operations(this, operationDelay);
     this.autosuspend = new Autosuspend(this);
     this.#stopTimers = [
-      clock.every(AUTOSUSPEND_INTERVAL, () => this.autosuspend.check()),
-      clock.every(USAGE_INTERVAL, () => {
+      every(clock, AUTOSUSPEND_INTERVAL, () => this.autosuspend.check()),
+      every(clock, USAGE_INTERVAL, () => {
         this.#writeUsage();
         void this.#writeSizes();
       }),
-      clock.every(EXPIRY_INTERVAL, () => deleteExpiredBranches(this)),
+      every(clock, EXPIRY_INTERVAL, () => deleteExpiredBranches(this)),
     ];
   }
 

@@ -1,7 +1,7 @@
 /** Checks the description of a new account (the sample or `--projects FILE`) and turns it into records. */
 import type { ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/rules/sizes.ts';
-import type { ServiceClock } from '../core/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
 import { conflict, HttpError, StartError } from '../core/errors.ts';
 import {
@@ -23,7 +23,7 @@ interface SeedDependencies {
   /** Undefined: the sample account. */
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: ServiceClock;
+  readonly clock: Clock;
   readonly plan: Plan;
   /** False with `--no-postgres`, where a compute can be active without a process. */
   readonly runsPostgres: boolean;

@@ -1,27 +1,32 @@
-import { setTimeout } from 'node:timers/promises';
+import { systemClock, type Clock } from '../../base/clock.ts';
 
-/** The time and timers of the service; tests replace them. */
-export interface ServiceClock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Resolves after the delay, or at once when the signal is aborted. */
-  delay(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** Calls repeatedly until the returned function is called. */
-  every(milliseconds: number, call: () => void): () => void;
+/** The clock of the service, whose `now` is the time of the machine, because records have timestamps. */
+export const serviceClock: Clock = { ...systemClock, now: () => Date.now() };
+
+/** Resolves after the delay, or at once when the signal is aborted. */
+export function delay(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (milliseconds <= 0 || signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      timer.dispose();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(milliseconds, end);
+    signal?.addEventListener('abort', end);
+  });
 }
 
-export const serviceClock: ServiceClock = {
-  now: () => Date.now(),
-  async delay(milliseconds, signal) {
-    if (milliseconds > 0) await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
-  },
-  every(milliseconds, call) {
-    const timer = setInterval(call, milliseconds);
-    // The server keeps the process running; the timer must not.
-    timer.unref();
-    return () => clearInterval(timer);
-  },
-};
+/** Calls repeatedly until the returned function is called. */
+export function every(clock: Clock, milliseconds: number, call: () => void): () => void {
+  const start = () =>
+    clock.after(milliseconds, () => {
+      timer = start();
+      call();
+    });
+  let timer = start();
+  return () => timer.dispose();
+}
 
 /** ISO 8601, UTC, with a `Z`. */
 export const toTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

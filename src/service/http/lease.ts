@@ -14,7 +14,8 @@ import {
 } from '../../localService/leaseProof.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { hashOfKey } from '../controlPlane/apiKeys.ts';
-import type { ServiceClock } from '../core/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { delay } from '../core/clock.ts';
 import { authenticate } from './request.ts';
 import { baseUrlAt } from './server.ts';
 
@@ -24,7 +25,7 @@ interface LeasesDependencies {
    * Undefined: it does not end by itself.
    */
   readonly grace: number | undefined;
-  readonly clock: Pick<ServiceClock, 'delay'>;
+  readonly clock: Clock;
   readonly onNoneLeft: () => void;
 }
 
@@ -71,7 +72,7 @@ export class Leases {
     const { grace, clock, onNoneLeft } = this.#deps;
     if (grace === undefined || this.#held.size > 0 || this.#isClosed) return;
     const { signal } = (this.#graceTimer = new AbortController());
-    void clock.delay(grace, signal).then(() => {
+    void delay(clock, grace, signal).then(() => {
       if (!signal.aborted) onNoneLeft();
     });
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { pause, systemClock } from '../../../src/base/clock.ts';
+import { delay, every } from '../../../src/service/core/clock.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 
 describe('systemClock', () => {
@@ -38,5 +39,32 @@ describe('pause', () => {
     const pausing = pause(300, clock);
     assert.equal(clock.next(), 300);
     await pausing;
+  });
+});
+
+describe('delay and every', () => {
+  it('end with the time, at once if the signal is aborted, and leave no timer', async () => {
+    const clock = new FakeClock();
+    const abort = new AbortController();
+    const delays = [delay(clock, 0), delay(clock, 20), delay(clock, 30, abort.signal)];
+    assert.deepEqual(clock.waits, [20, 30]);
+    clock.advance(20);
+    abort.abort();
+    await Promise.all([...delays, delay(clock, 10, abort.signal)]);
+    assert.deepEqual(clock.waits, []);
+  });
+
+  it('call at each interval, also after the machine’s time was set, until stopped', () => {
+    const clock = new FakeClock(1000);
+    const calls: number[] = [];
+    const stop = every(clock, 10, () => {
+      calls.push(clock.now());
+      if (calls.length === 4) stop();
+    });
+    clock.advance(25);
+    clock.set(5);
+    clock.advance(100);
+    assert.deepEqual(calls, [1010, 1020, 10, 20]);
+    assert.deepEqual(clock.waits, []);
   });
 });

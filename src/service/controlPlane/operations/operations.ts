@@ -4,7 +4,8 @@
  * they have ended. The next start resumes unfinished ones.
  */
 import type { Plan } from '../../../api/rules/sizes.ts';
-import type { ServiceClock } from '../../core/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { delay } from '../../core/clock.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
 import {
@@ -29,7 +30,7 @@ export interface Plane {
   readonly store: Store;
   /** Rejects with a message for users if there is no engine. */
   readonly engine: Promise<ComputeEngine>;
-  readonly clock: ServiceClock;
+  readonly clock: Clock;
   readonly plan: Plan;
   readonly operations: Operations;
   /** For failures that the request did not cause. */
@@ -139,7 +140,7 @@ export class Operations {
       if (operation.record.status === 'scheduling') store.commit(this.#withStatus(operation, 'running'));
       const [error] = await Promise.all([
         this.#perform(work, operation),
-        clock.delay(this.#minimumDuration, this.#stop.signal),
+        delay(clock, this.#minimumDuration, this.#stop.signal),
       ]);
       if (this.#stop.signal.aborted) return;
       const rest = work.operationIds.slice(index + 1).flatMap((each) => {
