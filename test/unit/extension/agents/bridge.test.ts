@@ -13,6 +13,7 @@ import {
 } from '../../../../src/extension/agents/windowRecords.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import { withVariables } from '../../../helpers/withVariables.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { until } from '../../../workbench/until.ts';
 
@@ -242,14 +243,7 @@ describe('The bridge', () => {
     const long = path.join(temporaryFolder(), 'x'.repeat(200));
     mkdirSync(long);
     folder = path.join(long, 'agents');
-    const { TMPDIR } = process.env;
-    process.env['TMPDIR'] = long;
-    try {
-      await assert.rejects(listen(), { syscall: 'listen' });
-    } finally {
-      if (TMPDIR === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = TMPDIR;
-    }
+    await withVariables({ TMPDIR: long }, () => assert.rejects(listen(), { syscall: 'listen' }));
   });
 
   it('removes no folder that it has not made', async () => {

@@ -13,6 +13,7 @@ import {
 } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import { withVariables } from '../../../helpers/withVariables.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const runGit = gitRunner(() => 'git');
@@ -39,17 +40,13 @@ describe('The map of git branches to database branches', () => {
     execFileSync('chown', ['-R', '12345', repository.folder]);
     await assert.rejects(read(), /dubious ownership/);
     await assert.rejects(writer.setFollowed(true), /dubious ownership/);
-    const before = { ...process.env };
     const count = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
     const file = path.join(temporaryFolder(), 'config');
     writeFileSync(file, '[safe]\n\tdirectory = *\n');
     for (const configuration of [count, { GIT_CONFIG_GLOBAL: file }, { GIT_CONFIG_SYSTEM: file }])
-      try {
-        Object.assign(process.env, configuration);
-        assert.deepEqual(await mapped(), [['one', ref('br-one')]]);
-      } finally {
-        process.env = { ...before };
-      }
+      await withVariables(configuration, async () =>
+        assert.deepEqual(await mapped(), [['one', ref('br-one')]]),
+      );
   });
 
   it('throws if git cannot read it or cannot be run', async () => {

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { gitIgnored as check } from '../../../../src/extension/gitBranch/gitIgnored.ts';
+import { withVariables } from '../../../helpers/withVariables.ts';
 
 const gitIgnored = (file: string) =>
   check(
@@ -76,13 +77,9 @@ describe('gitIgnored', () => {
     init();
     init('other');
     writeFileSync(file('other/.gitignore'), '.env\n');
-    const before = { ...process.env };
-    Object.assign(process.env, { GIT_DIR: file('other/.git'), GIT_WORK_TREE: file('other') });
-    try {
-      assert.equal(await gitIgnored(file('.env')), 'notIgnored');
-    } finally {
-      process.env = before;
-    }
+    await withVariables({ GIT_DIR: file('other/.git'), GIT_WORK_TREE: file('other') }, async () =>
+      assert.equal(await gitIgnored(file('.env')), 'notIgnored'),
+    );
   });
 
   it('uses the configuration of the environment, but runs no program of it', async function () {
@@ -90,20 +87,15 @@ describe('gitIgnored', () => {
     init();
     writeFileSync(file('program'), `#!/bin/sh\ntouch '${file('ran')}'\n`, { mode: 0o755 });
     writeFileSync(file('rules'), '.env\n');
-    const before = { ...process.env };
-    Object.assign(process.env, {
+    const variables = {
       GIT_CONFIG_COUNT: '2',
       GIT_CONFIG_KEY_0: 'core.excludesFile',
       GIT_CONFIG_VALUE_0: file('rules'),
       GIT_CONFIG_KEY_1: 'core.fsmonitor',
       GIT_CONFIG_VALUE_1: file('program'),
-    });
-    try {
-      assert.equal(await gitIgnored(file('.env')), 'ignored');
-      assert.equal(existsSync(file('ran')), false);
-    } finally {
-      process.env = before;
-    }
+    };
+    await withVariables(variables, async () => assert.equal(await gitIgnored(file('.env')), 'ignored'));
+    assert.equal(existsSync(file('ran')), false);
   });
 
   it('runs no programs that the repository configures', async function () {
