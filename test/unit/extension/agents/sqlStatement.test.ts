@@ -51,13 +51,15 @@ describe('A statement', () => {
   it('has 4,000 characters of a value, 60,000 of all, and says what is missing', async () => {
     const statement = new Statement({ sql: '', write: false, maxRows: 100 });
     for (let row = 0; row < 15; row += 1) statement.handleDataRow({ fields: ['x'.repeat(3999), null] });
-    statement.handleDataRow({ fields: ['y'.repeat(15), 'z', null] });
+    statement.handleDataRow({ fields: ['y'.repeat(14), null] });
+    statement.handleDataRow({ fields: ['y', 'z', null] });
     statement.handleDataRow({ fields: ['more'] });
     statement.handleReadyForQuery();
     const { rows, truncated } = await statement.result;
     assert.deepEqual(rows.slice(14), [
       ['x'.repeat(3999), null],
-      ['y'.repeat(15), '… (1 characters)', null],
+      ['y'.repeat(14), null],
+      ['y', '… (1 characters)', null],
     ]);
     assert.equal(truncated, true);
     const long = new Statement({ sql: '', write: false, maxRows: 1 });

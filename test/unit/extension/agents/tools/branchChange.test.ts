@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { Branch } from '../../../../../src/api/records/records.ts';
 import { changeBranch } from '../../../../../src/extension/agents/tools/branchChange.ts';
 import type { ToolCall } from '../../../../../src/extension/agents/tools/toolCall.ts';
 
@@ -19,5 +20,23 @@ describe('changeBranch', () => {
     late.abort();
     assert.deepEqual(await changed, { isPending: true });
     assert.deepEqual(timeout.calls[0]?.arguments, [45_000]);
+  });
+
+  it('does not miss an end that comes before the reply', async () => {
+    let end: (report: unknown) => void = () => assert.fail('nobody listens');
+    const onDidEnd = (listener: typeof end) => {
+      end = listener;
+      return { dispose: () => undefined };
+    };
+    const call = {
+      deps: { tracker: { onDidEnd } },
+      signal: new AbortController().signal,
+    } as unknown as ToolCall<unknown>;
+    const branch = { id: 'br-1' } as Branch;
+    const changed = await changeBranch(call, async () => {
+      end({ change: { branchId: 'br-1' }, outcome: 'finished' });
+      return { isPending: true, branch };
+    });
+    assert.deepEqual(changed, { isPending: false, branch });
   });
 });
