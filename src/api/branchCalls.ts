@@ -56,7 +56,10 @@ export class BranchCalls {
     return this.#change('POST', `${branchPath(projectId, id)}/set_as_default`, undefined, options);
   }
 
-  /** Replaces the data of the branch with that of another one, and restarts its active computes. */
+  /**
+   * Replaces the data of the branch with that of another one, or with its own at an earlier time, and restarts its active
+   * computes. With `preserve_under_name`, a new branch with that name keeps the data and history that it has now.
+   */
   async restore(projectId: string, id: string, source: BranchRestoreBody, options?: CallOptions) {
     return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
   }

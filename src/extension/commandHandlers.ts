@@ -41,6 +41,7 @@ import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';
 import { chooseBranch, follow, stopFollowing } from './gitBranch/commands/follow.ts';
 import { showWorkBranch } from './gitBranch/commands/showWorkBranch.ts';
 import { tidyUp } from './gitBranch/commands/tidyUp.ts';
+import { undo } from './history/commands/undo.ts';
 import type { CommandId, SelectedRow } from './commandTable/commandTable.ts';
 
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {
@@ -95,6 +96,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.schema.compare': schema.compare,
   'hostedPostgres.schema.open': schema.open,
   'hostedPostgres.schema.refresh': schema.refreshSchema,
+  'hostedPostgres.undo': undo,
   'hostedPostgres.workBranch.choose': chooseBranch,
   'hostedPostgres.workBranch.create': createForGitBranch,
   'hostedPostgres.workBranch.follow': follow,

@@ -10,6 +10,7 @@ import { AgentBranches } from '../../src/extension/agents/agentBranches.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
 import { ChangeSender, type SendOptions } from '../../src/extension/operations/changeSender.ts';
 import { ComputeActions } from '../../src/extension/computes/computeActions.ts';
+import { Markers } from '../../src/extension/history/markers.ts';
 import { Inventory } from '../../src/extension/inventory/inventory.ts';
 import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
 import type {
@@ -78,6 +79,7 @@ export interface ConnectedModel {
   readonly computeActions: ComputeActions;
   readonly branchActions: BranchActions;
   readonly agentBranches: AgentBranches;
+  readonly markers: Markers;
   readonly schemas: Schemas;
   readonly knownHosts: KnownHosts;
   readonly sender: ChangeSender;
@@ -102,7 +104,7 @@ export async function connectModel(
   } = {},
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
-  const { budget = new RequestBudget({ clock }) } = options;
+  const { budget = new RequestBudget({ clock }), agentMemory = new MemoryMap() } = options;
   const disposables = new DisposableStore();
   atEndOfTest(() => disposables.dispose());
   const account: Account = { baseUrl, name: '' };
@@ -133,7 +135,8 @@ export async function connectModel(
     guards,
     computeActions,
     branchActions: new BranchActions(session, inventory, sender, new RecoveryRecordMap()),
-    agentBranches: new AgentBranches(options.agentMemory ?? new MemoryMap()),
+    agentBranches: new AgentBranches(agentMemory),
+    markers: new Markers(agentMemory, { onError }),
     schemas: new Schemas(session),
     knownHosts: new KnownHosts(memory),
     sender,

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { baseUrlOrUndefined, type BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import type { Compute } from '../../src/api/records/records.ts';
 import { atEndOfTest } from './atEndOfTest.ts';
@@ -25,10 +26,10 @@ export class TextReply {
 }
 
 /**
- * Called with a call such as `GET /projects`. Returns the reply's JSON, or the status of an error as a number, or a
+ * Called with a call such as `GET /projects`, and the JSON of its body. Returns the reply's JSON, or the status of an error as a number, or a
  * {@link CodedError}.
  */
-export type Script = (call: string, query?: URLSearchParams) => unknown;
+export type Script = (call: string, query?: URLSearchParams, body?: unknown) => unknown;
 
 export interface ScriptedService {
   readonly baseUrl: BaseUrl;
@@ -45,11 +46,14 @@ export async function scriptService(script: Script): Promise<ScriptedService> {
     const [path = '', query] = (request.url ?? '').split('?');
     const call = `${request.method} ${path.replace('/api/v2', '')}`;
     service.requests.push(call);
-    void Promise.resolve(service.script(call, new URLSearchParams(query))).then((answer) => {
-      if (answer instanceof TextReply) return response.writeHead(200).end(answer.text);
-      const { status, body } = replyOf(answer);
-      return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
+    const sent = request.method === 'GET' ? undefined : json(request).catch(() => undefined);
+    void Promise.resolve(sent)
+      .then((body) => service.script(call, new URLSearchParams(query), body))
+      .then((answer) => {
+        if (answer instanceof TextReply) return response.writeHead(200).end(answer.text);
+        const { status, body } = replyOf(answer);
+        return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -72,6 +72,8 @@ export const Project = z.object({
   locked: shownFlag,
   /** Megabytes. */
   branch_logical_size_limit: shownNumber,
+  /** How far back branches can be restored (public service). */
+  history_retention_seconds: shownNumber,
   platform_id: shownText,
   provisioner: shownText,
   proxy_host: shownText,

@@ -2,7 +2,12 @@
 import type { ResetPassword } from '../../api/client.ts';
 import { isNotOffered, isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import type { Branch, Project } from '../../api/records/records.ts';
-import type { BranchPatch, BranchCreation, ProjectCreation } from '../../api/records/requests.ts';
+import type {
+  BranchPatch,
+  BranchCreation,
+  BranchRestoreBody,
+  ProjectCreation,
+} from '../../api/records/requests.ts';
 import { NotOfferedError, ProtectionLostError } from '../window/changeErrors.ts';
 import type { RecoveryRecords } from '../window/memory.ts';
 import type { BranchIds, BranchRef } from '../account/refs.ts';
@@ -100,6 +105,22 @@ export class BranchActions {
       verb: 'reset',
       send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),
       wasMade: (list) => list.branches.get(ids.branchId)?.current_state === 'resetting',
+    });
+  }
+
+  /**
+   * Replaces the data of the branch with that of another one, or with its own at a time. `preserve_under_name` becomes the
+   * name of a new branch with the data that it has now. @throws {ApiError}
+   */
+  restore(
+    ids: BranchIds,
+    source: BranchRestoreBody & { readonly preserve_under_name: string },
+    options: SendOptions,
+  ): Promise<SendResult> {
+    return this.#change(ids, options, {
+      verb: 'restore',
+      send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),
+      wasMade: (list) => list.named(source.preserve_under_name) !== undefined,
     });
   }
 

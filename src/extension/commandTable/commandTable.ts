@@ -171,6 +171,7 @@ export const COMMAND_TABLE = {
     menus: [computesRow('2_change@5', OTHER_BRANCH)],
   },
   'hostedPostgres.branch.reset': { palette: HAS_BRANCHES, menus: [computesRow('2_change@4', CHILD_BRANCH)] },
+  'hostedPostgres.undo': { palette: HAS_BRANCHES, menus: [computesRow('2_time@1', LISTED_BRANCH)] },
   'hostedPostgres.branch.delete': {
     palette: HAS_BRANCHES,
     menus: [computesRow('9_delete@1', LISTED_BRANCH)],

@@ -20,6 +20,10 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].find((branch) => branch.default === true);
   }
 
+  named(name: string): Branch | undefined {
+    return [...this.items.values()].find((branch) => branch.name === name);
+  }
+
   /** The branches that were created from this one. */
   childrenOf(id: string): readonly Branch[] {
     return [...this.items.values()].filter((branch) => branch.parent_id === id);

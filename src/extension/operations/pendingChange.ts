@@ -3,7 +3,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { ResourceRef } from '../account/refs.ts';
 import type { Memory } from '../window/memory.ts';
 
-export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'delete';
+export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'restore' | 'delete';
 
 interface TrackedOperation {
   readonly id: string;

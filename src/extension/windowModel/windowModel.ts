@@ -18,6 +18,7 @@ import { ComputeActions } from '../computes/computeActions.ts';
 import { OperationTracker } from '../operations/operationTracker.ts';
 import { RequestBudget } from '../refresh/requestBudget.ts';
 import { Schemas } from '../schema/schemas.ts';
+import { Markers } from '../history/markers.ts';
 import { KnownHosts } from '../gitBranch/knownHosts.ts';
 import { LocalService } from '../localService/ui/localService.ts';
 import { Log } from '../window/ui/log.ts';
@@ -47,6 +48,8 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
   const tracker = disposables.add(new OperationTracker({ session, inventory, memory, onError, budget }));
   const sender = new ChangeSender(session, inventory, tracker);
   const unprotected = unprotectedRecords(context.globalStorageUri);
+  const shared = agentMemory(context);
+  const onMarkerError = (error: unknown) => log.error('Marking a moment', error);
   return {
     extensionUri: context.extensionUri,
     log,
@@ -68,7 +71,8 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     rotationRecords: rotationRecords(context.globalStorageUri),
     nameOrder: new NameOrder(context.globalState),
-    agentBranches: new AgentBranches(agentMemory(context)),
+    agentBranches: new AgentBranches(shared),
+    markers: new Markers(shared, { onError: onMarkerError }),
     knownHosts: new KnownHosts(context.globalState),
     passFiles: disposables.add(new PassFiles(context.globalStorageUri)),
   };

@@ -109,6 +109,7 @@ function actionsOfBranch(context: CommandContext): Action[] {
   const branch: BranchNode = { kind: 'branch', projectId, branchId };
   const reveal = () => revealRow(context, node ?? branch);
   return [
+    action(l10n.t('Undo…'), 'history', run('hostedPostgres.undo', branch)),
     action(l10n.t('Compare Schema…'), 'diff', run('hostedPostgres.schema.compare', branch)),
     action(l10n.t('Show in Computes'), 'list-tree', reveal),
     ...(node === undefined

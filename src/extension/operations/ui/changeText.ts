@@ -22,6 +22,7 @@ export function changeTexts(
     start: { progress: l10n.t('Starting {0}', name), done: l10n.t('Started {0}', name) },
     suspend: { progress: l10n.t('Suspending {0}', name), done: l10n.t('Suspended {0}', name) },
     restart: { progress: l10n.t('Restarting {0}', name), done: l10n.t('Restarted {0}', name) },
+    restore: { progress: l10n.t('Restoring {0}', name), done: l10n.t('Restored {0}', name) },
     reset: { progress: l10n.t('Resetting {0}', name), done: l10n.t('Reset {0}', name) },
     delete: { progress: l10n.t('Deleting {0}', name), done: l10n.t('Deleted {0}', name) },
   }[verb];

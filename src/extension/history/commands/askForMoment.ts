@@ -1,0 +1,132 @@
+/** Asks for a moment of a branch. */
+import { l10n } from 'vscode';
+import type { BranchRef } from '../../account/refs.ts';
+import { isSameBranch } from '../../account/refs.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
+import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
+import type { BranchNode } from '../../inventory/nodes.ts';
+import { asBranchNode } from '../../inventory/nodes.ts';
+import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
+import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
+import type { Ask } from '../../window/ui/input/multiStepInput.ts';
+import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { readHeadLog, type GitEvent } from '../headLog.ts';
+import {
+  earliestOf,
+  eventsOf,
+  momentsOf,
+  sourceAt,
+  type BranchHistory,
+  type RestoreSource,
+} from '../moments.ts';
+import { parseMoment } from '../parseMoment.ts';
+import { momentItem, momentProblem, momentText, pointText, typedMomentItem } from '../ui/momentText.ts';
+
+/** The branch of the env file, so that the palette needs no question about it. */
+export function branchOfFile({ session, workFolders }: CommandContext): BranchNode | undefined {
+  const current = workFolders.shown?.work.state.current;
+  if (current === undefined || current.isDeleted) return undefined;
+  if (current.account !== session.connection?.accountId) return undefined;
+  const { projectId, branchId } = current;
+  return { kind: 'branch', projectId, branchId };
+}
+
+/** The branch of the row, or else of the env file. */
+export const branchArgument = (context: CommandContext, argument: unknown): unknown =>
+  asBranchNode(argument) ?? argument ?? branchOfFile(context);
+
+export const refOf = ({ session }: CommandContext, { projectId, branchId }: BranchNode): BranchRef => ({
+  account: session.requireConnection().accountId,
+  projectId,
+  branchId,
+});
+
+/** Whether only this user works on the branch, so that a change needs no confirmation if nothing is lost. */
+export function isOwn({ session, agentBranches, workFolders }: CommandContext, ref: BranchRef): boolean {
+  if (session.connection?.isLocal === true || agentBranches.wasMade(ref)) return true;
+  return workFolders.states.some(({ map }) => map.created.some((created) => isSameBranch(ref, created)));
+}
+
+/** @throws {ApiError} */
+export async function historyOf(
+  context: CommandContext,
+  picked: PickedBranch,
+  now = Date.now(),
+): Promise<BranchHistory> {
+  const { inventory, markers } = context;
+  const { projectId, list } = picked;
+  const ref = refOf(context, picked);
+  await inventory.projects?.ensureLoaded();
+  const retention = inventory.project(projectId)?.history_retention_seconds;
+  return {
+    ref,
+    now,
+    retention: retention ?? undefined,
+    markersOf: (branchId) => markers.of({ ...ref, branchId }),
+    startOf: (branchId) => {
+      const branch = list.branches.get(branchId);
+      if (branch === undefined) return undefined;
+      return Date.parse(branch.last_reset_at ?? branch.created_at ?? '') || 0;
+    },
+    gitEvents: await gitEventsOf(context, ref),
+  };
+}
+
+/** What git did in folders whose env file pointed to the branch by then. */
+async function gitEventsOf({ workFolders }: CommandContext, ref: BranchRef): Promise<readonly GitEvent[]> {
+  const isAbout = ({ map, current }: WorkFolderState) => isSameBranch(ref, current) || isInMap(map, ref);
+  const found = workFolders.states.filter(isAbout).map(async ({ repository, map, git, current }) => {
+    if (repository === undefined) return [];
+    const isBranchOf = (gitBranch: string | undefined) => {
+      const mapped = gitBranch === undefined ? undefined : map.branches.get(nameInMap(map, gitBranch));
+      return isSameBranch(ref, mapped ?? current);
+    };
+    return eventsOf(await readHeadLog(repository, git.branch), isBranchOf);
+  });
+  return (await Promise.all(found)).flat();
+}
+
+export interface ChosenMoment {
+  readonly source: RestoreSource;
+  /** Such as `Before commit 3f2a1c “add roles”`. */
+  readonly text: string;
+}
+
+/** @param onlyUndo whether the service offers nothing but to undo the last undo */
+export async function askForMoment(
+  ask: Ask,
+  history: BranchHistory,
+  { placeholder, onlyUndo = false }: { readonly placeholder: string; readonly onlyUndo?: boolean },
+): Promise<ChosenMoment> {
+  const { now } = history;
+  const limits = { now, earliest: earliestOf(history) };
+  const chosenAt = (text: string): ChosenMoment | undefined => {
+    const point = parseMoment(text, limits);
+    if (point === undefined || 'problem' in point) return undefined;
+    return { source: sourceAt(history, point), text: pointText(point, now) };
+  };
+  const moments = momentsOf(history).filter(({ kind }) => !onlyUndo || kind === 'undo');
+  const enter: Choice<ChosenMoment | 'enter'> = {
+    label: l10n.t('Enter a time…'),
+    description: l10n.t('such as 20 min ago or 14:32'),
+    value: 'enter',
+  };
+  const items = moments.map((moment) =>
+    momentItem<ChosenMoment | 'enter'>(moment, now, { source: moment.source, text: momentText(moment, now) }),
+  );
+  const typed = (text: string) => {
+    const item = onlyUndo ? undefined : typedMomentItem(text, limits);
+    return item && { ...item, value: item.value && chosenAt(text) };
+  };
+  const question = { placeholder, items: onlyUndo ? items : [...items, enter], typed };
+  const chosen = await ask(pickOne<ChosenMoment | 'enter'>(question));
+  if (chosen !== 'enter') return chosen;
+  const text = await ask(
+    enterText({
+      prompt: l10n.t('The time to go back to'),
+      placeholder: l10n.t('20 min ago, 14:32, yesterday 9:05, 2026-01-31 14:32:10'),
+      problem: (entered) => momentProblem(entered, limits),
+    }),
+  );
+  return chosenAt(text) ?? { source: { branchId: history.ref.branchId }, text };
+}

@@ -1,0 +1,91 @@
+/** Undo…: gives a branch the data of an earlier moment. What it has now is kept under another name, so nothing can be lost. */
+import { l10n, ProgressLocation } from 'vscode';
+import { isBranchId } from '../../../api/records/ids.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
+import { makeChange } from '../../commandSupport/change.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import type { BranchNode } from '../../inventory/nodes.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
+import { window } from '../../window/ui/window.ts';
+import { momentsOf } from '../moments.ts';
+import { preservedName, undoBranch } from '../undoBranch.ts';
+import { askForMoment, branchArgument, historyOf, isOwn, refOf, type ChosenMoment } from './askForMoment.ts';
+
+export const undo: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't undo");
+  const picked = await pickBranch(context, l10n.t('Undo'), branchArgument(context, argument));
+  if (picked === undefined) return;
+  const { name, projectId, branchId, list } = picked;
+  run.failureMessage = l10n.t("Couldn't undo {0}", name);
+  const redo = fieldsOf(argument)['preserved'];
+  const chosen = isBranchId(redo)
+    ? { source: { branchId: redo }, text: l10n.t('Undo the undo') }
+    : await chooseMoment(context, picked);
+  if (chosen === undefined) return;
+  const ref = refOf(context, picked);
+  const preserved = preservedName(list);
+  const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
+  const detail = l10n.t('{0} Its active computes are restarted, and their connections are dropped.', kept);
+  const result = await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Undo {0}? {1}', name, chosen.text),
+    detail: isOwn(context, ref) ? undefined : detail,
+    button: l10n.t('Undo'),
+    progress: l10n.t('Restoring {0}', name),
+    send: (options) => {
+      const location = ProgressLocation.Notification;
+      const request = { source: chosen.source, name: preserved };
+      return Promise.resolve(
+        window.withProgress({ location, title: l10n.t('Undoing {0}', name) }, () =>
+          undoBranch(context, ref, request, options),
+        ),
+      );
+    },
+  });
+  if (result === undefined) return;
+  const id = context.inventory.branches.forProject(projectId)?.named(preserved)?.id;
+  void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, `${name}: ${chosen.text}. ${kept}`);
+};
+
+/** The argument that undoes an undo. */
+interface Redo extends BranchNode {
+  /** The id of the branch with the data from before; undefined if it isn't known. */
+  readonly preserved: string | undefined;
+}
+
+/** Not awaited: the command has ended. */
+async function showUndone(redo: Redo, message: string): Promise<void> {
+  const button = l10n.t('Undo');
+  const buttons = redo.preserved === undefined ? [] : [button];
+  if ((await window.showInformationMessage(message, ...buttons)) === button)
+    await executeCommand('hostedPostgres.undo', redo);
+}
+
+/** @returns undefined if the user canceled, or nothing is offered, which a message has explained */
+async function chooseMoment(
+  context: CommandContext,
+  picked: PickedBranch,
+): Promise<ChosenMoment | undefined> {
+  const history = await historyOf(context, picked);
+  const problem = timeProblem(context, picked, history.retention);
+  const hasUndo = momentsOf(history).some(({ kind }) => kind === 'undo');
+  if (problem !== undefined && !hasUndo) return void (await window.showWarningMessage(problem));
+  const placeholder =
+    problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.name);
+  return await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
+    askForMoment(ask, history, { placeholder, onlyUndo: problem !== undefined }),
+  );
+}
+
+/** Why a branch can't go back to any time. */
+function timeProblem(
+  { session }: CommandContext,
+  { name, branch }: PickedBranch,
+  retention: number | undefined,
+): string | undefined {
+  if (retention === 0) return l10n.t("The project of {0} keeps no history, so it can't go back.", name);
+  if (session.connection?.isLocal === true || !branch.parent_id) return undefined;
+  return l10n.t('{0} has a parent, and this service takes only root branches back in time.', name);
+}

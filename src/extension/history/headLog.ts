@@ -1,0 +1,62 @@
+/**
+ * What git did in a worktree, from the log of its HEAD. Git keeps it anyway, so commits and checkouts need no markers, and those
+ * from before the extension was installed are known, too. Repositories with reftable have no such file.
+ */
+import path from 'node:path';
+import { readUserText } from '../../base/files.ts';
+import type { Repository } from '../gitBranch/gitState.ts';
+
+export interface GitEvent {
+  readonly kind: 'commit' | 'checkout' | 'reset' | 'merge';
+  /** The beginning of the second in which it happened, in milliseconds since 1970. */
+  readonly time: number;
+  /** The id of the commit that HEAD has since then, abbreviated. */
+  readonly commit: string;
+  /** The subject of the commit, or what was checked out, merged or reset to. */
+  readonly text: string;
+  /** What was checked out after it. */
+  readonly gitBranch: string | undefined;
+}
+
+/** The newest first. @param gitBranch what is checked out now */
+export async function readHeadLog(
+  { gitDir }: Repository,
+  gitBranch: string | undefined,
+): Promise<readonly GitEvent[]> {
+  const text = await readUserText(path.join(gitDir, 'logs', 'HEAD'), gitDir);
+  return parseHeadLog(text ?? '', gitBranch);
+}
+
+const LINE = /^[0-9a-f]+ ([0-9a-f]{7})[0-9a-f]* .*> (\d{1,11}) [+-]\d{4}\t(.*)$/;
+
+const MESSAGES: readonly (readonly [GitEvent['kind'], RegExp])[] = [
+  ['commit', /^commit(?: \([a-z]+\))?: (.*)$/],
+  ['checkout', /^checkout: moving from \S+ to (\S+)$/],
+  ['reset', /^reset: moving to (.+)$/],
+  ['merge', /^(?:merge|pull)(?: (.*?))?: .*$/],
+];
+
+export function parseHeadLog(text: string, gitBranch: string | undefined): readonly GitEvent[] {
+  let current = gitBranch;
+  return text
+    .split('\n')
+    .toReversed()
+    .flatMap((line): readonly GitEvent[] => {
+      const [, commit = '', seconds, message = ''] = LINE.exec(line) ?? [];
+      if (seconds === undefined) return [];
+      const after = current;
+      current = /^checkout: moving from (\S+) to /.exec(message)?.[1] ?? current;
+      for (const [kind, pattern] of MESSAGES) {
+        const found = pattern.exec(message);
+        const event = {
+          kind,
+          time: Number(seconds) * 1000,
+          commit,
+          text: found?.[1] ?? '',
+          gitBranch: after,
+        };
+        if (found !== null) return [event];
+      }
+      return [];
+    });
+}

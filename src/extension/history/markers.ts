@@ -1,0 +1,115 @@
+/**
+ * What happened to a branch and when, so that Undo can name the moment before it. A marker is a line of text; the data is in
+ * the branch's history. Windows and agents without one share them, in the file of what agents own.
+ */
+import { isBranchId, isId } from '../../api/records/ids.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { isSameBranch, type BranchRef } from '../account/refs.ts';
+import type { SharedMemory, SharedValues } from '../window/memory.ts';
+
+/**
+ * - `agent`: an agent wrote. `text`: its statement without values, or its tool.
+ * - `program`: a program or file that may change the schema was run. `text`: its name.
+ * - `undo`: the branch got earlier data. `text`: the name of the branch `preserved`, which has the data and history until then.
+ */
+type MarkerKind = 'agent' | 'program' | 'undo';
+
+export interface Marker extends BranchRef {
+  /** Just before it happened, as in the service's records. */
+  readonly time: string;
+  readonly kind: MarkerKind;
+  /** Contains no secret. */
+  readonly text: string;
+  /** The agent. */
+  readonly by?: string | undefined;
+  readonly preserved?: string | undefined;
+}
+
+type NewMarker = Pick<Marker, 'kind' | 'text' | 'by' | 'preserved'>;
+
+const ENTRY = 'hostedPostgres.markers';
+
+/** The oldest ones are dropped. */
+const MAX_OF_BRANCH = 40;
+const MAX_MARKERS = 400;
+const MAX_TEXT = 120;
+
+interface MarkersOptions {
+  /** Nothing that is marked may fail because it couldn't be. */
+  readonly onError: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+export class Markers {
+  readonly #memory: SharedMemory;
+  readonly #onError: (error: unknown) => void;
+  readonly #now: () => number;
+
+  constructor(memory: SharedMemory, { onError, now = Date.now }: MarkersOptions) {
+    this.#memory = memory;
+    this.#onError = onError;
+    this.#now = now;
+  }
+
+  /** Call this just before something changes the branch. Never throws. */
+  add(ref: BranchRef, marker: NewMarker): void {
+    this.#change((all) => withMarker(all, this.#create(ref, marker)));
+  }
+
+  /**
+   * The branch now has earlier data, and another one has its data and history until now, and so its markers. Never throws.
+   * @param preserved the other branch with its name @param time when that began, in milliseconds since 1970
+   */
+  addUndo(ref: BranchRef, preserved: { readonly id: string; readonly name: string }, time: number): void {
+    const undo = this.#create(ref, { kind: 'undo', text: preserved.name, preserved: preserved.id }, time);
+    this.#change((all) => {
+      const moved = all.map((marker) =>
+        isSameBranch(marker, ref) ? { ...marker, branchId: preserved.id } : marker,
+      );
+      return withMarker(moved, undo);
+    });
+  }
+
+  /** The newest first. */
+  of(ref: BranchRef): readonly Marker[] {
+    return markersOf(this.#memory.values())
+      .filter((marker) => isSameBranch(marker, ref))
+      .toReversed();
+  }
+
+  #create(ref: BranchRef, { text, ...marker }: NewMarker, at = this.#now()): Marker {
+    const { account, projectId, branchId } = ref;
+    // Rounded up: a transaction that has ended in this millisecond was before it.
+    const time = new Date(at + 1).toISOString();
+    return { account, projectId, branchId, time, text: text.slice(0, MAX_TEXT).toWellFormed(), ...marker };
+  }
+
+  #change(next: (all: readonly Marker[]) => readonly Marker[]): void {
+    try {
+      this.#memory.change((values) => ({ ...values, [ENTRY]: next(markersOf(values)) }));
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}
+
+function withMarker(all: readonly Marker[], marker: Marker): readonly Marker[] {
+  const ofBranch = all.filter((each) => isSameBranch(each, marker));
+  const dropped = new Set(ofBranch.slice(0, -(MAX_OF_BRANCH - 1)));
+  return [...all.filter((each) => !dropped.has(each)), marker].slice(-MAX_MARKERS);
+}
+
+function markersOf(values: SharedValues): readonly Marker[] {
+  const stored = values[ENTRY];
+  return Array.isArray(stored) ? stored.filter(isMarker) : [];
+}
+
+function isMarker(value: unknown): value is Marker {
+  const { account, projectId, branchId, time, kind, text, preserved } = fieldsOf(value);
+  return (
+    [account, time, kind, text].every((field) => typeof field === 'string') &&
+    isId(projectId) &&
+    isBranchId(branchId) &&
+    (preserved === undefined || isBranchId(preserved))
+  );
+}

@@ -1,0 +1,154 @@
+/** The moments of a branch that Undo offers, and where the data of each moment is. */
+import type { BranchRef } from '../account/refs.ts';
+import type { GitEvent } from './headLog.ts';
+import type { Marker } from './markers.ts';
+import type { PointInTime } from './parseMoment.ts';
+
+/** Whose data a branch gets: that of a branch at a time, or as it is now. */
+export interface RestoreSource {
+  readonly branchId: string;
+  readonly at?: PointInTime;
+}
+
+export type MomentKind =
+  /** @property name the branch with the data from before the last undo */
+  | { readonly kind: 'undo'; readonly name: string }
+  /** @property changes how many of this agent followed it closely */
+  | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
+  | { readonly kind: 'program'; readonly text: string }
+  | Pick<GitEvent, 'kind' | 'commit' | 'text'>
+  | { readonly kind: 'ago'; readonly seconds: number };
+
+export type Moment = MomentKind & {
+  /** Milliseconds since 1970. The moment is just before. */
+  readonly time: number;
+  readonly source: RestoreSource;
+};
+
+/** What is known of a branch without a request. Times are in milliseconds since 1970. */
+export interface BranchHistory {
+  readonly ref: BranchRef;
+  readonly now: number;
+  /** How long the project keeps history, in seconds; undefined if it isn't known. */
+  readonly retention: number | undefined;
+  readonly markersOf: (branchId: string) => readonly Marker[];
+  /** When the branch was created or got other data from its parent; undefined if it no longer exists. */
+  readonly startOf: (branchId: string) => number | undefined;
+  readonly gitEvents: readonly GitEvent[];
+}
+
+/** A part of the past of a branch, which another branch has since an undo. */
+interface Segment {
+  readonly branchId: string;
+  readonly from: number;
+  readonly to: number;
+  /** The undo with which it begins. */
+  readonly undo: Marker | undefined;
+}
+
+/** A chain of undos is followed this far. */
+const MAX_SEGMENTS = 20;
+
+/** The newest first. They begin where the retention does. */
+function segmentsOf({ ref, now, retention, markersOf, startOf }: BranchHistory): readonly Segment[] {
+  const segments: Segment[] = [];
+  const kept = retention === undefined ? 0 : now - retention * 1000;
+  let branchId: string | undefined = ref.branchId;
+  let to = now + 1;
+  while (branchId !== undefined && segments.length < MAX_SEGMENTS && to > kept) {
+    const start: number | undefined = startOf(branchId);
+    if (start === undefined) break;
+    const before = to;
+    const undo: Marker | undefined = markersOf(branchId).find(
+      ({ kind, time }) => kind === 'undo' && Date.parse(time) < before,
+    );
+    // A branch that keeps what another one had may have been created for that.
+    const from = Math.max(kept, undo === undefined ? (start < to ? start : 0) : Date.parse(undo.time));
+    segments.push({ branchId, from, to, undo });
+    [branchId, to] = [undo?.preserved, from];
+  }
+  return segments;
+}
+
+/** The earliest moment that can be restored, as far as it is known. */
+export const earliestOf = (history: BranchHistory): number => segmentsOf(history).at(-1)?.from ?? history.now;
+
+/** Where the data of the branch at a time is. @param at an LSN is of the branch itself */
+export function sourceAt(history: BranchHistory, at: PointInTime): RestoreSource {
+  const { branchId } = history.ref;
+  if ('lsn' in at) return { branchId, at };
+  const time = Date.parse(at.timestamp);
+  const segment = segmentsOf(history).find(({ from, to }) => time >= from && time < to);
+  return { branchId: segment?.branchId ?? branchId, at };
+}
+
+/** Seconds before now. */
+const PRESETS = [5 * 60, 60 * 60];
+
+/** More of them would be hard to read. */
+const MAX_MOMENTS = 50;
+
+/** The newest first, but before all others the one that undoes the last undo. */
+export function momentsOf(history: BranchHistory): readonly Moment[] {
+  const { now, gitEvents } = history;
+  const segments = segmentsOf(history);
+  const earliest = segments.at(-1)?.from ?? now;
+  const marked = segments.flatMap((segment) => [
+    ...momentsOfMarkers(segment, history),
+    ...(segment.undo === undefined ? [] : undoMoment(segment.undo, history)),
+  ]);
+  const times = [
+    ...gitEvents.map(({ kind, commit, text, time }) => ({ kind, commit, text, time })),
+    ...PRESETS.map((seconds) => ({ kind: 'ago' as const, seconds, time: now - seconds * 1000 })),
+  ].filter(({ time }) => time >= earliest);
+  const others = times.map((moment) => {
+    const at = { timestamp: new Date(moment.time).toISOString() };
+    return { ...moment, source: sourceAt(history, at) };
+  });
+  const all = [...marked, ...others].toSorted((a, b) => b.time - a.time);
+  const redo = all.find(({ kind }) => kind === 'undo');
+  const sorted = redo === undefined ? all : [redo, ...all.filter((moment) => moment !== redo)];
+  return sorted.slice(0, MAX_MOMENTS);
+}
+
+function undoMoment({ time, text, preserved }: Marker, { startOf }: BranchHistory): readonly Moment[] {
+  if (preserved === undefined || startOf(preserved) === undefined) return [];
+  return [{ kind: 'undo', name: text, time: Date.parse(time), source: { branchId: preserved } }];
+}
+
+function momentsOfMarkers({ branchId, from, to }: Segment, { markersOf }: BranchHistory): readonly Moment[] {
+  const markers = markersOf(branchId).filter(({ kind, time }) => {
+    const at = Date.parse(time);
+    return kind !== 'undo' && at >= from && at < to;
+  });
+  const changes = countChanges(markers);
+  return markers.map(({ kind, text, time, by = '' }, index): Moment => {
+    const moment = { text, time: Date.parse(time), source: { branchId, at: { timestamp: time } } };
+    return kind === 'agent'
+      ? { ...moment, kind, by, changes: changes[index] ?? 1 }
+      : { ...moment, kind: 'program' };
+  });
+}
+
+/** Milliseconds between changes of an agent that belong together. */
+const TURN_GAP = 10 * 60_000;
+
+/** For each marker, the newest first: how many changes an agent began with it; 1 in the middle of its work. */
+function countChanges(markers: readonly Marker[]): readonly number[] {
+  const continues = (later: Marker | undefined, earlier: Marker | undefined) =>
+    later?.kind === 'agent' &&
+    earlier?.kind === 'agent' &&
+    later.by === earlier.by &&
+    Date.parse(later.time) - Date.parse(earlier.time) <= TURN_GAP;
+  let run = 0;
+  return markers.map((marker, index) => {
+    run = continues(markers[index - 1], marker) ? run + 1 : 1;
+    return continues(marker, markers[index + 1]) ? 1 : run;
+  });
+}
+
+/** Which of git's events happened while the branch was that of the checked-out git branch. */
+export const eventsOf = (
+  events: readonly GitEvent[],
+  isBranchOf: (gitBranch: string | undefined) => boolean,
+): readonly GitEvent[] => events.filter(({ gitBranch }) => isBranchOf(gitBranch)).slice(0, MAX_MOMENTS);

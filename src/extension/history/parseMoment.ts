@@ -1,0 +1,91 @@
+/**
+ * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `yesterday 9:05`, `2026-11-26 14:32:10`, a time
+ * with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
+ */
+import { parseDelay } from '../settings/delay.ts';
+
+/** A point in the history of a branch. */
+export type PointInTime = { readonly timestamp: string } | { readonly lsn: string };
+
+export interface MomentLimits {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The earliest moment that can be restored; undefined if it isn't known. */
+  readonly earliest: number | undefined;
+}
+
+type ParsedMoment = PointInTime | { readonly problem: 'future' | 'tooOld' };
+
+const LSN = /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
+const DAY = 24 * 60 * 60;
+const MAX_AGE = { min: 0, max: 366 * DAY };
+
+/** @returns undefined if the text is no moment */
+export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): ParsedMoment | undefined {
+  const trimmed = text.trim();
+  if (LSN.test(trimmed)) return { lsn: trimmed.toUpperCase() };
+  const time = timeBefore(trimmed, now) ?? clockTime(trimmed, now) ?? fullTime(trimmed);
+  if (time === undefined) return undefined;
+  if (time > now) return { problem: 'future' };
+  return time < earliest ? { problem: 'tooOld' } : { timestamp: new Date(time).toISOString() };
+}
+
+/** In English and German. `parseDelay` knows the English ones. */
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/sek(?:\.|unden?)?/gi, 's'],
+  [/minuten\b/gi, 'm'],
+  [/(?:stunden?|std\.?)/gi, 'h'],
+  [/tag(?:en?)?\b/gi, 'd'],
+];
+
+function timeBefore(text: string, now: number): number | undefined {
+  const [, span = ''] = /^(?:vor )?(.*?)(?: ago)?$/i.exec(text) ?? [];
+  const inEnglish = UNITS.reduce((known, [unit, letter]) => known.replace(unit, letter), span);
+  const parts = inEnglish.match(/\d+(?:[.,]\d+)?\s*[a-z]*/gi) ?? [];
+  if (parts.length === 0 || parts.join('') !== inEnglish.replace(/(?<=[a-z])[\s,]+/gi, '')) return undefined;
+  const delays = parts.map((part) => parseDelay(part, MAX_AGE));
+  const seconds = delays.map((delay) => (delay !== undefined && 'seconds' in delay ? delay.seconds : NaN));
+  const time = now - 1000 * seconds.reduce((sum, each) => sum + each, 0);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The last time that it was this late: today, or yesterday. */
+function clockTime(text: string, now: number): number | undefined {
+  const [, day, hour, minute, second = '0'] =
+    /^(?:(today|yesterday|heute|gestern),? (?:at |um )?)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/i.exec(text) ?? [];
+  if (hour === undefined || minute === undefined) return undefined;
+  const today = new Date(now);
+  const date = [today.getFullYear(), today.getMonth() + 1, today.getDate()] as const;
+  const time = localTime(date, [Number(hour), Number(minute), Number(second)]);
+  if (time === undefined) return undefined;
+  const isYesterday = /^(yesterday|gestern)$/i.test(day ?? '') || (day === undefined && time > now);
+  // Not 24 hours earlier, because days with a change of the clocks have more or less.
+  return isYesterday ? new Date(time).setDate(today.getDate() - 1) : time;
+}
+
+function fullTime(text: string): number | undefined {
+  const [, year, month, day, hour, minute, second = '0', fraction = '', zone] =
+    /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)? ?(Z|[+-]\d{2}(?::?\d{2})?)?$/i.exec(
+      text,
+    ) ?? [];
+  if (year === undefined) return undefined;
+  if (zone === undefined) {
+    const time = localTime([year, month, day].map(Number), [hour, minute, second].map(Number));
+    return time === undefined ? undefined : time + Math.floor(Number(`0${fraction}`) * 1000);
+  }
+  const offset = /^z$/i.test(zone) ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
+  const time = Date.parse(
+    `${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}${fraction}${offset}`,
+  );
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** @returns undefined for a date or time that doesn't exist, such as 25:00 */
+function localTime(
+  [year = 0, month = 0, day = 0]: readonly number[],
+  [hour = 0, minute = 0, second = 0]: readonly number[],
+): number | undefined {
+  const date = new Date(year, month - 1, day, hour, minute, second);
+  const isSame = date.getMonth() === month - 1 && date.getDate() === day;
+  return isSame && hour < 24 && minute < 60 && second < 60 ? date.getTime() : undefined;
+}

@@ -1,0 +1,101 @@
+/** Moments in words, and times as people read them. */
+import { env, l10n, ThemeIcon } from 'vscode';
+import { agentName } from '../../agents/ui/agentText.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { ago } from '../../window/ui/timeText.ts';
+import type { Choice } from '../../window/ui/input/quickInput.ts';
+import type { Moment } from '../moments.ts';
+import { parseMoment, type MomentLimits, type PointInTime } from '../parseMoment.ts';
+
+/** Such as `14:32`, or with the date if that isn't today's. */
+export function clockText(time: number, now = Date.now()): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return date.toLocaleString(env.language, {
+    ...(isToday ? {} : { dateStyle: 'medium' }),
+    timeStyle: 'short',
+  });
+}
+
+const agoText = (time: number, now: number): string => ago(new Date(time).toISOString(), now);
+
+/** What happened just after the moment. */
+export function momentText(moment: Moment, now: number): string {
+  switch (moment.kind) {
+    case 'undo':
+      return l10n.t('Undo the undo of {0}', clockText(moment.time, now));
+    case 'agent':
+      return moment.changes > 1
+        ? l10n.t('Before the last {0} changes of {1}', moment.changes, agentName(moment.by))
+        : l10n.t('Before {0}: {1}', agentName(moment.by), sanitize(moment.text));
+    case 'program':
+      return l10n.t('Before {0}', sanitize(moment.text));
+    case 'commit':
+      return l10n.t('Before commit {0} “{1}”', moment.commit, sanitize(moment.text, 80));
+    case 'checkout':
+      return l10n.t('Before the checkout of {0}', sanitize(moment.text, 80));
+    case 'reset':
+      return l10n.t('Before git reset to {0}', sanitize(moment.text, 80));
+    case 'merge':
+      return l10n.t('Before git merge {0}', sanitize(moment.text, 80)).trim();
+    case 'ago':
+      return agoText(moment.time, now);
+    default:
+      return moment satisfies never;
+  }
+}
+
+const ICONS: Readonly<Record<Moment['kind'], string>> = {
+  undo: 'redo',
+  agent: 'hubot',
+  program: 'terminal',
+  commit: 'git-commit',
+  checkout: 'git-branch',
+  reset: 'discard',
+  merge: 'git-merge',
+  ago: 'history',
+};
+
+/** The item of a list, with what it stands for. */
+export function momentItem<T>(moment: Moment, now: number, value: T): Choice<T> {
+  const time = clockText(moment.time, now);
+  const parts =
+    moment.kind === 'undo'
+      ? [sanitize(moment.name)]
+      : moment.kind === 'ago'
+        ? [time]
+        : [time, agoText(moment.time, now)];
+  return {
+    label: momentText(moment, now),
+    description: parts.join(' · '),
+    iconPath: new ThemeIcon(ICONS[moment.kind]),
+    value,
+  };
+}
+
+/** Why the text isn't a moment that can be used; undefined if it is one. */
+export function momentProblem(text: string, limits: MomentLimits): string | undefined {
+  const parsed = parseMoment(text, limits);
+  if (parsed === undefined) return l10n.t('Enter a time such as 20 min ago, 14:32 or 2026-01-31 14:32:10');
+  if (!('problem' in parsed)) return undefined;
+  return parsed.problem === 'future'
+    ? l10n.t('This time is in the future')
+    : l10n.t('The history begins {0}', clockText(limits.earliest ?? 0, limits.now));
+}
+
+/** The item for an entered text; undefined if it can't become a moment, such as the beginning of another item. */
+export function typedMomentItem(text: string, limits: MomentLimits): Choice<PointInTime> | undefined {
+  const parsed = parseMoment(text, limits);
+  if (parsed === undefined) return undefined;
+  const item = { label: sanitize(text), alwaysShow: true, iconPath: new ThemeIcon('history') };
+  if ('problem' in parsed)
+    return { ...item, description: momentProblem(text, limits) ?? '', value: undefined };
+  return { ...item, description: pointText(parsed, limits.now), value: parsed };
+}
+
+/** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
+export function pointText(point: PointInTime, now = Date.now()): string {
+  if ('lsn' in point) return l10n.t('LSN {0}', point.lsn);
+  const date = new Date(point.timestamp);
+  return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
+}

@@ -1,0 +1,67 @@
+/** Gives a branch its earlier data, and keeps what it has now under another name. So an undo can be undone. */
+import type { BranchRef } from '../account/refs.ts';
+import type { BranchActions } from '../branches/branchActions.ts';
+import type { BranchList } from '../inventory/branchLists.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { SendOptions, SendResult } from '../operations/changeSender.ts';
+import { finishChange } from '../operations/finishChange.ts';
+import type { OperationTracker } from '../operations/operationTracker.ts';
+import type { Markers } from './markers.ts';
+import type { RestoreSource } from './moments.ts';
+
+/** Such as `before-undo-14-32`, in local time. With a number if there already is such a branch. */
+export function preservedName(list: Pick<BranchList, 'named'> | undefined, now = new Date()): string {
+  const parts = [now.getHours(), now.getMinutes()].map((part) => String(part).padStart(2, '0'));
+  const name = `before-undo-${parts.join('-')}`;
+  for (let number = 1; ; number += 1) {
+    const unique = number === 1 ? name : `${name}-${number}`;
+    if (list?.named(unique) === undefined) return unique;
+  }
+}
+
+interface UndoDependencies {
+  readonly branchActions: BranchActions;
+  readonly inventory: Inventory;
+  readonly markers: Markers;
+  readonly tracker: OperationTracker;
+}
+
+interface UndoRequest {
+  readonly source: RestoreSource;
+  /** See `preservedName`. */
+  readonly name: string;
+}
+
+/** @param stop ends the wait for the operations. @throws {ApiError} @throws {Error} if an operation failed */
+export async function undoBranch(
+  deps: UndoDependencies,
+  ref: BranchRef,
+  { source, name }: UndoRequest,
+  options: SendOptions,
+  stop?: AbortSignal,
+): Promise<SendResult> {
+  const { branchActions, inventory, markers, tracker } = deps;
+  const { projectId, branchId } = ref;
+  const time = Date.now();
+  const expiresAt = inventory.branches.get(projectId, branchId)?.expires_at;
+  const send = async () => {
+    const result = await branchActions.restore(ref, restoreBody(source, name), options);
+    const preserved = inventory.branches.forProject(projectId)?.named(name);
+    if (preserved !== undefined) markers.addUndo(ref, preserved, time);
+    return result;
+  };
+  const result = await finishChange(tracker, send, stop);
+  const preserved = inventory.branches.forProject(projectId)?.named(name);
+  // What keeps the data of a temporary branch is temporary, too. The service may not allow that for the parent of a branch.
+  if (preserved !== undefined && expiresAt && !result.isPending)
+    await branchActions
+      .update({ projectId, branchId: preserved.id }, { expires_at: expiresAt }, options)
+      .catch(() => undefined);
+  return result;
+}
+
+function restoreBody({ branchId, at }: RestoreSource, preserve_under_name: string) {
+  const source = { source_branch_id: branchId, preserve_under_name };
+  if (at === undefined) return source;
+  return 'lsn' in at ? { ...source, source_lsn: at.lsn } : { ...source, source_timestamp: at.timestamp };
+}

@@ -1,0 +1,40 @@
+import type { SendResult } from './changeSender.ts';
+import type { OperationTracker } from './operationTracker.ts';
+import type { EndReport } from './pendingChange.ts';
+
+/**
+ * Sends a change of a branch and waits until its operations have ended.
+ * @param stop ends the wait. The result then is `isPending`
+ * @throws {ApiError} @throws {Error} if an operation failed
+ */
+export async function finishChange(
+  tracker: Pick<OperationTracker, 'onDidEnd'>,
+  send: () => Promise<SendResult>,
+  stop?: AbortSignal,
+): Promise<SendResult> {
+  const ends: EndReport[] = [];
+  const { promise, resolve } = Promise.withResolvers<EndReport | undefined>();
+  let branchId: string | undefined;
+  const check = () => {
+    const end = ends.find(({ change }) => change.branchId === branchId);
+    if (branchId !== undefined && end !== undefined) resolve(end);
+  };
+  // Before the change is sent, because its operations may end before the lists are reloaded.
+  const listener = tracker.onDidEnd((end) => {
+    ends.push(end);
+    check();
+  });
+  stop?.addEventListener('abort', () => resolve(undefined));
+  try {
+    const result = await send();
+    if (!result.isPending) return result;
+    branchId = result.branch?.id;
+    check();
+    const end = await promise;
+    if (end !== undefined && end.outcome !== 'finished')
+      throw new Error(`The service couldn't ${end.change.verb} the branch. ${end.reason ?? ''}`.trim());
+    return { ...result, isPending: end === undefined };
+  } finally {
+    listener.dispose();
+  }
+}

@@ -1,0 +1,191 @@
+import { answers, dialogs, executed, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
+import {
+  CodedError,
+  operationRecord,
+  scriptService,
+  type Script,
+} from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
+
+interface Record {
+  readonly id: string;
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
+
+describe('Undo…', () => {
+  let model: ConnectedModel;
+  let branches: Record[];
+  let project: object;
+  let operations: unknown[];
+  let rejection: CodedError | undefined;
+  const sent: unknown[] = [];
+
+  const script: Script = (call, _query, body) => {
+    if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop', ...project }] };
+    if (call.endsWith('/endpoints')) return { endpoints: [] };
+    if (call === 'GET /projects/shop/branches') return { branches };
+    if (call.includes('/operations/')) return { operation: operationRecord(1, { status: 'finished' }) };
+    sent.push(`${call} ${JSON.stringify(body)}`);
+    if (rejection !== undefined) return rejection;
+    const [, name] = /"preserve_under_name":"([^"]+)"/.exec(JSON.stringify(body)) ?? [];
+    if (name !== undefined) branches.push({ id: `br-kept-${branches.length}`, name });
+    return { branch: branches[0], operations };
+  };
+
+  beforeEach(async () => {
+    answers.length =
+      questions.length =
+      dialogs.length =
+      quickPicks.length =
+      executed.length =
+      sent.length =
+        0;
+    branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
+    [project, operations, rejection] = [{ history_retention_seconds: 86_400 }, [], undefined];
+    const { baseUrl } = await scriptService(script);
+    // Of an account on the internet, with its requests sent here.
+    model = await connectModel({ baseUrl: PUBLIC_BASE_URL }, { client: { baseUrl } });
+  });
+
+  const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });
+  const run = (argument: object = {}) => {
+    const view = { view: { selection: [] } };
+    const context = {
+      ...model,
+      computesView: view,
+      apiKeysView: view,
+      workFolders: { states: [], shown: undefined },
+      log: { error: () => undefined },
+    };
+    const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main', ...argument };
+    return handleCommand(context as unknown as CommandContext, 'hostedPostgres.undo', node);
+  };
+  const opened = async () => {
+    await until('the moments', async () => (quickPicks[0]?.items.length ?? 0) > 0);
+    const [pick] = quickPicks;
+    assert.ok(pick !== undefined);
+    return pick;
+  };
+  const labels = async () => (await opened()).items.map(({ label }) => label);
+  /** Undoes to the first moment, as in a branch of the user. */
+  const undoFirst = async () => {
+    const end = run();
+    (await opened()).accept();
+    await end;
+  };
+  const bodies = () => sent.map((each) => JSON.parse(String(each).replace(/^[^{]*/, '')));
+
+  it('names moments, restores the branch to the chosen one, and keeps its data under a name', async () => {
+    answers.push('Undo');
+    model.markers.add(ref(), { kind: 'program', text: 'prisma migrate dev' });
+    const end = run();
+    assert.deepEqual(await labels(), [
+      'Before prisma migrate dev',
+      '5 minutes ago',
+      '1 hour ago',
+      'Enter a time…',
+    ]);
+    quickPicks[0]?.accept();
+    await end;
+    const [marker] = model.markers.of({ ...ref(), branchId: 'br-kept-1' });
+    const [body] = bodies();
+    assert.deepEqual(
+      { ...body, preserve_under_name: '' },
+      { source_branch_id: 'br-main', source_timestamp: marker?.time, preserve_under_name: '' },
+    );
+    assert.match(body.preserve_under_name, /^before-undo-\d\d-\d\d$/);
+    await until('the message', async () => questions.length === 2);
+    assert.match(String(questions[0]), /^Undo main\? Before prisma migrate dev Its current data is kept/);
+    assert.match(String(questions[1]), /^main: Before prisma migrate dev\. Its current data is kept/);
+  });
+
+  it('can be undone, by what is offered first and from the message', async () => {
+    model.markers.add(ref(), { kind: 'program', text: 'migrate' });
+    answers.push('Undo', 'Undo');
+    await undoFirst();
+    await until('the action', async () => executed.length === 1);
+    assert.deepEqual(executed[0], [
+      'hostedPostgres.undo',
+      { kind: 'branch', projectId: 'shop', branchId: 'br-main', preserved: 'br-kept-1' },
+    ]);
+    const end = run();
+    const [first = '', second] = await labels();
+    assert.match(first, /^Undo the undo of /);
+    assert.equal(second, 'Before migrate');
+    answers.push('Undo');
+    quickPicks[0]?.accept();
+    await end;
+    const [, body] = bodies();
+    assert.deepEqual(body, {
+      source_branch_id: 'br-kept-1',
+      preserve_under_name: `${branches[1]?.name}-2`,
+    });
+  });
+
+  it('does not ask on a branch that an agent or the user has created, and gives its copy the same expiry', async () => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    branches = [{ id: 'br-main', name: 'work', created_at: YESTERDAY, expires_at }];
+    const made = { name: 'work', agent: 'claude', createdAt: YESTERDAY, expiresAt: expires_at };
+    model.agentBranches.add({ ...ref(), ...made });
+    await undoFirst();
+    assert.deepEqual(dialogs, []);
+    assert.equal(sent.length, 2);
+    assert.equal(
+      sent[1],
+      `PATCH /projects/shop/branches/br-kept-1 {"branch":{"expires_at":"${expires_at}"}}`,
+    );
+  });
+
+  it('has the name entered on a protected branch', async () => {
+    branches = [{ id: 'br-main', name: 'main', created_at: YESTERDAY, protected: true }];
+    await undoFirst();
+    assert.match(String(dialogs[0]), /This is production\. Enter “main”/);
+    assert.deepEqual(sent, []);
+  });
+
+  it('waits for the operations', async () => {
+    operations = [operationRecord(1)];
+    answers.push('Undo');
+    const end = run();
+    (await opened()).accept();
+    await until('the request', async () => sent.length === 1);
+    assert.equal(questions.length, 1);
+    await until('a poll', async () => {
+      model.clock.advance(1000);
+      return model.tracker.pending.length === 0;
+    });
+    await end;
+    await until('the message', async () => questions.length === 2);
+  });
+
+  it('says why, instead of a list, on a branch that the service does not take back', async () => {
+    branches = [{ id: 'br-main', name: 'work', parent_id: 'br-root', created_at: YESTERDAY }];
+    await run();
+    assert.match(String(questions[0]), /^work has a parent, and this service takes only root branches back/);
+    project = { history_retention_seconds: 0 };
+    branches = [{ id: 'br-main', name: 'main', created_at: YESTERDAY }];
+    await model.inventory.refreshProjects();
+    await run();
+    assert.match(String(questions[1]), /^The project of main keeps no history/);
+    assert.deepEqual([sent, quickPicks], [[], []]);
+  });
+
+  it("shows the service's reason if the moment is too early", async () => {
+    rejection = new CodedError(400, 'history begins at 14:00');
+    answers.push('Undo');
+    await undoFirst();
+    await until('the message', async () => questions.length === 2);
+    assert.match(String(questions[1]), /^Couldn't undo main: history begins at 14:00/);
+    assert.deepEqual(model.markers.of(ref()), []);
+  });
+});

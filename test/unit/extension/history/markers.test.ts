@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { Markers } from '../../../../src/extension/history/markers.ts';
+import { MemoryMap } from '../../../helpers/connectedModel.ts';
+
+const ref = { account: 'a', projectId: 'shop', branchId: 'br-main' };
+
+describe('Markers', () => {
+  let memory: MemoryMap;
+  let now: number;
+  const errors: unknown[] = [];
+  const markers = () => new Markers(memory, { onError: (error) => errors.push(error), now: () => now });
+
+  beforeEach(() => {
+    memory = new MemoryMap();
+    now = Date.UTC(2026, 10, 26, 14, 32);
+    errors.length = 0;
+  });
+
+  it('are of one branch, the newest first, for all windows', () => {
+    markers().add(ref, { kind: 'program', text: 'prisma migrate dev' });
+    now += 1000;
+    markers().add(ref, { kind: 'agent', text: 'DROP TABLE a', by: 'claude' });
+    markers().add({ ...ref, branchId: 'br-other' }, { kind: 'program', text: 'other' });
+    assert.deepEqual(
+      markers()
+        .of(ref)
+        .map(({ text, by, time }) => [text, by, time]),
+      [
+        ['DROP TABLE a', 'claude', '2026-11-26T14:32:01.001Z'],
+        ['prisma migrate dev', undefined, '2026-11-26T14:32:00.001Z'],
+      ],
+    );
+  });
+
+  it('move with the data and history to the branch that an undo preserves', () => {
+    markers().add(ref, { kind: 'program', text: 'migrate' });
+    markers().addUndo(ref, { id: 'br-kept', name: 'before-undo' }, now);
+    assert.deepEqual(
+      markers()
+        .of(ref)
+        .map(({ kind, text, preserved }) => [kind, text, preserved]),
+      [['undo', 'before-undo', 'br-kept']],
+    );
+    assert.deepEqual(
+      markers()
+        .of({ ...ref, branchId: 'br-kept' })
+        .map(({ text }) => text),
+      ['migrate'],
+    );
+  });
+
+  it('are bounded, for each branch and in all', () => {
+    for (let number = 0; number < 50; number += 1)
+      markers().add(ref, { kind: 'program', text: `${number}`.padStart(300, '0') });
+    const kept = markers().of(ref);
+    assert.equal(kept.length, 40);
+    assert.equal(kept[0]?.text.length, 120);
+    for (let branch = 0; branch < 30; branch += 1)
+      for (let number = 0; number < 30; number += 1)
+        markers().add({ ...ref, branchId: `br-${branch}` }, { kind: 'program', text: `${number}` });
+    const all = [...memory.entries.values()].flat();
+    assert.equal(all.length, 400);
+  });
+
+  it('never fail what they mark, and skip damaged entries', () => {
+    memory.entries.set('hostedPostgres.markers', [{ kind: 'program' }, null, 3]);
+    assert.deepEqual(markers().of(ref), []);
+    memory.change = () => {
+      throw new Error('disk full');
+    };
+    markers().add(ref, { kind: 'program', text: 'migrate' });
+    assert.equal(errors.length, 1);
+  });
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import type { GitEvent } from '../../../../src/extension/history/headLog.ts';
+import type { Marker } from '../../../../src/extension/history/markers.ts';
+import {
+  earliestOf,
+  momentsOf,
+  sourceAt,
+  type BranchHistory,
+  type Moment,
+} from '../../../../src/extension/history/moments.ts';
+
+const MINUTE = 60_000;
+const NOW = Date.UTC(2026, 10, 26, 14, 32);
+const ref = { account: 'a', projectId: 'shop', branchId: 'br-main' };
+/** Minutes ago. */
+const at = (minutes: number) => new Date(NOW - minutes * MINUTE).toISOString();
+
+const marker = (branchId: string, minutes: number, fields: Partial<Marker> = {}): Marker => ({
+  ...ref,
+  branchId,
+  time: at(minutes),
+  kind: 'program',
+  text: `program ${minutes}`,
+  ...fields,
+});
+const agent = (minutes: number, by = 'claude') =>
+  marker('br-main', minutes, { kind: 'agent', by, text: `sql ${minutes}` });
+const undo = (branchId: string, minutes: number, preserved: string) =>
+  marker(branchId, minutes, { kind: 'undo', text: `kept ${minutes}`, preserved });
+const commit = (minutes: number): GitEvent => ({
+  kind: 'commit',
+  time: NOW - minutes * MINUTE,
+  commit: '3f2a1c0',
+  text: `commit ${minutes}`,
+  gitBranch: 'main',
+});
+
+interface Facts {
+  readonly markers?: readonly Marker[];
+  readonly gitEvents?: readonly GitEvent[];
+  readonly retention?: number;
+  /** By branch: minutes ago that it was created. */
+  readonly created?: Readonly<Record<string, number>>;
+}
+
+const history = ({ markers = [], gitEvents = [], retention, created = {} }: Facts): BranchHistory => ({
+  ref,
+  now: NOW,
+  retention,
+  markersOf: (branchId) =>
+    markers
+      .filter((each) => each.branchId === branchId)
+      .toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time)),
+  startOf: (branchId) => {
+    const minutes = { 'br-main': 1000, 'br-a': 0, 'br-b': 0, ...created }[branchId];
+    return minutes === undefined ? undefined : NOW - minutes * MINUTE;
+  },
+  gitEvents,
+});
+
+const nameOf = (moment: Moment): string => {
+  if (moment.kind === 'undo') return moment.name;
+  if (moment.kind === 'ago') return `${moment.seconds / 60} min`;
+  return moment.kind === 'agent' && moment.changes > 1 ? `${moment.text} (${moment.changes})` : moment.text;
+};
+/** Names, with the branch that has the data if it is another one. */
+const shown = (facts: Facts) =>
+  momentsOf(history(facts)).map((moment) => {
+    const { branchId } = moment.source;
+    return branchId === 'br-main' ? nameOf(moment) : `${nameOf(moment)} of ${branchId}`;
+  });
+
+describe('The moments of Undo', () => {
+  const rows: readonly (readonly [title: string, facts: Facts, expected: readonly string[]])[] = [
+    ['are round times if nothing is known', {}, ['5 min', '60 min']],
+    [
+      'are sorted by time, the newest first',
+      { markers: [marker('br-main', 2), marker('br-main', 30)], gitEvents: [commit(10), commit(90)] },
+      ['program 2', '5 min', 'commit 10', 'program 30', '60 min', 'commit 90'],
+    ],
+    [
+      'begin with the retention',
+      { markers: [marker('br-main', 8)], gitEvents: [commit(90)], retention: 600 },
+      ['5 min', 'program 8'],
+    ],
+    ['are none without history', { markers: [marker('br-main', 8)], retention: 0 }, []],
+    [
+      'begin with the branch',
+      { gitEvents: [commit(4), commit(90)], created: { 'br-main': 7 } },
+      ['commit 4', '5 min'],
+    ],
+    [
+      'have the beginning of the work of an agent, and each of its changes',
+      { markers: [agent(2), agent(3), agent(12), agent(40), agent(41, 'codex'), agent(42)] },
+      ['sql 2', 'sql 3', '5 min', 'sql 12 (3)', 'sql 40', 'sql 41', 'sql 42', '60 min'],
+    ],
+    [
+      'begin with the one that undoes the last undo, and are of the branch with the data from before it',
+      { markers: [undo('br-main', 20, 'br-a'), marker('br-main', 10), marker('br-a', 30)] },
+      ['kept 20 of br-a', '5 min', 'program 10', 'program 30 of br-a', '60 min of br-a'],
+    ],
+    [
+      'follow several undos',
+      {
+        markers: [
+          undo('br-main', 3, 'br-a'),
+          undo('br-a', 20, 'br-b'),
+          marker('br-a', 10),
+          marker('br-b', 30),
+        ],
+        gitEvents: [commit(25)],
+      },
+      [
+        'kept 3 of br-a',
+        '5 min of br-a',
+        'program 10 of br-a',
+        'kept 20 of br-b',
+        'commit 25 of br-b',
+        'program 30 of br-b',
+        '60 min of br-b',
+      ],
+    ],
+    [
+      'end with the last undo if what it has kept was deleted',
+      { markers: [undo('br-main', 20, 'br-gone'), marker('br-gone', 30), marker('br-main', 10)] },
+      ['5 min', 'program 10'],
+    ],
+  ];
+  for (const [title, facts, expected] of rows) it(title, () => assert.deepEqual(shown(facts), expected));
+
+  it('have the exact time of a marker, and the head of a branch that an undo has kept', () => {
+    const [first, ...others] = momentsOf(
+      history({ markers: [undo('br-main', 20, 'br-a'), marker('br-main', 1)] }),
+    );
+    assert.deepEqual(first?.source, { branchId: 'br-a' });
+    assert.deepEqual(others[0]?.source, { branchId: 'br-main', at: { timestamp: at(1) } });
+  });
+
+  it('are found by time, and an LSN is of the branch itself', () => {
+    const known = history({ markers: [undo('br-main', 20, 'br-a')], created: { 'br-a': 50 } });
+    const sourceOf = (minutes: number) => sourceAt(known, { timestamp: at(minutes) }).branchId;
+    assert.deepEqual([19, 20, 21].map(sourceOf), ['br-main', 'br-main', 'br-a']);
+    assert.equal(sourceAt(known, { lsn: '0/1' }).branchId, 'br-main');
+    assert.equal(earliestOf(known), NOW - 50 * MINUTE);
+  });
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { parseMoment } from '../../../../src/extension/history/parseMoment.ts';
+
+/** Local time, as all that is entered without a zone. */
+const at = (text: string) => new Date(`2026-11-26T${text}`).getTime();
+const now = at('14:32:10');
+const read = (text: string, earliest?: number) => parseMoment(text, { now, earliest });
+const timeOf = (text: string) => {
+  const moment = read(text);
+  return moment !== undefined && 'timestamp' in moment ? Date.parse(moment.timestamp) : moment;
+};
+
+describe('parseMoment', () => {
+  const MINUTE = 60_000;
+  const times: readonly (readonly [text: string, time: number])[] = [
+    ['20 min ago', now - 20 * MINUTE],
+    ['20 min', now - 20 * MINUTE],
+    ['90s', now - 90_000],
+    ['2 hours ago', now - 120 * MINUTE],
+    ['1 h 30 min ago', now - 90 * MINUTE],
+    ['1 hour, 5 minutes ago', now - 65 * MINUTE],
+    ['1d2h', now - 26 * 60 * MINUTE],
+    ['vor 20 Minuten', now - 20 * MINUTE],
+    ['vor 2 Std.', now - 120 * MINUTE],
+    ['vor 3 Tagen', now - 3 * 24 * 60 * MINUTE],
+    ['45', now - 45 * MINUTE],
+    ['14:32', at('14:32:00')],
+    [' 9:05 ', at('09:05:00')],
+    ['14:31:59', at('14:31:59')],
+    ['today 14:00', at('14:00:00')],
+    ['heute um 14:00', at('14:00:00')],
+    ['14:33', new Date('2026-11-25T14:33').getTime()],
+    ['yesterday 9:05', new Date('2026-11-25T09:05').getTime()],
+    ['Gestern, 9:05', new Date('2026-11-25T09:05').getTime()],
+    ['2026-11-25 14:32', new Date('2026-11-25T14:32').getTime()],
+    ['2026-11-25T14:32:10.250', new Date('2026-11-25T14:32:10.250').getTime()],
+    ['2026-11-25T14:32:10Z', Date.UTC(2026, 10, 25, 14, 32, 10)],
+    ['2026-11-25 14:32+02', Date.UTC(2026, 10, 25, 12, 32)],
+    ['2026-11-25 14:32:00 +0530', Date.UTC(2026, 10, 25, 9, 2)],
+  ];
+  for (const [text, time] of times)
+    it(`reads ${JSON.stringify(text)}`, () => assert.equal(timeOf(text), time));
+
+  it('reads an LSN', () => {
+    assert.deepEqual(read('0/1a2b3c8'), { lsn: '0/1A2B3C8' });
+  });
+
+  it('returns undefined for other text', () => {
+    for (const text of ['', 'soon', '5 parsecs', '25:00', '14:60', '2026-02-30 10:00', '-5 min', '1/2/3'])
+      assert.equal(read(text), undefined, text);
+  });
+
+  it('says what is in the future, or earlier than the history', () => {
+    assert.deepEqual(read('2026-11-26 14:32:11'), { problem: 'future' });
+    assert.deepEqual(read('today 15:00'), { problem: 'future' });
+    assert.deepEqual(read('21 min', now - 20 * MINUTE), { problem: 'tooOld' });
+    assert.ok('timestamp' in (read('20 min', now - 20 * MINUTE) ?? {}));
+  });
+});
