@@ -17,6 +17,7 @@ import { AgentBranches } from '../extension/agents/agentBranches.ts';
 import type { BridgeCall } from '../extension/agents/bridgeMessages.ts';
 import { sharedMemory } from '../extension/agents/sharedMemory.ts';
 import type { Memory } from '../extension/window/memory.ts';
+import { Markers } from '../extension/history/markers.ts';
 import { runTool } from '../extension/agents/tools/runTool.ts';
 import type { AgentChange, ToolDependencies } from '../extension/agents/tools/toolCall.ts';
 import { Inventory } from '../extension/inventory/inventory.ts';
@@ -86,6 +87,7 @@ async function createModel({ memoryFolder, lease }: RunningService): Promise<Too
     computeActions: new ComputeActions(session, inventory, sender),
     branchActions: new BranchActions(session, inventory, sender, unprotected),
     agentBranches: new AgentBranches(memory),
+    markers: new Markers(memory, { onError: ignore }),
     schemas: new Schemas(session),
     knownHosts: new KnownHosts(hosts),
     log: { clean: (text) => redact(text, [key]), info: ignore, error: ignore },

@@ -58,14 +58,15 @@ function segmentsOf({ ref, now, retention, markersOf, startOf }: BranchHistory):
   while (branchId !== undefined && segments.length < MAX_SEGMENTS && to > kept) {
     const start: number | undefined = startOf(branchId);
     if (start === undefined) break;
+    const isFirst = segments.length === 0;
     const before = to;
     const undo: Marker | undefined = markersOf(branchId).find(
       ({ kind, time }) => kind === 'undo' && Date.parse(time) < before,
     );
-    // A branch that keeps what another one had may have been created for that.
-    const from = Math.max(kept, undo === undefined ? (start < to ? start : 0) : Date.parse(undo.time));
-    segments.push({ branchId, from, to, undo });
-    [branchId, to] = [undo?.preserved, from];
+    const undone: number = undo === undefined ? 0 : Date.parse(undo.time);
+    // A branch that keeps the data from before an undo was created by it, with the history from before.
+    segments.push({ branchId, from: Math.max(kept, undone, isFirst ? start : 0), to, undo });
+    [branchId, to] = [undo?.preserved, undone];
   }
   return segments;
 }
@@ -73,13 +74,15 @@ function segmentsOf({ ref, now, retention, markersOf, startOf }: BranchHistory):
 /** The earliest moment that can be restored, as far as it is known. */
 export const earliestOf = (history: BranchHistory): number => segmentsOf(history).at(-1)?.from ?? history.now;
 
+const segmentAt = (segments: readonly Segment[], time: number): Segment | undefined =>
+  segments.find(({ from, to }) => time >= from && time < to);
+
 /** Where the data of the branch at a time is. @param at an LSN is of the branch itself */
 export function sourceAt(history: BranchHistory, at: PointInTime): RestoreSource {
   const { branchId } = history.ref;
   if ('lsn' in at) return { branchId, at };
   const time = Date.parse(at.timestamp);
-  const segment = segmentsOf(history).find(({ from, to }) => time >= from && time < to);
-  return { branchId: segment?.branchId ?? branchId, at };
+  return { branchId: segmentAt(segmentsOf(history), time)?.branchId ?? branchId, at };
 }
 
 /** Seconds before now. */
@@ -92,7 +95,6 @@ const MAX_MOMENTS = 50;
 export function momentsOf(history: BranchHistory): readonly Moment[] {
   const { now, gitEvents } = history;
   const segments = segmentsOf(history);
-  const earliest = segments.at(-1)?.from ?? now;
   const marked = segments.flatMap((segment) => [
     ...momentsOfMarkers(segment, history),
     ...(segment.undo === undefined ? [] : undoMoment(segment.undo, history)),
@@ -100,7 +102,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   const times = [
     ...gitEvents.map(({ kind, commit, text, time }) => ({ kind, commit, text, time })),
     ...PRESETS.map((seconds) => ({ kind: 'ago' as const, seconds, time: now - seconds * 1000 })),
-  ].filter(({ time }) => time >= earliest);
+  ].filter(({ time }) => segmentAt(segments, time) !== undefined);
   const others = times.map((moment) => {
     const at = { timestamp: new Date(moment.time).toISOString() };
     return { ...moment, source: sourceAt(history, at) };

@@ -53,7 +53,7 @@ export async function undoBranch(
   const result = await finishChange(tracker, send, stop);
   const preserved = inventory.branches.forProject(projectId)?.named(name);
   // What keeps the data of a temporary branch is temporary, too. The service may not allow that for the parent of a branch.
-  if (preserved !== undefined && expiresAt && !result.isPending)
+  if (preserved !== undefined && expiresAt && !preserved.expires_at && !result.isPending)
     await branchActions
       .update({ projectId, branchId: preserved.id }, { expires_at: expiresAt }, options)
       .catch(() => undefined);

@@ -3,7 +3,7 @@ import { finishChange } from '../../operations/finishChange.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** Milliseconds. MCP clients give up after 60 s by default. */
-const OPERATIONS_WAIT = 45_000;
+export const OPERATIONS_WAIT = 45_000;
 
 /**
  * Sends a change of a branch and waits until its operations have ended.

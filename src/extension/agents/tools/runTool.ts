@@ -5,6 +5,7 @@ import { SqlError } from '../sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { worktreeOf } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
+import { withoutValues } from './sqlTool.ts';
 import type { ToolCaller, ToolDependencies } from './toolCall.ts';
 import { findTool } from './toolTable.ts';
 
@@ -86,10 +87,4 @@ export function describeCall(
     text: sanitize(subject === sql ? withoutValues(subject ?? '') : (subject ?? ''), 120),
     branchId: typeof branchId === 'string' ? branchId : compute?.branch_id,
   };
-}
-
-/** Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing after the first is shown. */
-function withoutValues(sql: string): string {
-  const start = sql.search(/'|\$\w*\$/);
-  return start === -1 ? sql : `${sql.slice(0, start)}…`;
 }

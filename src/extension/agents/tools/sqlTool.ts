@@ -1,6 +1,7 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
 import * as z from 'zod/mini';
 import { findBranchLogin } from '../branchLogin.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { findGatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, wholeNumber } from './tool.ts';
 
@@ -37,6 +38,8 @@ export const sqlTools = {
       const login = await findBranchLogin(deps.inventory, { ...call, ...branch, database });
       // Loads `pg`, which most windows never need.
       const { runSql: run } = await import('../runSql.ts');
+      const text = sanitize(withoutValues(sql), 120);
+      if (write) deps.markers.add(branch, { kind: 'agent', text, by: call.agent });
       const { columns, rows, truncated, command } = await run(login, { sql, write, maxRows }, signal);
       return {
         columns: columns.map(({ name, type }) => `${name} (${type})`),
@@ -47,3 +50,9 @@ export const sqlTools = {
     },
   }),
 };
+
+/** Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing after the first is shown. */
+export function withoutValues(sql: string): string {
+  const start = sql.search(/'|\$\w*\$/);
+  return start === -1 ? sql : `${sql.slice(0, start)}…`;
+}

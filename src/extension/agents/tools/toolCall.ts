@@ -5,6 +5,7 @@ import type { Guards, GuardTarget } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { AgentBranches } from '../agentBranches.ts';
 import type { SizeFields } from '../../inventory/computeStatus.ts';
+import type { Markers } from '../../history/markers.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { BranchActions } from '../../branches/branchActions.ts';
 import type { ComputeActions } from '../../computes/computeActions.ts';
@@ -28,6 +29,8 @@ export type AgentChange = GuardTarget & {
     | { readonly kind: 'delete' }
     /** @property parent its name */
     | { readonly kind: 'reset'; readonly parent: string }
+    /** @property to what it goes back to, such as `2026-11-26T14:32:00.000Z`. @property preserved the name of what keeps its data */
+    | { readonly kind: 'undo'; readonly to: string; readonly preserved: string }
     /** @property branches those that agents have in the project, if they are so many that the user is asked */
     | { readonly kind: 'create'; readonly branches: number | undefined }
   );
@@ -40,6 +43,7 @@ export interface ToolDependencies {
   readonly computeActions: ComputeActions;
   readonly branchActions: BranchActions;
   readonly agentBranches: AgentBranches;
+  readonly markers: Markers;
   readonly tracker: OperationTracker;
   readonly schemas: Schemas;
   readonly knownHosts: KnownHosts;

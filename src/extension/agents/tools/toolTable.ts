@@ -3,10 +3,14 @@ import * as z from 'zod/mini';
 import { branchTools } from './branchTools.ts';
 import { computeTools } from './computeTools.ts';
 import { sqlTools } from './sqlTool.ts';
+import { undoTools } from './undoTool.ts';
 import type { Tool } from './tool.ts';
 
 /** By their public names. */
-export const TOOLS = { ...computeTools, ...branchTools, ...sqlTools } satisfies Record<string, Tool>;
+export const TOOLS = { ...computeTools, ...branchTools, ...sqlTools, ...undoTools } satisfies Record<
+  string,
+  Tool
+>;
 
 export type ToolName = keyof typeof TOOLS;
 export type ToolInput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['input']>;

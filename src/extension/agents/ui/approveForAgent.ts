@@ -10,7 +10,7 @@ import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { agentName } from './agentText.ts';
-import { branchLabel, deletionText } from '../../branches/ui/branchText.ts';
+import { branchLabel, deletionText, keptText } from '../../branches/ui/branchText.ts';
 import { effectText, suspendText } from '../../operations/ui/changeText.ts';
 import { idWithName } from '../../window/ui/idAndName.ts';
 import { sizeText } from '../../computes/ui/sizeText.ts';
@@ -90,6 +90,19 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Appr
           "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
         ),
         button: l10n.t('Reset'),
+      };
+    case 'undo':
+      return {
+        ...change,
+        question: l10n.t(
+          'Let {0} take the branch {1} of {2} back to {3}?',
+          agent,
+          branch,
+          project,
+          change.to,
+        ),
+        detail: keptText(change.preserved),
+        button: l10n.t('Undo'),
       };
     case 'delete':
       return {

@@ -48,6 +48,13 @@ export function deletionText(
       );
 }
 
+/** What an undo does. @param name of the branch that keeps the data */
+export const keptText = (name: string): string =>
+  l10n.t(
+    'Its current data is kept as the branch {0}. Its active computes are restarted, and their connections are dropped.',
+    name,
+  );
+
 /** The tooltip of a branch. */
 export function branchTable(branch: Branch, parent: Branch | undefined): MarkdownString {
   const parentId = branch.parent_id ?? undefined;

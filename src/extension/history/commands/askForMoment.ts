@@ -10,6 +10,7 @@ import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
 import type { Ask } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { branchHistory } from '../branchHistory.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
   earliestOf,
@@ -48,28 +49,10 @@ export function isOwn({ session, agentBranches, workFolders }: CommandContext, r
 }
 
 /** @throws {ApiError} */
-export async function historyOf(
-  context: CommandContext,
-  picked: PickedBranch,
-  now = Date.now(),
-): Promise<BranchHistory> {
-  const { inventory, markers } = context;
-  const { projectId, list } = picked;
+export async function historyOf(context: CommandContext, picked: PickedBranch): Promise<BranchHistory> {
   const ref = refOf(context, picked);
-  await inventory.projects?.ensureLoaded();
-  const retention = inventory.project(projectId)?.history_retention_seconds;
-  return {
-    ref,
-    now,
-    retention: retention ?? undefined,
-    markersOf: (branchId) => markers.of({ ...ref, branchId }),
-    startOf: (branchId) => {
-      const branch = list.branches.get(branchId);
-      if (branch === undefined) return undefined;
-      return Date.parse(branch.last_reset_at ?? branch.created_at ?? '') || 0;
-    },
-    gitEvents: await gitEventsOf(context, ref),
-  };
+  const gitEvents = await gitEventsOf(context, ref);
+  return await branchHistory(context, ref, { list: picked.list, gitEvents });
 }
 
 /** What git did in folders whose env file pointed to the branch by then. */

@@ -2,6 +2,7 @@
 import { l10n, ProgressLocation } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { keptText } from '../../branches/ui/branchText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -9,6 +10,7 @@ import type { BranchNode } from '../../inventory/nodes.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
+import { timeProblem } from '../branchHistory.ts';
 import { momentsOf } from '../moments.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
 import { askForMoment, branchArgument, historyOf, isOwn, refOf, type ChosenMoment } from './askForMoment.ts';
@@ -26,12 +28,10 @@ export const undo: Command = async (context, argument, run) => {
   if (chosen === undefined) return;
   const ref = refOf(context, picked);
   const preserved = preservedName(list);
-  const kept = l10n.t('Its current data is kept as the branch {0}.', preserved);
-  const detail = l10n.t('{0} Its active computes are restarted, and their connections are dropped.', kept);
   const result = await makeChange(context, run, {
     ...picked,
     question: l10n.t('Undo {0}? {1}', name, chosen.text),
-    detail: isOwn(context, ref) ? undefined : detail,
+    detail: isOwn(context, ref) ? undefined : keptText(preserved),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
     send: (options) => {
@@ -46,7 +46,8 @@ export const undo: Command = async (context, argument, run) => {
   });
   if (result === undefined) return;
   const id = context.inventory.branches.forProject(projectId)?.named(preserved)?.id;
-  void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, `${name}: ${chosen.text}. ${kept}`);
+  const message = l10n.t('{0}: {1}. Its data from before is kept as {2}.', name, chosen.text, preserved);
+  void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, message);
 };
 
 /** The argument that undoes an undo. */
@@ -69,7 +70,9 @@ async function chooseMoment(
   picked: PickedBranch,
 ): Promise<ChosenMoment | undefined> {
   const history = await historyOf(context, picked);
-  const problem = timeProblem(context, picked, history.retention);
+  const isLocal = context.session.connection?.isLocal === true;
+  const reason = timeProblem(picked.branch, history, isLocal);
+  const problem = reason && problemText(reason, picked.name);
   const hasUndo = momentsOf(history).some(({ kind }) => kind === 'undo');
   if (problem !== undefined && !hasUndo) return void (await window.showWarningMessage(problem));
   const placeholder =
@@ -79,13 +82,8 @@ async function chooseMoment(
   );
 }
 
-/** Why a branch can't go back to any time. */
-function timeProblem(
-  { session }: CommandContext,
-  { name, branch }: PickedBranch,
-  retention: number | undefined,
-): string | undefined {
-  if (retention === 0) return l10n.t("The project of {0} keeps no history, so it can't go back.", name);
-  if (session.connection?.isLocal === true || !branch.parent_id) return undefined;
-  return l10n.t('{0} has a parent, and this service takes only root branches back in time.', name);
-}
+/** See `timeProblem`. */
+const problemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
+  problem === 'noHistory'
+    ? l10n.t("The project of {0} keeps no history, so it can't go back.", name)
+    : l10n.t('{0} has a parent, and this service takes only root branches back in time.', name);

@@ -95,7 +95,7 @@ export function typedMomentItem(text: string, limits: MomentLimits): Choice<Poin
 
 /** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
 export function pointText(point: PointInTime, now = Date.now()): string {
-  if ('lsn' in point) return l10n.t('LSN {0}', point.lsn);
+  if ('lsn' in point) return `LSN ${point.lsn}`;
   const date = new Date(point.timestamp);
   return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
 }

@@ -78,11 +78,6 @@ describe('The moments of Undo', () => {
       { markers: [marker('br-main', 2), marker('br-main', 30)], gitEvents: [commit(10), commit(90)] },
       ['program 2', '5 min', 'commit 10', 'program 30', '60 min', 'commit 90'],
     ],
-    [
-      'begin with the retention',
-      { markers: [marker('br-main', 8)], gitEvents: [commit(90)], retention: 600 },
-      ['5 min', 'program 8'],
-    ],
     ['are none without history', { markers: [marker('br-main', 8)], retention: 0 }, []],
     [
       'begin with the branch',
@@ -128,6 +123,11 @@ describe('The moments of Undo', () => {
   ];
   for (const [title, facts, expected] of rows) it(title, () => assert.deepEqual(shown(facts), expected));
 
+  it('begin with the retention', () => {
+    const facts = { markers: [marker('br-main', 8), marker('br-main', 11)], gitEvents: [commit(90)] };
+    assert.deepEqual(shown({ ...facts, retention: 600 }), ['5 min', 'program 8']);
+  });
+
   it('have the exact time of a marker, and the head of a branch that an undo has kept', () => {
     const [first, ...others] = momentsOf(
       history({ markers: [undo('br-main', 20, 'br-a'), marker('br-main', 1)] }),
@@ -137,7 +137,7 @@ describe('The moments of Undo', () => {
   });
 
   it('are found by time, and an LSN is of the branch itself', () => {
-    const known = history({ markers: [undo('br-main', 20, 'br-a')], created: { 'br-a': 50 } });
+    const known = history({ markers: [undo('br-main', 20, 'br-a')], retention: 50 * 60 });
     const sourceOf = (minutes: number) => sourceAt(known, { timestamp: at(minutes) }).branchId;
     assert.deepEqual([19, 20, 21].map(sourceOf), ['br-main', 'br-main', 'br-a']);
     assert.equal(sourceAt(known, { lsn: '0/1' }).branchId, 'br-main');

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { listTools, TOOLS } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { readText } from '../../../../helpers/projectFiles.ts';
 
-/** What 2,500 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
-const MAX_CHARACTERS = 10_475;
+/** What 2,625 tokens of it have, as counted with the package gpt-tokenizer: 4.19 characters a token. */
+const MAX_CHARACTERS = 11_000;
 
 describe('The table of tools', () => {
   const tools = listTools();
 
-  it('has at most twelve tools, which a model reads in few words', () => {
-    assert.ok(tools.length <= 12);
+  it('has at most thirteen tools, which a model reads in few words', () => {
+    assert.ok(tools.length <= 13);
     const { length } = JSON.stringify({ tools });
     assert.ok(length <= MAX_CHARACTERS, `${length} characters`);
   });
@@ -20,7 +20,11 @@ describe('The table of tools', () => {
       if (readOnlyHint) assert.ok(!destructiveHint && idempotentHint, name);
       assert.equal(readOnlyHint, /^(list|get|compare)/.test(name), name);
       assert.equal(destructiveHint, !readOnlyHint && !/^(start|create)/.test(name), name);
-      assert.equal(idempotentHint, !['createBranch', 'restartCompute', 'runSql'].includes(name), name);
+      assert.equal(
+        idempotentHint,
+        !['createBranch', 'restartCompute', 'runSql', 'undo'].includes(name),
+        name,
+      );
     }
   });
 

@@ -106,7 +106,10 @@ describe('Undo…', () => {
     assert.match(body.preserve_under_name, /^before-undo-\d\d-\d\d$/);
     await until('the message', async () => questions.length === 2);
     assert.match(String(questions[0]), /^Undo main\? Before prisma migrate dev Its current data is kept/);
-    assert.match(String(questions[1]), /^main: Before prisma migrate dev\. Its current data is kept/);
+    assert.match(
+      String(questions[1]),
+      /^main: Before prisma migrate dev\. Its data from before is kept as before-undo/,
+    );
   });
 
   it('can be undone, by what is offered first and from the message', async () => {
@@ -158,7 +161,7 @@ describe('Undo…', () => {
     answers.push('Undo');
     const end = run();
     (await opened()).accept();
-    await until('the request', async () => sent.length === 1);
+    await until('the operations', async () => model.tracker.pending.length === 1);
     assert.equal(questions.length, 1);
     await until('a poll', async () => {
       model.clock.advance(1000);

@@ -1,0 +1,154 @@
+/**
+ * Undo for agents. One tool lists the moments and goes back to one, because a model reads every tool with each request, and
+ * would otherwise have to find two that belong together.
+ */
+import * as z from 'zod/mini';
+import { isBranchId } from '../../../api/records/ids.ts';
+import { branchTitle } from '../../inventory/branchStatus.ts';
+import { findRepository, readGitState } from '../../gitBranch/gitState.ts';
+import { branchHistory, timeProblem } from '../../history/branchHistory.ts';
+import { readHeadLog } from '../../history/headLog.ts';
+import {
+  earliestOf,
+  eventsOf,
+  momentsOf,
+  sourceAt,
+  type BranchHistory,
+  type Moment,
+  type RestoreSource,
+} from '../../history/moments.ts';
+import { parseMoment } from '../../history/parseMoment.ts';
+import { preservedName, undoBranch } from '../../history/undoBranch.ts';
+import { rewriteAgentEnv } from './agentEnv.ts';
+import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
+import { OPERATIONS_WAIT } from './branchChange.ts';
+import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema } from './tool.ts';
+import type { ToolCall } from './toolCall.ts';
+
+export const undoTools = {
+  undo: defineTool({
+    title: 'Undo',
+    description:
+      'Takes a branch back in time; its present stays in another branch. Without to, lists moments. Asks the user unless the branch is yours.',
+    hints: { ...INTERRUPTS, idempotentHint: false },
+    input: z.strictObject({
+      projectId: projectIdSchema,
+      branchId: branchIdSchema,
+      to: described(z.string(), 'From the list, or such as 20 min ago or an ISO time.'),
+    }),
+    output: z.object({
+      branchId: z.string(),
+      moments: z.optional(z.array(z.object({ to: z.string(), before: z.string() }))),
+      keptAs: z.optional(z.string()),
+      pending: z.optional(z.boolean()),
+      note: z.optional(z.string()),
+    }),
+    async run(call) {
+      const found = await findGatedBranch(call, call.input);
+      const gitEvents = found.isOwn ? await gitEventsOf(call) : [];
+      const history = await branchHistory(call.deps, found, { list: found.list, gitEvents });
+      const { to } = call.input;
+      if (to !== undefined) return await undo(call, found, requireSource(call, found, { history, to }));
+      const problem = timeProblem(found.branch, history, call.connection.isLocal);
+      const moments = momentsOf(history).filter(({ kind }) => problem === undefined || kind === 'undo');
+      return { branchId: found.branchId, moments: moments.map(listed), note: problem && PROBLEMS[problem] };
+    },
+  }),
+};
+
+const PROBLEMS = {
+  noHistory: 'The project keeps no history.',
+  notRoot: 'The branch has a parent, and this service takes only root branches back in time.',
+};
+
+/** Of the agent's worktree, in which it uses its own branch. */
+async function gitEventsOf({ deps, worktree }: ToolCall<unknown>) {
+  const repository = worktree === undefined ? undefined : await findRepository(worktree);
+  if (repository === undefined) return [];
+  const { branch } = await readGitState(repository, deps.runGit);
+  return eventsOf(await readHeadLog(repository, branch), () => true);
+}
+
+function listed({ time, source, ...moment }: Moment): { readonly to: string; readonly before: string } {
+  const { branchId, at } = source;
+  const to = at === undefined ? branchId : 'lsn' in at ? at.lsn : at.timestamp;
+  switch (moment.kind) {
+    case 'undo':
+      return { to, before: `the undo at ${new Date(time).toISOString()}` };
+    case 'agent':
+      return { to, before: `${moment.by}: ${moment.text}` };
+    case 'ago':
+      return { to, before: `the last ${moment.seconds / 60} minutes` };
+    case 'program':
+      return { to, before: moment.text };
+    default:
+      return { to, before: `git ${moment.kind} ${moment.text} (${moment.commit})` };
+  }
+}
+
+/** @throws {Error} for the agent */
+function requireSource(
+  call: ToolCall<unknown>,
+  { branch, list }: GatedBranch,
+  { history, to }: { readonly history: BranchHistory; readonly to: string },
+): RestoreSource {
+  const kept = momentsOf(history).find(({ kind, source }) => kind === 'undo' && source.branchId === to);
+  if (kept !== undefined) return kept.source;
+  if (isBranchId(to))
+    throw new Error(`No undo of ${branch.id} has kept ${branchTitle(to, list.branches.get(to))}.`);
+  const problem = timeProblem(branch, history, call.connection.isLocal);
+  if (problem !== undefined) throw new Error(PROBLEMS[problem]);
+  const earliest = earliestOf(history);
+  const point = parseMoment(to, { now: Date.now(), earliest });
+  if (point === undefined) throw new Error('to must be a time such as 20 min ago or 2026-01-31T14:32:10Z.');
+  if (!('problem' in point)) return sourceAt(history, point);
+  throw new Error(
+    point.problem === 'future'
+      ? 'This time is in the future.'
+      : `The history of ${branch.id} begins at ${new Date(earliest).toISOString()}.`,
+  );
+}
+
+/** Asks the user unless the branch is the agent's own. @throws {ApiError} @throws {Error} for the agent */
+async function undo(call: ToolCall<unknown>, found: GatedBranch, source: RestoreSource) {
+  const { deps, agent, worktree, connection, signal } = call;
+  const { account, projectId, branchId, title: name, branch } = found;
+  if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
+  const preserved = preservedName(found.list);
+  const to = source.at === undefined ? source.branchId : Object.values(source.at).join('');
+  const change = { kind: 'undo', to, preserved, projectId, branchId, name, agent } as const;
+  if (!found.isOwn) await deps.approve(change, connection, signal);
+  const made = deps.agentBranches.find(found);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]);
+  const options = { signal, initialConnection: connection };
+  const { isPending } = await undoBranch(deps, found, { source, name: preserved }, options, stop);
+  const kept = deps.inventory.branches.forProject(projectId)?.named(preserved);
+  // What it keeps of the agent's own branch is the agent's as well.
+  if (kept !== undefined && made !== undefined && found.isOwn) {
+    const { expiresAt } = made;
+    const createdAt = new Date().toISOString();
+    deps.agentBranches.add({
+      account,
+      projectId,
+      branchId: kept.id,
+      name: preserved,
+      agent,
+      worktree,
+      createdAt,
+      expiresAt,
+    });
+  }
+  const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;
+  const note = isPending ? undefined : await keepUrl(call, found);
+  return { branchId, keptAs, pending: isPending || undefined, note };
+}
+
+/** The local service keeps passwords. Another one may have given back older ones. @returns a note for the agent */
+async function keepUrl(call: ToolCall<unknown>, ref: GatedBranch): Promise<string | undefined> {
+  const { agentBranches, inventory } = call.deps;
+  if (!call.connection.isLocal) return await rewriteAgentEnv(call, ref);
+  const own = agentBranches.find(ref)?.ownPasswords;
+  const lastReset = inventory.branches.get(ref.projectId, ref.branchId)?.last_reset_at ?? undefined;
+  if (own !== undefined) agentBranches.edit(ref, { ownPasswords: { ...own, lastReset } });
+  return undefined;
+}

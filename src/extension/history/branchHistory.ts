@@ -1,0 +1,48 @@
+/** What is known of the past of a branch, and whether it can go back. */
+import type { BranchRef } from '../account/refs.ts';
+import type { Branch } from '../../api/records/records.ts';
+import type { BranchList } from '../inventory/branchLists.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { GitEvent } from './headLog.ts';
+import type { Markers } from './markers.ts';
+import type { BranchHistory } from './moments.ts';
+
+interface HistorySources {
+  readonly inventory: Inventory;
+  readonly markers: Markers;
+}
+
+/** @param list a fresh one. @throws {ApiError} */
+export async function branchHistory(
+  { inventory, markers }: HistorySources,
+  ref: BranchRef,
+  { list, gitEvents }: { readonly list: BranchList; readonly gitEvents: readonly GitEvent[] },
+): Promise<BranchHistory> {
+  await inventory.projects?.ensureLoaded();
+  return {
+    ref,
+    now: Date.now(),
+    retention: inventory.project(ref.projectId)?.history_retention_seconds ?? undefined,
+    markersOf: (branchId) => markers.of({ ...ref, branchId }),
+    startOf: (branchId) => {
+      const branch = list.branches.get(branchId);
+      if (branch === undefined) return undefined;
+      return Date.parse(branch.last_reset_at ?? branch.created_at ?? '') || 0;
+    },
+    gitEvents,
+  };
+}
+
+/**
+ * Why a branch can't go back to a time. What the last undo has kept is another branch, so it can be restored all the same.
+ * - `noHistory`: the project keeps none.
+ * - `notRoot`: the public service takes only branches without a parent back in time.
+ */
+export function timeProblem(
+  branch: Branch,
+  { retention }: Pick<BranchHistory, 'retention'>,
+  isLocal: boolean,
+): 'noHistory' | 'notRoot' | undefined {
+  if (retention === 0) return 'noHistory';
+  return !isLocal && branch.parent_id ? 'notRoot' : undefined;
+}
