@@ -61,6 +61,7 @@ export class FaultyEngine implements ComputeEngine {
   restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>
     this.#do('restoreBranch', `${id} from ${sourceId}`);
   deleteBranch: ComputeEngine['deleteBranch'] = (id) => this.#do('deleteBranch', id);
+  setSampleData = () => undefined;
   prepareBranch: ComputeEngine['prepareBranch'] = ({ id }) => this.catalog(id, 'owner');
   close = () => this.#do('close');
 

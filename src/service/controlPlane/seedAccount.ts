@@ -9,6 +9,7 @@ import {
   type ComputeDescription,
   type ProjectDescription,
   type ProjectsFile,
+  SAMPLE_DATA,
   sampleAccount,
 } from '../state/projectsFile.ts';
 import { AccountState, type ProjectState } from '../state/store.ts';
@@ -50,6 +51,7 @@ export async function seedAccount(deps: SeedDependencies): Promise<AccountState>
   } catch (error) {
     throw error instanceof HttpError ? fail(error.message) : error;
   }
+  if (projects === undefined) seed.engine.setSampleData(SAMPLE_DATA);
   for (const { name } of description.api_keys ?? [])
     // No one learns the value: the key only fills the list.
     account.apply({ set: 'key', value: newStoredKey(account.nextKeyId(), name, newKeyValue(), now) });

@@ -99,6 +99,11 @@ export interface BranchRestore {
   readonly preservedId?: string | undefined;
 }
 
+/** Which tables and rows of the sample a branch begins with. */
+export type SampleData = 'beforeMigration' | 'main' | 'checkoutRewrite';
+/** By the id of the branch. */
+export type SampleBranches = Readonly<Record<string, SampleData>>;
+
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
   /**
@@ -174,6 +179,9 @@ export interface ComputeEngine {
 
   /** Removes the data of a branch without computes. Idempotent. */
   deleteBranch(branchId: string): Promise<void>;
+
+  /** Sets what branches of a new account begin with. Their data is created when it is first needed, as always. */
+  setSampleData(branches: SampleBranches): void;
 
   /**
    * Sets the owner of a new branch without a parent.

@@ -11,6 +11,7 @@ import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
+import { writeSampleBranches } from './data/sampleData.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
 import { databasesSize, removeAll } from './folders/files.ts';
 import { servicePasswords } from './data/logins.ts';
@@ -126,6 +127,7 @@ function branchMethods(deps: ServerDependencies) {
       await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);
     },
+    setSampleData: (data) => writeSampleBranches(deps.storage.root, data),
     prepareBranch: async ({ id, owner }) => deps.branches.prepare(id, owner),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
     schema: async (branchId, database, format) => catalogs.schema(branchId, database, format).catch(rethrow),

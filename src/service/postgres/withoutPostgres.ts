@@ -2,6 +2,7 @@
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { removeAll } from './folders/files.ts';
 import { removeUnrecorded, type Storage } from './folders/storage.ts';
+import { writeSampleBranches } from './data/sampleData.ts';
 import { freePorts } from './config/serverAddress.ts';
 import { stopOrphans } from './process/orphans.ts';
 
@@ -36,6 +37,7 @@ export function simulatedEngine(): ComputeEngine {
     createBranch: doNothing,
     restoreBranch: doNothing,
     deleteBranch: doNothing,
+    setSampleData: () => undefined,
     prepareBranch: async () => ({ databases: [], roles: [] }),
     size: doNothing,
     catalog: failWith(SIMULATED),
@@ -69,6 +71,8 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
     createBranch: fail,
     restoreBranch: fail,
     deleteBranch: async (id) => removeAll(storage.branch(id)),
+    // Postgres may be set up later.
+    setSampleData: (data) => writeSampleBranches(storage.root, data),
     prepareBranch: fail,
     catalog: fail,
     schema: fail,

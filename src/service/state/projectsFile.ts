@@ -12,6 +12,7 @@ import * as z from 'zod/mini';
 import type { Plan } from '../../api/rules/sizes.ts';
 import { isBranchId, isComputeId, isId } from '../../api/records/ids.ts';
 import { ComputeCreation } from '../../api/records/requests.ts';
+import type { SampleBranches } from '../core/computeEngine.ts';
 import { formatIssue, systemReason } from '../core/errors.ts';
 
 const ComputeDescription = z.strictObject({
@@ -134,3 +135,10 @@ export function sampleAccount(plan: Plan): AccountDescription {
     api_keys: [{ name: 'laptop' }, { name: 'deployment' }, { name: 'nightly reports' }],
   };
 }
+
+/** Branches of the sample with tables and rows. */
+export const SAMPLE_DATA: SampleBranches = {
+  'br-aged-salad-637688': 'main',
+  'br-sweet-breeze-497520': 'checkoutRewrite',
+  'br-frosty-lake-110382': 'beforeMigration',
+};

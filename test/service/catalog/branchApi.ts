@@ -1,7 +1,9 @@
 /** The calls for databases and roles of a branch, on a local service with Postgres. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { call, type RawReply } from '../../helpers/call.ts';
-import type { LocalService } from '../../helpers/localService.ts';
+import { temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { connectTo } from '../postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
 
@@ -9,6 +11,15 @@ export const PROJECT = 'shiny-wind-028834';
 /** A branch with an idle primary, and one without computes. */
 export const BRANCH = 'br-aged-salad-637688';
 export const WITHOUT_COMPUTE = 'br-frosty-lake-110382';
+
+/** Arguments for a service with these branches, in which there are no tables. */
+export function emptyBranches(): string[] {
+  const file = path.join(temporaryFolder(), 'empty.json');
+  const main = { id: BRANCH, name: 'main', default: true, computes: [{ type: 'read_write' }] };
+  const branches = [main, { id: WITHOUT_COMPUTE, name: 'before-migration' }];
+  writeFileSync(file, JSON.stringify({ projects: [{ id: PROJECT, name: 'shop', branches }] }));
+  return ['--projects', file];
+}
 
 export interface Reply extends RawReply {
   /** The body, if it is an object. */

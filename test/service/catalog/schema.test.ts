@@ -9,7 +9,7 @@ import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, installedPostgres } from '../postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
-import { branchApi, encoded, WITHOUT_COMPUTE } from './branchApi.ts';
+import { branchApi, emptyBranches, encoded, WITHOUT_COMPUTE } from './branchApi.ts';
 import { SCHEMAS } from './schemas.ts';
 
 const schemas = Object.entries(SCHEMAS).slice(0, roundsOf(3, Infinity));
@@ -48,7 +48,7 @@ describe('the schema of a branch', () => {
   const main = schemasOf(() => service);
   const bare = schemasOf(() => service, WITHOUT_COMPUTE);
   before(async () => {
-    service = await startLocalService();
+    service = await startLocalService({ args: emptyBranches() });
   });
   after(async () => {
     assert.doesNotMatch(service.stderr(), /Unexpected/);

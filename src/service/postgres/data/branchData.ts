@@ -9,6 +9,7 @@ import type { StandbySettings } from '../config/settings.ts';
 import { BranchLock } from './branchLock.ts';
 import { writePrivateFile } from '../folders/files.ts';
 import { branchLogin, type OwnerLogin } from './logins.ts';
+import { sampleStatements } from './sampleData.ts';
 import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
@@ -90,7 +91,7 @@ export class BranchData {
       if (existsSync(dataDir)) return;
       const login = this.login(branchId);
       await this.#template();
-      await copyTemplate(this.#deps, dataDir, login);
+      await copyTemplate(this.#deps, dataDir, login, sampleStatements(this.#deps.storage.root, branchId));
     });
     this.#checkVersion(branchId, dataDir);
     return dataDir;

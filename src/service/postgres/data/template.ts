@@ -77,18 +77,21 @@ function removeMaps(folder: string): void {
 export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
-/** Creates a data directory as a copy of the template, which must exist, with this owner. */
+/** Creates a data directory as a copy of the template, which must exist, with this owner. @param content statements for {@link BRANCH_DATABASE} */
 export async function copyTemplate(
   deps: EngineDependencies,
   dataDir: string,
   owner: OwnerLogin,
+  content: readonly string[] = [],
 ): Promise<void> {
   const { storage, binaries, shutdownSignal } = deps;
   shutdownSignal.throwIfAborted();
   const template = storage.template(binaries.major);
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { shutdownSignal });
-    await runSingleUser(deps, unfinished, ownerStatements(owner));
+    const statements = [...ownerStatements(owner), ...content];
+    // In one run, because each takes a tenth of a second. Only branches with the default owner have content.
+    await runSingleUser(deps, unfinished, statements, content.length === 0 ? SUPERUSER : BRANCH_DATABASE);
     await syncToDisk(deps, unfinished);
   });
 }
@@ -142,6 +145,7 @@ async function runSingleUser(
   { storage, binaries, shutdownSignal }: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
+  database = SUPERUSER,
 ): Promise<void> {
   const settings = {
     log_min_messages: 'error',
@@ -152,7 +156,7 @@ async function runSingleUser(
     wal_recycle: 'off',
     ...sharedMemorySettings(),
   };
-  const args = ['--single', '-D', dataDir, ...settingArguments(settings), SUPERUSER];
+  const args = ['--single', '-D', dataDir, ...settingArguments(settings), database];
   await runProgram(binaries.postgres, args, {
     cwd: storage.root,
     input: `${statements.join(';\n')};\n`,

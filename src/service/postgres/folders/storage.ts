@@ -2,6 +2,7 @@
  * Where the engine's files are, all in one private folder:
  *
  *     template-<major>/          a data directory, created once and copied for each branch
+ *     sample.json                which branches begin with rows of the sample account
  *     branches/<branch>/data/    the branch's data, on which its primary runs
  *     branches/<branch>/standby.json   what it requires of read replicas
  *     branches/<branch>/replicas.conf  settings of its primaries while it has read replicas
