@@ -1,6 +1,6 @@
 /** The differences between two schemas, as written by pg_dump. */
 import { diffArrays } from 'diff';
-import { objectsOf } from './dumpObjects.ts';
+import { objectsOf, splitOwners, withoutSettings } from './dumpObjects.ts';
 
 export interface SchemaDifference {
   readonly added: number;
@@ -9,7 +9,7 @@ export interface SchemaDifference {
 }
 
 export function compareSchemas(before: string, after: string): SchemaDifference {
-  const [old, current] = [objectsOf(before), objectsOf(after)];
+  const [old, current] = [readObjects(before), readObjects(after)];
   const common = [...current].filter(([name]) => old.has(name));
   return {
     added: current.size - common.length,
@@ -20,19 +20,28 @@ export function compareSchemas(before: string, after: string): SchemaDifference 
 
 /** The statements that differ, with `-` before lines of `before` and `+` before those of `after`; empty without differences. */
 export function schemaDiff(before: string, after: string): string {
-  const [old, current] = [objectsOf(before), objectsOf(after)];
+  const [old, current] = [readObjects(before), readObjects(after)];
   const changed = [...new Set([...old.keys(), ...current.keys()])].filter(
     (name) => old.get(name) !== current.get(name),
   );
   let effort = MAX_EFFORT;
   const differences = changed.map((name) => {
     const maxEdits = Math.floor(Math.sqrt(effort / 10));
-    const lines = lineDiff(old.get(name) ?? '', current.get(name) ?? '', maxEdits);
+    const lines = lineDiff(...withoutSameOwner(old.get(name) ?? '', current.get(name) ?? ''), maxEdits);
     const edits = lines.filter((line) => !line.startsWith(' ')).length;
     effort -= Math.min(edits, maxEdits) ** 2;
     return `-- ${name}\n${lines.join('\n')}`;
   });
   return differences.join('\n\n');
+}
+
+const readObjects = (dump: string) => objectsOf(withoutSettings(dump));
+
+/** Branches of a project have the same roles, so an owner is of interest only if it differs. */
+function withoutSameOwner(before: string, after: string): [before: string, after: string] {
+  const [old, current] = [splitOwners(before), splitOwners(after)];
+  const isSame = before === '' || after === '' || old.owners === current.owners;
+  return isSame ? [old.text.trim(), current.text.trim()] : [before, after];
 }
 
 /** The time to find the fewest changed lines grows with their square, so this limits the sum of the squares. */

@@ -1,6 +1,6 @@
 /**
- * The objects in a schema as written by pg_dump. It puts a comment before each, but the same lines may be in the body of a
- * function, a text or a name. So only comments outside of all quotes count.
+ * The objects in a schema as written by pg_dump, and the statements that say nothing about them. It puts a comment before each, but the same lines may be in the body of a
+ * function, a text or a name. So only what is outside of all quotes counts.
  */
 
 /** The statements for each object, such as a table or a grant, by its name and kind. */
@@ -26,6 +26,48 @@ export function objectsOf(dump: string): ReadonlyMap<string, string> {
   add(dump.length);
   return objects;
 }
+
+/** Without the statements that only prepare the session of a program that reads the dump. */
+export function withoutSettings(dump: string): string {
+  // Tablespaces and access methods say where tables are, so such settings stay if one isn't the default.
+  const hasOwnDefaults = /^SET default_\w+ = (?!'';|heap;)/m.test(dump);
+  return removeStatements(dump, (statement) =>
+    statement.startsWith('SET default_')
+      ? !hasOwnDefaults
+      : /^SET \w+ = |^SELECT pg_catalog\.set_config\('search_path', '', false\);/.test(statement),
+  );
+}
+
+/** Separates the statements that set owners. The comment before each object names its owner, too. */
+export function splitOwners(dump: string): { readonly text: string; readonly owners: string } {
+  let owners = '';
+  const text = removeStatements(dump, (statement) => {
+    const isOwner = /^ALTER [A-Z]+ .* OWNER TO .+;\s*$/.test(statement);
+    if (isOwner) owners += statement;
+    return isOwner;
+  });
+  return { text, owners: owners.trim() };
+}
+
+/** Removes statements of one line, and the empty lines after them. */
+function removeStatements(dump: string, isRemoved: (statement: string) => boolean): string {
+  const kept: string[] = [];
+  let start = 0;
+  const token = /--|['"]|\$(?:[A-Za-z_]\w*)?\$|^(?:SET|SELECT|ALTER) .*;\n*/gm;
+  for (let found = token.exec(dump); found !== null; found = token.exec(dump)) {
+    const [text] = found;
+    if (!/^[SA]/.test(text)) token.lastIndex = endOf(dump, text, token.lastIndex);
+    else if (isComplete(text) && isRemoved(text)) {
+      kept.push(dump.slice(start, found.index));
+      start = token.lastIndex;
+    } else token.lastIndex = found.index + 1;
+  }
+  return kept.join('') + dump.slice(start);
+}
+
+/** Whether no quoted name or text continues on the next line. */
+const isComplete = (statement: string): boolean =>
+  [/"/g, /'/g].every((quote) => (statement.match(quote)?.length ?? 0) % 2 === 0);
 
 /** Where a comment or quoted text ends. In quotes, pg_dump writes a quote as two. */
 function endOf(dump: string, opening: string, from: number): number {

@@ -22,12 +22,12 @@ describe('The schema of a branch', () => {
 
   before(async () => {
     service = await startLocalService();
-    await execute(main, 'create table users (id int primary key)');
+    await execute(main, 'create table accounts (id int primary key)');
     const api = branchCalls(service);
     const branch = { name: 'feature', parent_id: main };
     const endpoints = [{ type: 'read_write' }];
     feature = (await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
-    await execute(feature, 'alter table users add email text');
+    await execute(feature, 'alter table accounts add phone text');
     await connect(ui(), service, 'shop');
     await ui().computes.waitFor(`Branch ${feature}, feature`);
   });
@@ -39,25 +39,41 @@ describe('The schema of a branch', () => {
     await until('the branches', async () => (await ui().quickInput.waitFor(question)).items.length > 1);
     await ui().quickInput.accept(question);
     await waitForTitle('app: main ↔ feature (1 changed)');
-    const added = ui().page.locator('.editor.modified .view-line').filter({ hasText: 'email text' });
+    const added = ui().page.locator('.editor.modified .view-line').filter({ hasText: 'phone text' });
     await added.first().waitFor();
-    await execute(feature, 'create table orders (id int)');
+    await execute(feature, 'create table addresses (id int)');
     await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();
     await waitForTitle('app: main ↔ feature (1 added, 1 changed)');
-    await ui().page.locator('.editor.modified .view-line').filter({ hasText: 'orders' }).first().waitFor();
+    await ui().page.locator('.editor.modified .view-line').filter({ hasText: 'addresses' }).first().waitFor();
     assert.equal(await ui().page.locator('.tabs-container .tab').count(), 1);
+  });
+
+  it('of the sample differs between its branches, and is shown without owners and settings', async () => {
+    await ui().computes.contextMenu(/^Branch br-sweet-breeze-497520/, 'Compare Schema…');
+    const question = 'Select the branch to compare with';
+    await until('the branches', async () => (await ui().quickInput.waitFor(question)).items.length > 1);
+    await ui().quickInput.accept(question);
+    await waitForTitle('app: main ↔ checkout-rewrite (');
+    assert.match((await shown()) ?? '', /\d added, \d removed, 1 changed/);
+    const lines = ui().page.locator('.editor.modified .view-line');
+    await lines.filter({ hasText: 'payment_method' }).first().waitFor();
+    assert.equal(await lines.filter({ hasText: /^(SET|ALTER).*(;| OWNER TO )/ }).count(), 0);
   });
 
   it('opens as a read-only SQL document', async () => {
     await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Open Schema');
     await waitForTitle('app.sql');
-    await ui().page.locator('.view-line').filter({ hasText: 'CREATE TABLE public.users' }).first().waitFor();
+    await ui()
+      .page.locator('.view-line')
+      .filter({ hasText: 'CREATE TABLE public.accounts' })
+      .first()
+      .waitFor();
     await ui().page.locator('.statusbar-item').filter({ hasText: /SQL$/ }).waitFor();
-    await execute(main, 'drop table users');
+    await execute(main, 'drop table accounts');
     await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();
     await ui()
       .page.locator('.view-line')
-      .filter({ hasText: 'CREATE TABLE' })
+      .filter({ hasText: 'CREATE TABLE public.accounts' })
       .first()
       .waitFor({ state: 'detached' });
   });

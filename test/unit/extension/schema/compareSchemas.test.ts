@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { compareSchemas, schemaDiff } from '../../../../src/extension/schema/compareSchemas.ts';
-import { objectsOf } from '../../../../src/extension/schema/dumpObjects.ts';
+import { objectsOf, splitOwners, withoutSettings } from '../../../../src/extension/schema/dumpObjects.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 const HEAD =
@@ -69,7 +69,77 @@ describe('An object whose text looks like the end of the dump or the next object
   });
 });
 
+describe('withoutSettings', () => {
+  for (const [statement, isKept] of [
+    ['SET statement_timeout = 0;', false],
+    ["SET client_encoding = 'UTF8';", false],
+    ["SELECT pg_catalog.set_config('search_path', '', false);", false],
+    ["SET default_tablespace = '';", false],
+    ['SET default_table_access_method = heap;', false],
+    ['SET default_tablespace = fast;', true],
+    ['SET default_table_access_method = columnar;', true],
+    ["SELECT pg_catalog.setval('public.a', 1, false);", true],
+    ['    SET search_path TO public', true],
+    ['CREATE FUNCTION f() AS $$\nSET role = a;\n$$;', true],
+    ["COMMENT ON TABLE a IS '\nSET role = a;\n';", true],
+    ['CREATE TABLE "a\nSET role = a;\n" ();', true],
+  ] as const)
+    it(`${isKept ? 'keeps' : 'removes'} ${JSON.stringify(statement)}`, () => {
+      const text = (part: string) => dump(object('a', `A;\n\n${part}B;`));
+      const expected = text(isKept ? `${statement}\n\n` : '').replace('SET statement_timeout = 0;\n\n', '');
+      assert.equal(withoutSettings(text(`${statement}\n\n`)), expected);
+    });
+
+  it('keeps the default of a setting that has another value elsewhere', () => {
+    const text = "SET default_tablespace = fast;\n\nA;\n\nSET default_tablespace = '';\n\nB;\n";
+    assert.equal(withoutSettings(text), text);
+  });
+
+  it('takes time in proportion to the text', () => {
+    for (const part of ['SET a = 1;\n', 'ALTER A OWNER TO ', "'"])
+      assertLinear(part, 100_000, (text) => splitOwners(withoutSettings(text)));
+  });
+});
+
+describe('splitOwners', () => {
+  for (const [statement, isOwner] of [
+    ['ALTER TABLE public.users OWNER TO app_owner;', true],
+    ['ALTER FUNCTION public.f(a integer, "b;" text) OWNER TO "a ""b""";', true],
+    ['ALTER TABLE ONLY public.users ADD CONSTRAINT users_pkey PRIMARY KEY (id);', false],
+    ['ALTER TABLE public."a OWNER TO b;\nc" OWNER TO d;', false],
+    ['CREATE FUNCTION f() AS $_$\nALTER TABLE a OWNER TO b;\n$_$;', false],
+  ] as const)
+    it(`${isOwner ? 'separates' : 'keeps'} ${JSON.stringify(statement)}`, () => {
+      const expected = isOwner
+        ? { text: 'A;\n\n\nB;\n', owners: statement }
+        : { text: `A;\n\n\n${statement}\n\nB;\n`, owners: '' };
+      assert.deepEqual(splitOwners(`A;\n\n\n${statement}\n\nB;\n`), expected);
+    });
+});
+
 describe('schemaDiff', () => {
+  const owned = (sql: string, owner: string) =>
+    dump(object('a; Type: TABLE', `${sql}\n\n\nALTER TABLE public.a OWNER TO ${owner};`, owner));
+  const head = '-- a; Type: TABLE\n';
+  for (const [title, before, after, expected] of [
+    [
+      'of the owner only',
+      owned('A;', 'x'),
+      owned('A;', 'y'),
+      ' A;\n \n \n-ALTER TABLE public.a OWNER TO x;\n+ALTER TABLE public.a OWNER TO y;',
+    ],
+    ['without the owner if both have the same', owned('A;', 'x'), owned('B;', 'x'), '-A;\n+B;'],
+    ['without the owner of what was added', dump(), owned('A;', 'x'), '+A;'],
+    ['without settings', owned("A;\n\nSET default_tablespace = '';", 'x'), owned('B;', 'x'), '-A;\n+B;'],
+  ] as const)
+    it(`shows a change ${title}`, () => {
+      assert.equal(schemaDiff(before, after), head + expected);
+      assert.deepEqual(
+        Object.values(compareSchemas(before, after)).filter((count) => count > 0),
+        [1],
+      );
+    });
+
   it('takes time in proportion to the text', () => {
     const ofLine = (text: string) => dump(object('f; Type: FUNCTION', `--\n-- Name: ${text}\n`));
     assertLinear('; Owner: ', 200_000, (text) => schemaDiff(ofLine(text), ofLine(`${text} `)));
