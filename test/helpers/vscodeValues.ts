@@ -125,6 +125,7 @@ const listenersOf =
 export const quickPicks: FakeQuickPick[] = [];
 
 interface FakeTerminal {
+  readonly name?: string;
   readonly shellPath?: string;
   readonly shellArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string | null>>;
@@ -275,6 +276,7 @@ const values = {
   Uri: {
     from: (parts: object) => parts,
     file,
+    parse: (text: string) => ({ toString: () => text }),
     joinPath: ({ fsPath }: Uri, ...parts: string[]) => file(path.join(fsPath, ...parts)),
   },
   workspace: {

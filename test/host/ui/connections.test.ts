@@ -92,6 +92,7 @@ describe('a connection', () => {
         ),
       );
     await shows(/app=>/);
+    await ui().page.locator('.single-terminal-tab').filter({ hasText: 'shop / main' }).waitFor();
     await shown;
     const [file = '', ...more] = await passFiles(ui().dataFolder);
     assert.deepEqual(more, []);

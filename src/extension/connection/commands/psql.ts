@@ -1,12 +1,16 @@
 /** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
 import { env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
 import type { Credentials } from '../../../api/addresses/connectionUri.ts';
+import type { Compute } from '../../../api/records/records.ts';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
 import { LIBPQ_VARIABLES } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { displayName } from '../../../base/sanitize.ts';
+import { branchTitle, projectName } from '../../inventory/branchStatus.ts';
+import { isPrimary } from '../../inventory/computeStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -36,7 +40,7 @@ export const openPsql: Command = async (context, argument, run) => {
   if (found === undefined) return;
   const { login, password, ...security } = found;
   const options = {
-    name: `psql ${displayName(compute)}`,
+    name: terminalName(context.inventory, compute),
     iconPath: new ThemeIcon('database'),
     shellPath: program,
     shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
@@ -52,6 +56,14 @@ export const openPsql: Command = async (context, argument, run) => {
         );
   terminal.show();
 };
+
+/** Returns text such as `shop / main`, with the compute if it isn't the branch's primary. */
+function terminalName(inventory: Inventory, compute: Compute): string {
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  const names = [projectName(inventory, projectId), branch];
+  return (isPrimary(compute) ? names : [...names, displayName(compute)]).join(' / ');
+}
 
 type FoundLogin = Partial<Credentials> & { readonly login: Login };
 

@@ -70,6 +70,20 @@ describe('Open psql', () => {
     assert.equal(fakeTerminals.opened.length, 0);
   });
 
+  for (const [type, name] of [
+    ['read_write', 'shop / br-main'],
+    ['read_only', 'shop / br-main / ep-one'],
+  ])
+    it(`is named after project and branch: ${type}`, async () => {
+      Object.assign(endpoint, { type });
+      answer = 404;
+      await open();
+      assert.deepEqual(
+        fakeTerminals.opened.map((options) => options.name),
+        [name],
+      );
+    });
+
   for (const status of [403, 404, 405, 412, 503])
     it(`lets psql ask for the password after a ${status}`, async () => {
       answer = status;
