@@ -127,7 +127,8 @@ export async function handleCommand(
     context.log.error(`${id} (${run.failureMessage})`, error);
     // Not awaited: callers of the command must not wait until the user closes the message.
     const retry = () => void handleCommand(context, id, selected);
-    void showFailure(run.failureMessage, error, retry, run.unknownOutcome);
+    const { unknownOutcome, initialConnection: { account } = {} } = run;
+    void showFailure(run.failureMessage, error, retry, { unknownOutcome, account });
     return undefined;
   }
 }

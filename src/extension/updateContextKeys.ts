@@ -1,21 +1,25 @@
 import { faultOf, isCertificateCode } from '../api/transport/errors.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import type { Account } from './account/accounts.ts';
+import { isPublicService } from './account/publicService.ts';
 import type { Session } from './account/session.ts';
 import type { BranchLists } from './inventory/branchLists.ts';
 import type { Inventory } from './inventory/inventory.ts';
-import { LocalServiceError } from '../localService/lease.ts';
+import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
 import { setBranchesOffered, setStartOffered, setViewState } from './window/ui/contextKey.ts';
 import type { ViewState } from './commandTable/when.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
 export function updateContextKeys(
-  session: Pick<Session, 'onDidChange'>,
+  session: Pick<Session, 'onDidChange' | 'connection'>,
   inventory: Pick<Inventory, 'state' | 'onDidChange'> & { readonly branches: Pick<BranchLists, 'isOffered'> },
 ): Disposable {
   const update = () => {
     const { state } = inventory;
-    setViewState(state.kind === 'failed' ? failedState(state.error) : state.kind);
+    setViewState(
+      state.kind === 'failed' ? failedState(state.error, session.connection?.account) : state.kind,
+    );
     setBranchesOffered(inventory.branches.isOffered);
   };
   update();
@@ -27,12 +31,20 @@ export function updateContextKeys(
   return disposables;
 }
 
-export function failedState(error: unknown): ViewState {
-  if (error instanceof LocalServiceError) {
-    if (error.reason === 'otherKey') return 'failedLocalServiceKey';
-    return error.reason === 'silent' ? 'failedLocalServiceSilent' : 'failedLocalServiceEnded';
-  }
+const LOCAL_SERVICE_STATES: Readonly<Record<LocalServiceFailure, ViewState>> = {
+  otherKey: 'failedLocalServiceKey',
+  revokedKey: 'failedLocalServiceRevoked',
+  silent: 'failedLocalServiceSilent',
+  ended: 'failedLocalServiceEnded',
+  noPostgres: 'failedLocalServiceEnded',
+};
+
+export function failedState(error: unknown, account?: Account): ViewState {
+  if (error instanceof LocalServiceError) return LOCAL_SERVICE_STATES[error.reason];
   const { action } = explainError(error);
+  if (action === 'newKey' && account?.local === true) return 'failedLocalServiceRevoked';
+  if (action === 'newKey' && account !== undefined && isPublicService(account.baseUrl))
+    return 'failedPublicKey';
   if (action === 'newKey') return 'failedKey';
   if (action === 'organization') return 'failedOrganization';
   const fault = faultOf(error);

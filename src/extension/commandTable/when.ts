@@ -12,9 +12,11 @@ export type ViewState =
   | 'failedCertificate'
   | 'failedWebPage'
   | 'failedKey'
+  | 'failedPublicKey'
   | 'failedOrganization'
   | 'failedLocalServiceSilent'
   | 'failedLocalServiceKey'
+  | 'failedLocalServiceRevoked'
   | 'failedLocalServiceEnded';
 
 /** Context keys by their names without `hostedPostgres.`, with the values they have. */
@@ -56,7 +58,9 @@ export const WELCOME_TEXTS: Readonly<Record<Exclude<ViewState, 'loading' | 'read
   failedWebPage: 'welcome.webPage',
   failedLocalServiceSilent: 'welcome.localServiceSilent',
   failedLocalServiceKey: 'welcome.localServiceKey',
+  failedLocalServiceRevoked: 'welcome.localServiceRevoked',
   failedLocalServiceEnded: 'welcome.localServiceEnded',
   failedKey: 'welcome.key',
+  failedPublicKey: 'welcome.publicKey',
   failedOrganization: 'welcome.organization',
 };

@@ -17,7 +17,7 @@ describe('updateContextKeys', () => {
   beforeEach(() => {
     inventory = { onDidChange: changed.event, state: { kind: 'signedOut' }, branches: { isOffered: true } };
     executed.length = 0;
-    listener = updateContextKeys({ onDidChange: sessionChanged.event }, inventory);
+    listener = updateContextKeys({ onDidChange: sessionChanged.event, connection: undefined }, inventory);
   });
   afterEach(() => listener.dispose());
 

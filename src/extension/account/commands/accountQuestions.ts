@@ -6,6 +6,7 @@ import { isId, isSendableKey } from '../../../api/records/ids.ts';
 import type { Organization } from '../../../api/records/records.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Account } from '../accounts.ts';
+import { isPublicService, PUBLIC_KEYS_PAGE } from '../publicService.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
@@ -69,10 +70,6 @@ const accountNameQuestion = (accounts: readonly Account[]): Question<string> =>
         : undefined,
   });
 
-/** The public service's page for keys, which start with `napi_`. Other services are not known. */
-const PUBLIC_HOST = 'console.neon.tech';
-const PUBLIC_KEYS_PAGE = `https://${PUBLIC_HOST}/app/settings/api-keys`;
-
 interface AcceptedKey {
   readonly key: string;
   /** The choices if the service needs to know the organization. */
@@ -81,7 +78,7 @@ interface AcceptedKey {
 
 function keyQuestion(context: CommandContext, account: Account): Question<AcceptedKey> {
   const { baseUrl } = account;
-  const isPublic = baseUrl.startsWith(`https://${PUBLIC_HOST}/`);
+  const isPublic = isPublicService(baseUrl);
   let organizations: readonly Organization[] = [];
   const question: TextOptions = {
     prompt: l10n.t('API key for {0}', baseUrl),

@@ -1,27 +1,37 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
-import { l10n } from 'vscode';
+import { env, l10n, Uri } from 'vscode';
+import type { Account } from '../../account/accounts.ts';
+import { isPublicService, PUBLIC_KEYS_PAGE } from '../../account/publicService.ts';
 import type { Log } from './log.ts';
 import { explainError, ReadOnlyError, type ErrorAction } from './errorMessage.ts';
 import { window } from './window.ts';
 import { executeCommand } from './executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 
-/**
- * @param title such as “Couldn't restart ep-…”, without a period
- * @param unknownOutcome what to say if a change may have been made
- */
+interface FailureContext {
+  /** What to say if a change may have been made. */
+  readonly unknownOutcome?: string | undefined;
+  /** The account whose service was called, if any. */
+  readonly account?: Account | undefined;
+}
+
+/** @param title such as “Couldn't restart ep-…”, without a period */
 export async function showFailure(
   title: string,
   error: unknown,
   retry: () => void,
-  unknownOutcome?: string,
+  { unknownOutcome, account }: FailureContext = {},
 ): Promise<void> {
   const { message, action } = explainError(error, unknownOutcome);
-  const button = action === 'retry' ? { label: l10n.t('Try Again') } : buttonFor(action, error);
-  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), button.label);
-  if (chosen !== button.label) return;
-  if ('command' in button) void executeCommand(button.command, ...(button.args ?? []));
-  else retry();
+  const buttons: readonly Button[] =
+    action === 'retry'
+      ? [{ label: l10n.t('Try Again'), run: retry }]
+      : action === 'newKey'
+        ? keyButtons(account)
+        : [buttonFor(action, error)];
+  const labels = buttons.map(({ label }) => label);
+  const chosen = await window.showErrorMessage(l10n.t('{0}: {1}', title, message), ...labels);
+  buttons.find(({ label }) => label === chosen)?.run();
 }
 
 /** Runs what a button of a notification does. If it fails, logs and shows the error. @param title see `showFailure` */
@@ -38,32 +48,46 @@ export async function withRetry(
   }
 }
 
-interface CommandButton {
+interface Button {
   readonly label: string;
-  readonly command: CommandId;
-  readonly args?: readonly unknown[];
+  readonly run: () => unknown;
 }
 
-function buttonFor(action: Exclude<ErrorAction, 'retry'>, error: unknown): CommandButton {
+const commandButton = (label: string, command: CommandId, ...args: readonly unknown[]): Button => ({
+  label,
+  run: () => executeCommand(command, ...args),
+});
+
+const startLocalService = () =>
+  commandButton(l10n.t('Start Local Service'), 'hostedPostgres.localService.start');
+
+/** For a key that was rejected. The user can't know the key of the local service. A start gets a new one. */
+function keyButtons(account: Account | undefined): readonly Button[] {
+  if (account?.local === true) return [startLocalService()];
+  const enter = commandButton(l10n.t('Enter New Key…'), 'hostedPostgres.account.connect', 'newKey');
+  if (account === undefined || !isPublicService(account.baseUrl)) return [enter];
+  return [enter, { label: l10n.t('Get API Key'), run: () => env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)) }];
+}
+
+function buttonFor(action: Exclude<ErrorAction, 'retry' | 'newKey'>, error: unknown): Button {
   const projectId = error instanceof ReadOnlyError ? error.projectId : undefined;
-  const buttons: Readonly<Record<typeof action, CommandButton>> = {
-    newKey: {
-      label: l10n.t('Enter New Key…'),
-      command: 'hostedPostgres.account.connect',
-      args: ['newKey'],
-    },
-    log: { label: l10n.t('Show Log'), command: 'hostedPostgres.log.show' },
-    organization: { label: l10n.t('Choose Organization…'), command: 'hostedPostgres.account.organization' },
-    localService: { label: l10n.t('Start Local Service'), command: 'hostedPostgres.localService.start' },
-    postgres: { label: l10n.t('Set Up Postgres…'), command: 'hostedPostgres.localService.setUpPostgres' },
-    mark:
-      projectId === undefined
-        ? { label: l10n.t('Mark Account…'), command: 'hostedPostgres.account.mark' }
-        : {
-            label: l10n.t('Mark Project…'),
-            command: 'hostedPostgres.project.mark',
-            args: [{ kind: 'project', projectId }],
-          },
-  };
-  return buttons[action];
+  switch (action) {
+    case 'log':
+      return commandButton(l10n.t('Show Log'), 'hostedPostgres.log.show');
+    case 'organization':
+      return commandButton(l10n.t('Choose Organization…'), 'hostedPostgres.account.organization');
+    case 'localService':
+      return startLocalService();
+    case 'postgres':
+      return commandButton(l10n.t('Set Up Postgres…'), 'hostedPostgres.localService.setUpPostgres');
+    case 'mark':
+      return projectId === undefined
+        ? commandButton(l10n.t('Mark Account…'), 'hostedPostgres.account.mark')
+        : commandButton(l10n.t('Mark Project…'), 'hostedPostgres.project.mark', {
+            kind: 'project',
+            projectId,
+          });
+    default:
+      return action satisfies never;
+  }
 }

@@ -1,5 +1,6 @@
-import '../../../../helpers/vscodeValues.ts';
+import { answers, executed, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import type { BaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
 import { ApiError, type Fault } from '../../../../../src/api/transport/errors.ts';
 import {
   ConnectionClosedError,
@@ -7,6 +8,7 @@ import {
 } from '../../../../../src/extension/window/changeErrors.ts';
 
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
+const { showFailure } = await import('../../../../../src/extension/window/ui/notify.ts');
 const { failedState } = await import('../../../../../src/extension/updateContextKeys.ts');
 
 const rejected = (status: number): Fault => ({
@@ -83,6 +85,29 @@ describe('explainError', () => {
     assert.equal(explainError(error).action, 'organization');
     assert.equal(failedState(error), 'failedOrganization');
   });
+
+  for (const [account, state, ...buttons] of [
+    [{ baseUrl: 'https://console.neon.tech/api/v2' }, 'failedPublicKey', 'Enter New Key…', 'Get API Key'],
+    [{ baseUrl: 'https://console.neon.tech.example/api/v2' }, 'failedKey', 'Enter New Key…'],
+    [
+      { baseUrl: 'http://127.0.0.1:8790/api/v2', local: true },
+      'failedLocalServiceRevoked',
+      'Start Local Service',
+    ],
+    [undefined, 'failedKey', 'Enter New Key…'],
+  ] as const)
+    it(`leads from a rejected key of ${account?.baseUrl} to another one`, async () => {
+      const error = new ApiError('no', rejected(401));
+      const known = account && { ...account, name: '', baseUrl: account.baseUrl as BaseUrl };
+      assert.equal(failedState(error, known), state);
+      for (const button of buttons) {
+        executed.length = questions.length = 0;
+        answers.push(button);
+        await showFailure('Failed', error, () => undefined, { account: known });
+        if (button === 'Get API Key') assert.deepEqual(questions.slice(1), ['Open the link?']);
+        else assert.equal(executed.length, 1);
+      }
+    });
 
   it('sanitizes messages of the service', () => {
     const error = new ApiError('see [here](command:evil)\u0007', rejected(422));
