@@ -1,5 +1,5 @@
 /** What agents have created and called, and Delete Agent Branches. */
-import { l10n, QuickPickItemKind, ThemeIcon } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import type { AgentBranch, AgentCall } from '../agentBranches.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
@@ -15,7 +15,7 @@ import {
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { pickMany, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { pickMany, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 
@@ -56,11 +56,14 @@ function itemsOf(context: CommandContext): readonly Item[] {
   ];
   return [
     ...branches.map((branch) => branchItem(context, branch, calls)),
-    ...(branches.length === 0 ? [] : deletion),
+    ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
+    ...calls.slice(0, MAX_CALLS).map((call) => callItem(context, call, branches)),
+    separator(),
+    ...(branches.length === 0
+      ? []
+      : [command(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches')]),
     command(l10n.t('Copy MCP Configuration for…'), 'copy', 'hostedPostgres.agents.copyConfiguration'),
     command(l10n.t('Copy Agent Instructions'), 'copy', 'hostedPostgres.agents.copyInstructions'),
-    ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
-    ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
   ];
 }
 
@@ -88,12 +91,6 @@ const command = (label: string, icon: string, id: CommandId): Item => ({
   label,
   iconPath: new ThemeIcon(icon),
   value: { id, run: () => executeCommand(id) },
-});
-
-const separator = (label: string): Item => ({
-  label,
-  kind: QuickPickItemKind.Separator,
-  value: undefined,
 });
 
 export const deleteAgentBranches: Command = async (context, _argument, run) => {

@@ -2,6 +2,7 @@
 import {
   l10n,
   QuickInputButtons,
+  QuickPickItemKind,
   window,
   type QuickInput,
   type QuickInputButton,
@@ -18,6 +19,13 @@ export interface Choice<T> extends QuickPickItem {
   /** The item to focus; the first one by default. */
   readonly isCurrent?: boolean;
 }
+
+/** A line between items, with a title or without. */
+export const separator = (label = ''): Choice<never> => ({
+  label,
+  kind: QuickPickItemKind.Separator,
+  value: undefined,
+});
 
 /** Loads all items. Call `show` with those that are known earlier. */
 type LoadItems<T> = (show: (known: readonly Choice<T>[]) => void) => Promise<readonly Choice<T>[]>;
