@@ -43,8 +43,10 @@ export interface AgentCall {
   readonly time: string;
   readonly agent: string;
   readonly tool: string;
-  /** What was done, or why not. */
+  /** What was done. */
   readonly text: string;
+  /** Why it was refused or has failed. */
+  readonly failure?: string | undefined;
   /** The branch that the call was about. */
   readonly branchId?: string | undefined;
 }
@@ -242,8 +244,8 @@ function isAgentBranch(ref: BranchRef): ref is AgentBranch {
 }
 
 function isCall(value: unknown): value is AgentCall {
-  const { time, agent, tool, text } = fieldsOf(value);
-  return [time, agent, tool, text].every(isText);
+  const { time, agent, tool, text, failure = '' } = fieldsOf(value);
+  return [time, agent, tool, text, failure].every(isText);
 }
 
 function isCreation(value: unknown): value is Creation {

@@ -98,12 +98,19 @@ describe('An agent in a worktree', () => {
   });
 
   it('is shown with its branches and calls, from the status bar', async () => {
+    const main = (await api.branches(SHOP)).find(({ name }) => name === 'main');
+    const drop = { projectId: SHOP, branchId: main?.id, sql: 'DROP TABLE orders', write: true };
+    const refused = assert.rejects(agent.call('runSql', drop), /only on branches that agents created|own/);
+    await refused;
     const { items } = await openMenu();
     assert.match(
       items[0] ?? '',
       /^agent\/claude-code-[0-9a-f]{4} by claude-code in task-1 · expires in 23 hours/,
     );
-    assert.ok(items.some((item) => item.startsWith('Delete Agent Branches…')));
+    const starts = (text: string) => items.findIndex((item) => item.startsWith(text));
+    assert.match(items[starts('runSql: DROP TABLE orders')] ?? '', /claude-code · .*Failed: /);
+    assert.ok(starts('runSql: DROP') < starts('Delete Agent Branches…'), items.join('\n'));
+    assert.match(items.at(-1) ?? '', /^Copy Agent Instructions/);
     assert.ok(
       items.some((item) => item.startsWith('runSql: INSERT INTO pets VALUES (… claude-code')),
       items.join('\n'),

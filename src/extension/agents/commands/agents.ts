@@ -5,6 +5,7 @@ import type { BranchList } from '../../inventory/branchLists.ts';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { agentBranchName, agentBranchText, agentName, callText, lastCallText } from '../ui/agentText.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import { window } from '../../window/ui/window.ts';
 import {
@@ -50,14 +51,10 @@ export async function showAgents(context: CommandContext): Promise<void> {
 function itemsOf(context: CommandContext): readonly Item[] {
   const branches = branchesHere(context);
   const calls = context.agentBranches.calls.toReversed();
-  const deletion = [
-    separator(''),
-    command(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches'),
-  ];
   return [
     ...branches.map((branch) => branchItem(context, branch, calls)),
     ...(calls.length === 0 ? [] : [separator(l10n.t('Last calls'))]),
-    ...calls.slice(0, MAX_CALLS).map((call) => callItem(context, call, branches)),
+    ...calls.slice(0, MAX_CALLS).map((call) => callItem(call, branches)),
     separator(),
     ...(branches.length === 0
       ? []
@@ -84,7 +81,13 @@ function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
   const branch = branches.find(({ branchId }) => branchId === call.branchId);
   const name = branch === undefined ? [] : [agentBranchName(branch)];
   const description = [agentName(call.agent), ...name, ago(call.time)].join(' · ');
-  return { label: callText(call), description, value: undefined };
+  return {
+    label: callText(call),
+    iconPath: new ThemeIcon(call.failure === undefined ? 'check' : 'circle-slash'),
+    description,
+    ...(call.failure === undefined ? {} : { detail: l10n.t('Failed: {0}', sanitize(call.failure)) }),
+    value: undefined,
+  };
 }
 
 const command = (label: string, icon: string, id: CommandId): Item => ({

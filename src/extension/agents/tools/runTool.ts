@@ -32,7 +32,7 @@ export async function runTool(
     // Neither the log nor the stored calls get values of the database.
     const shown = error instanceof SqlError ? error.summary : undefined;
     log.error(logLine(call), shown ?? error);
-    remember(deps, { ...call, text: `${call.text} (${shown ?? message})`.trim() });
+    remember(deps, { ...call, failure: log.clean(shown ?? message) });
     throw new Error(message);
   }
 }

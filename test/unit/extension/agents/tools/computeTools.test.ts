@@ -283,10 +283,12 @@ describe('Tools for language models', () => {
       'Test: listComputes',
       'Test: drop ‹redacted› SELECT … br-x',
     ]);
-    const calls = agentBranches.calls.map(({ agent, tool, text }) => [agent, tool, text].join(' | '));
+    const calls = agentBranches.calls.map(({ agent, tool, text, failure }) =>
+      [agent, tool, text, failure].join(' | '),
+    );
     assert.deepEqual(calls, [
-      '‹redacted› Error | restartCompute | ep-main',
-      'Test | drop ‹redacted› | SELECT … (Unknown tool drop ‹redacted›.)',
+      '‹redacted› Error | restartCompute | ep-main | ',
+      'Test | drop ‹redacted› | SELECT … | Unknown tool drop ‹redacted›.',
     ]);
   });
 
