@@ -76,6 +76,17 @@ export function questionOf(
   return mapped === undefined ? lacksOwn : undefined;
 }
 
+/**
+ * Whether another git branch is checked out than the one whose database branch the file points to, because the file doesn't
+ * follow. A branch that belongs to no git branch may be shared by all.
+ */
+export function isOfOtherGitBranch({ git, map, current, isFollowedByNeon }: Facts): boolean {
+  if (map.isFollowed || isFollowedByNeon || git.branch === undefined || git.pause !== undefined) return false;
+  const mapped = map.branches.get(git.branch);
+  if (current === undefined || mapped === 'none' || isSameBranch(mapped, current)) return false;
+  return mapped !== undefined || [...map.branches.values()].some((other) => isSameBranch(current, other));
+}
+
 export function decide(facts: Facts): Decision {
   const { git, map, gitProblem } = facts;
   if (gitProblem !== undefined) return { kind: 'stopped', reason: 'gitFailed', message: gitProblem };

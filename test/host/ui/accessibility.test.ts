@@ -139,20 +139,21 @@ describe('The database branch of a window that knows no host', () => {
     while (!(await focus()).includes(id)) await moveFocus('ArrowRight');
     assert.equal(await item.getAttribute('aria-label'), 'Database branch login');
     await page.keyboard.press('Enter');
-    await quickInput.waitForItems('.env points to login', 8);
+    await quickInput.waitForItems('.env points to login', 9);
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const labels = await rows.evaluateAll((all: PageElement[]) =>
       all.map((row) => row.getAttribute('aria-label')),
     );
     assert.deepEqual(labels, [
+      'Open psql',
+      'Open .env',
+      'Compare Schema with main',
+      'Compare Schema with…',
       'Choose Branch for login…',
       'Follow Git Branch',
-      'Tidy Up Branches…',
-      'Compare Schema…',
       'Show in Computes',
-      'Open psql',
+      'Tidy Up Branches…',
       'Agents…',
-      'Open .env',
     ]);
     await quickInput.answer('.env points to login', 'Open .env');
     await new Editor(page).waitForFile('.env');

@@ -56,7 +56,7 @@ describe('The schema of a branch', () => {
     await waitForTitle('app: main ↔ checkout-rewrite (');
     assert.match((await shown()) ?? '', /\d added, \d removed, 1 changed/);
     const lines = ui().page.locator('.editor.modified .view-line');
-    await lines.filter({ hasText: 'payment_method' }).first().waitFor();
+    await lines.filter({ hasText: 'CREATE TABLE public.customers' }).first().waitFor();
     assert.equal(await lines.filter({ hasText: /^(SET|ALTER).*(;| OWNER TO )/ }).count(), 0);
   });
 

@@ -230,9 +230,23 @@ describe('The database branch of a Git branch', () => {
     await ui().statusBar.waitFor('.env stays as it is');
     repository.git('switch', '--quiet', 'feature/log-in');
     await ui().statusBar.click('Database branch feature/log-in');
-    const { items } = await ui().quickInput.waitFor('.env points to feature/log-in');
-    assert.ok(items.includes('Create Branch for feature/log-in'));
-    await ui().quickInput.cancel('.env points to');
+    const prompt = 'feature/log-in is checked out, but .env still points to feature/log-in';
+    const { items } = await ui().quickInput.waitFor(prompt);
+    assert.deepEqual(
+      items.slice(0, 6),
+      [
+        'Open psql',
+        'Open .env',
+        'Compare Schema with main',
+        'Compare Schema with…',
+        'Follow Git Branch',
+        'Create Branch for feature/log-in',
+      ],
+      items.join(),
+    );
+    await ui().quickInput.choose(prompt, 'Compare Schema with main');
+    const tab = ui().page.locator('.tabs-container .tab.active[aria-label^="app: main ↔ feature/log-in"]');
+    await tab.waitFor();
     assert.equal(await url(), before);
   });
 

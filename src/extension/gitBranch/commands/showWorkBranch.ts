@@ -2,15 +2,21 @@
 import { l10n, ThemeIcon, window as vscodeWindow, workspace, type Uri, type WorkspaceFolder } from 'vscode';
 import { isPrimary } from '../../inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../inventory/nodes.ts';
+import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
+import { readEnv } from '../../envFile/ui/envValue.ts';
+import { isOfOtherGitBranch } from '../decide.ts';
+import type { KnownBranch } from '../knownHosts.ts';
+import type { WorkFolderState } from '../workFolder.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { decisionText, knownBranchName } from '../ui/workBranchText.ts';
+import { decisionText, knownBranchName, otherGitBranchText } from '../ui/workBranchText.ts';
 import { showAgents } from '../../agents/commands/agents.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from '../../connection/commands/writeEnv.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickGitFolder } from './gitFolder.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
@@ -27,96 +33,142 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const work = context.workFolders.of(folder);
   // The window may show nothing yet, or an earlier checkout.
   await work?.activate();
-  const { current, decision, git } = work?.state ?? {};
-  const gitBranch = sanitize(git?.branch ?? '');
   const { file, uri } = envVariable(context.config, folder);
-  const placeholder =
-    (decision && decisionText(decision, gitBranch)) ??
-    (current === undefined
-      ? l10n.t('{0} points to no known database branch', file)
-      : l10n.t('{0} points to {1}', file, knownBranchName(current)));
-  const actions = [...followActions(context, folder), ...actionsOfBranch(context)];
   const open = (await exists(uri))
     ? [action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
     : [];
+  const first = await branchActions(context, folder, open);
+  const second = gitActions(context, folder);
+  const last = otherActions(context, folder);
   const hasAgents = context.agentBranches.of(context.session.connection).length > 0;
   // Throws the reason.
-  if (actions.length + open.length === 0 && !hasAgents)
+  if (first.length + second.length + last.length === 0 && !hasAgents)
     await pickGitFolder(context, title, { rootUri: folder.uri });
-  const items = [...actions, action(l10n.t('Agents…'), 'hubot', () => showAgents(context)), ...open];
-  const act = await singleStep(title, pickOne({ placeholder, items }));
+  const agents = action(l10n.t('Agents…'), 'hubot', () => showAgents(context));
+  const groups = [first, second, [...last, agents]].filter((group) => group.length > 0);
+  const items = groups.flatMap((group, index) => (index === 0 ? group : [separator(), ...group]));
+  const act = await singleStep(title, pickOne({ placeholder: placeholderOf(work?.state, file), items }));
   await act?.();
 };
 
-/** Actions that depend on the git branch. */
-function followActions({ workFolders }: CommandContext, folder: WorkspaceFolder): Action[] {
+function placeholderOf(state: WorkFolderState | undefined, file: string): string {
+  const none = l10n.t('{0} points to no known database branch', file);
+  if (state === undefined) return none;
+  const gitBranch = sanitize(state.git.branch ?? '');
+  const reason = decisionText(state.decision, gitBranch);
+  if (reason !== undefined) return reason;
+  const { current } = state;
+  if (current === undefined) return none;
+  const name = knownBranchName(current);
+  return isOfOtherGitBranch(state)
+    ? otherGitBranchText(gitBranch, file, name)
+    : l10n.t('{0} points to {1}', file, name);
+}
+
+/** What is done with the branch in the file most often. */
+async function branchActions(
+  { session, inventory, workFolders, config }: CommandContext,
+  folder: WorkspaceFolder,
+  open: readonly Action[],
+): Promise<readonly Action[]> {
+  const current = workFolders.of(folder)?.state.current;
+  if (current === undefined || current.isDeleted) return open;
+  const { account, projectId, branchId } = current;
+  if (session.connection?.accountId !== account)
+    return [...open, action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
+  const node = primaryOf(inventory, current);
+  const { value = '' } = await readEnv(envVariable(config, folder));
+  const branch: BranchNode = { kind: 'branch', projectId, branchId };
+  const parent = { ...branch, baseId: 'parent', database: parseDatabaseUrl(value)?.database };
+  const record = inventory.branches.get(projectId, branchId);
+  const name = inventory.branches.get(projectId, record?.parent_id ?? '')?.name ?? l10n.t('Parent');
+  const hasParent = record === undefined || Boolean(record.parent_id);
+  return [
+    ...(node === undefined
+      ? []
+      : [action(l10n.t('Open psql'), 'terminal', run('hostedPostgres.compute.openPsql', node))]),
+    ...open,
+    ...(hasParent
+      ? [
+          action(
+            l10n.t('Compare Schema with {0}', name),
+            'diff',
+            run('hostedPostgres.schema.compare', parent),
+          ),
+        ]
+      : []),
+    action(l10n.t('Compare Schema with…'), 'diff', run('hostedPostgres.schema.compare', branch)),
+  ];
+}
+
+/** Actions that choose the branch for the checked-out git branch, or let the file follow it. */
+function gitActions({ workFolders }: CommandContext, folder: WorkspaceFolder): readonly Action[] {
   const work = workFolders.of(folder);
   if (work?.state.git.branch === undefined) return [];
   const { map, git, decision, current } = work.state;
   const gitBranch = sanitize(git.branch ?? '');
-  const argument = { folder: folder.uri.fsPath };
-  const run = (command: CommandId) => () => executeCommand(command, argument);
+  const inFolder = (command: CommandId) => run(command, { folder: folder.uri.fsPath });
   const toggle = map.isFollowed
     ? action(
         l10n.t('Stop Following Git Branch'),
         'debug-pause',
-        run('hostedPostgres.workBranch.stopFollowing'),
+        inFolder('hostedPostgres.workBranch.stopFollowing'),
       )
-    : action(l10n.t('Follow Git Branch'), 'sync', run('hostedPostgres.workBranch.follow'));
+    : action(l10n.t('Follow Git Branch'), 'sync', inFolder('hostedPostgres.workBranch.follow'));
+  const follow = decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle];
+  const isOther = isOfOtherGitBranch(work.state);
   const hasOwn = current?.isDeleted === false && isSameBranch(current, map.branches.get(git.branch ?? ''));
+  const create = action(
+    l10n.t('Create Branch for {0}', gitBranch),
+    'git-branch',
+    inFolder('hostedPostgres.workBranch.create'),
+  );
   return [
     ...(workFolders.notices.canUndo(work)
       ? [action(l10n.t('Undo the Switch'), 'discard', () => workFolders.notices.undo())]
       : []),
-    ...(hasOwn
-      ? []
-      : [
-          action(
-            l10n.t('Create Branch for {0}', gitBranch),
-            'git-branch',
-            run('hostedPostgres.workBranch.create'),
-          ),
-        ]),
+    ...(isOther ? follow : []),
+    ...(hasOwn ? [] : [create]),
     action(
       l10n.t('Choose Branch for {0}…', gitBranch),
       'list-selection',
-      run('hostedPostgres.workBranch.choose'),
+      inFolder('hostedPostgres.workBranch.choose'),
     ),
-    ...(decision.kind === 'keep' && decision.reason === 'byNeon' ? [] : [toggle]),
-    ...(map.created.length === 0
-      ? []
-      : [action(l10n.t('Tidy Up Branches…'), 'clear-all', run('hostedPostgres.workBranch.tidyUp'))]),
+    ...(isOther ? [] : follow),
   ];
 }
 
-/** Actions of the connected account for the branch in the file. */
-function actionsOfBranch(context: CommandContext): Action[] {
+/** What is needed less often. */
+function otherActions(context: CommandContext, folder: WorkspaceFolder): readonly Action[] {
   const { session, inventory, workFolders } = context;
-  const current = workFolders.shown?.work.state.current;
-  if (current === undefined || current.isDeleted) return [];
-  const { account, projectId, branchId } = current;
-  const run = (command: CommandId, argument?: BranchNode | ComputeNode) => () =>
-    executeCommand(command, argument);
-  if (session.connection?.accountId !== account)
-    return [action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
-  const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
-  const node: ComputeNode | undefined = compute && {
-    kind: 'compute',
-    projectId,
-    branchId,
-    computeId: compute.id,
+  const { current, map } = workFolders.of(folder)?.state ?? {};
+  const isHere = current?.isDeleted === false && session.connection?.accountId === current.account;
+  const reveal = () => {
+    if (current === undefined) return;
+    const { projectId, branchId } = current;
+    const branch: BranchNode = { kind: 'branch', projectId, branchId };
+    return revealRow(context, primaryOf(inventory, current) ?? branch);
   };
-  const branch: BranchNode = { kind: 'branch', projectId, branchId };
-  const reveal = () => revealRow(context, node ?? branch);
   return [
-    action(l10n.t('Undo…'), 'history', run('hostedPostgres.undo', branch)),
-    action(l10n.t('Compare Schema…'), 'diff', run('hostedPostgres.schema.compare', branch)),
-    action(l10n.t('Show in Computes'), 'list-tree', reveal),
-    ...(node === undefined
+    ...(isHere ? [action(l10n.t('Show in Computes'), 'list-tree', reveal)] : []),
+    ...(map === undefined || map.created.length === 0
       ? []
-      : [action(l10n.t('Open psql'), 'terminal', run('hostedPostgres.compute.openPsql', node))]),
+      : [
+          action(
+            l10n.t('Tidy Up Branches…'),
+            'clear-all',
+            run('hostedPostgres.workBranch.tidyUp', { folder: folder.uri.fsPath }),
+          ),
+        ]),
   ];
 }
+
+function primaryOf(inventory: Inventory, { projectId, branchId }: KnownBranch): ComputeNode | undefined {
+  const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
+  return compute && { kind: 'compute', projectId, branchId, computeId: compute.id };
+}
+
+const run = (command: CommandId, argument?: object) => () => executeCommand(command, argument);
 
 const exists = (uri: Uri): PromiseLike<boolean> =>
   workspace.fs.stat(uri).then(

@@ -21,7 +21,15 @@ import { statusText } from '../../computes/ui/computeText.ts';
 import { formatDate } from '../../window/ui/timeText.ts';
 import { markdown, markdownList, markdownTable } from '../../window/ui/markdown.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { branchWarnings, decisionText, knownBranchName, pauseText, unusedText } from './workBranchText.ts';
+import {
+  branchWarnings,
+  decisionText,
+  knownBranchName,
+  otherGitBranchText,
+  pauseText,
+  unusedText,
+} from './workBranchText.ts';
+import { isOfOtherGitBranch } from '../decide.ts';
 import { window, type StatusBarText } from '../../window/ui/window.ts';
 import type { ShownFolder, WorkFolders } from './workFolders.ts';
 
@@ -123,6 +131,7 @@ function branchText(
   const notes = [
     ...warnings,
     ...(reason === undefined ? [] : [reason]),
+    ...(isOfOtherGitBranch(state) ? [otherGitBranchText(sanitize(git.branch ?? ''), file, name)] : []),
     ...(unreadOther === undefined ? [] : [fileProblemText(unreadOther.problem, sanitize(other ?? file))]),
   ];
   const isWarning = warnings.length > 0 || decision.kind === 'stopped';

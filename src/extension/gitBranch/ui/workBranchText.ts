@@ -39,6 +39,10 @@ export function unusedText(count: number): readonly string[] {
   ];
 }
 
+/** That the file points to the branch of another git branch. */
+export const otherGitBranchText = (gitBranch: string, file: string, name: string): string =>
+  l10n.t('{0} is checked out, but {1} still points to {2}.', gitBranch, file, name);
+
 /** Why a git branch could get a database branch. */
 export function questionText(reason: AskReason, gitBranch: string): string {
   const texts: Record<AskReason, string> = {

@@ -8,6 +8,7 @@ import {
   Uri,
   window as editors,
 } from 'vscode';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { CallOptions } from '../../../api/client.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../compareSchemas.ts';
@@ -34,6 +35,7 @@ export const open: Command = async (context, argument, run) => {
   await commands.executeCommand('vscode.open', uri, { preview: false });
 };
 
+/** @param argument a branch; with `baseId` (`parent` or an id) and `database`, neither is asked for */
 export const compare: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare the schemas");
   const title = l10n.t('Compare Schema');
@@ -41,7 +43,10 @@ export const compare: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.name);
   if (picked.list.branches.size < 2) throw new Error(l10n.t('The project has no other branch.'));
-  const answers = await ask(context, title, picked);
+  const { baseId: given, database: known } = fieldsOf(argument);
+  const chosen = given === 'parent' ? picked.branch.parent_id : given;
+  const isListed = typeof chosen === 'string' && picked.list.branches.has(chosen);
+  const answers = await ask(context, title, picked, isListed ? chosen : undefined, known);
   if (answers === undefined) return;
   const { projectId, branchId } = picked;
   const { database, baseId } = answers;
@@ -123,19 +128,21 @@ async function withCancel<T>(title: string, task: (options: CallOptions) => Prom
 /**
  * Asks for the branch to compare with (the parent by default), and for the database if there are several.
  * @param given the branch to compare with, if it is known
+ * @param known the database, if the branch has it
  */
 async function ask(
   context: CommandContext,
   title: string,
   { projectId, branchId, branch, list }: PickedBranch,
   given?: string,
+  known?: unknown,
 ): Promise<{ readonly baseId: string; readonly database: string } | undefined> {
   const databases = await withCancel(l10n.t('Loading the databases'), (options) =>
     context.schemas.databases(projectId, branchId, options),
   );
   const others = [...list.branches.keys()].filter((id) => id !== branchId);
   const [onlyOther] = others.length === 1 ? others : [];
-  const [onlyDatabase] = databases.length === 1 ? databases : [];
+  const onlyDatabase = databases.find((name) => databases.length === 1 || name === known);
   const question = {
     projectId,
     placeholder: l10n.t('Select the branch to compare with'),

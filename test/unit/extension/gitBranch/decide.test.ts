@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { decide, questionOf, type Decision, type Facts } from '../../../../src/extension/gitBranch/decide.ts';
+import {
+  decide,
+  isOfOtherGitBranch,
+  questionOf,
+  type Decision,
+  type Facts,
+} from '../../../../src/extension/gitBranch/decide.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
@@ -135,5 +141,24 @@ describe('questionOf', () => {
     it(`${reason ?? 'asks nothing'}: ${situation}`, () => {
       const all = { ...facts, ...change };
       assert.equal(questionOf(decide(all), all), reason);
+    });
+});
+
+describe('isOfOtherGitBranch', () => {
+  const notFollowed: Facts = { ...facts, map: { ...facts.map, isFollowed: false } };
+  for (const [situation, change, expected] of [
+    ['a mapped branch', {}, true],
+    ['a git branch without a database branch', on('new'), true],
+    ['the branch of the checked-out git branch', { current: feature }, false],
+    ['a branch that belongs to no git branch', { ...on('new'), current: root }, false],
+    ['a git branch that the user wants none for', on('without'), false],
+    ['a file without a known host', { current: undefined }, false],
+    ['a detached HEAD', on(undefined), false],
+    ['a rebase', { git: { branch: 'feature', pause: 'rebase' } }, false],
+    ['a file that follows', { map: facts.map }, false],
+    ['a repository that the command line follows', { isFollowedByNeon: true }, false],
+  ] as const)
+    it(`is ${expected} for ${situation}`, () => {
+      assert.equal(isOfOtherGitBranch({ ...notFollowed, ...change }), expected);
     });
 });
