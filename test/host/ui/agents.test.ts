@@ -165,6 +165,35 @@ describe('An agent in a worktree', () => {
     assert.ok(!(await names()).includes('mine'));
   });
 
+  it('is added to .mcp.json after a look at the difference, and to none that is not valid', async () => {
+    const file = path.join(ui().folder, '.mcp.json');
+    const others = '{\n  // mine\n  "mcpServers": {\n    "other": {}\n  }\n}\n';
+    const add = async () => {
+      await ui().run('Copy MCP Configuration for…');
+      await ui().quickInput.choose('For which agent?', 'Add to folder/.mcp.json');
+    };
+    await writeFile(file, others);
+    await add();
+    await ui()
+      .page.locator('.editor.modified .view-line')
+      .filter({ hasText: 'hosted-postgres' })
+      .first()
+      .waitFor();
+    assert.equal(await readFile(file, 'utf8'), others);
+    await ui().notifications.press('Add the server to .mcp.json?', 'Write');
+    await ui().statusBar.waitFor('Wrote .mcp.json');
+    const text = await readFile(file, 'utf8');
+    assert.match(
+      text,
+      /^\{\n {2}\/\/ mine\n {2}"mcpServers": \{\n {4}"other": \{\},\n {4}"hosted-postgres": \{\n/,
+    );
+    await writeFile(file, '{');
+    await add();
+    const { buttons } = await ui().notifications.waitFor("Couldn't add the server to .mcp.json");
+    assert.deepEqual(buttons, ['Open']);
+    assert.equal(await readFile(file, 'utf8'), '{');
+  });
+
   it('finds instructions in the clipboard', async () => {
     await ui().run('Copy Agent Instructions');
     const text = await ui().waitForClipboard(/^## Database\n/);

@@ -1,10 +1,11 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server. */
-import { l10n } from 'vscode';
+import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
 import type { Launch } from '../launcher.ts';
+import { MCP_FILE, writeMcpFile } from './writeMcpFile.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { pickOne } from '../../window/ui/input/quickInput.ts';
+import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
 interface Client {
   readonly label: string;
@@ -39,14 +40,27 @@ const CLIENTS: readonly Client[] = [
 
 export const copyConfiguration: Command = async ({ agentBridge }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the configuration");
-  const items = CLIENTS.map((client) => ({ ...client, value: client }));
-  const client = await singleStep(
+  const folders = workspace.isTrusted ? (workspace.workspaceFolders ?? []) : [];
+  const items: Choice<Client | WorkspaceFolder>[] = [
+    ...CLIENTS.map((client) => ({ ...client, value: client })),
+    ...folders.map((folder) => ({
+      label: l10n.t('Add to {0}', `${folder.name}/${MCP_FILE}`),
+      iconPath: new ThemeIcon('go-to-file'),
+      description: l10n.t('for Claude Code; shows the difference first'),
+      value: folder,
+    })),
+  ];
+  const chosen = await singleStep(
     l10n.t('Copy MCP Configuration'),
     pickOne({ placeholder: l10n.t('For which agent?'), items }),
   );
-  if (client === undefined) return;
+  if (chosen === undefined) return;
   // The windows listen from now on.
   const launch = await (await agentBridge()).enable();
-  const { configuration, description } = client;
+  if ('uri' in chosen) {
+    run.failureMessage = l10n.t("Couldn't write {0}", MCP_FILE);
+    return await writeMcpFile(chosen, NAME, launch);
+  }
+  const { configuration, description } = chosen;
   await copyText(configuration(launch), l10n.t('Copied. Add it to {0}.', description));
 };

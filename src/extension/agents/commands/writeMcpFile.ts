@@ -1,0 +1,80 @@
+/** Writes the server to the `.mcp.json` of a folder, after a look at the difference. */
+import {
+  commands,
+  l10n,
+  TabInputTextDiff,
+  Uri,
+  window as editors,
+  workspace,
+  type WorkspaceFolder,
+} from 'vscode';
+import { changeTextFile } from '../../envFile/ui/fileChange.ts';
+import type { Launch } from '../launcher.ts';
+import { withServer } from '../mcpFile.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { window } from '../../window/ui/window.ts';
+
+export const MCP_FILE = '.mcp.json';
+
+/** Of the two sides of the difference, of which the file may not exist yet. */
+const SCHEME = 'hosted-postgres-mcp-file';
+
+export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch: Launch): Promise<void> {
+  const file = Uri.joinPath(folder.uri, MCP_FILE);
+  const before = await read(file);
+  let after: string;
+  try {
+    after = withServer(before, name, launch);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return await offerOpening(file, error.message);
+  }
+  if (after === before) return announce(l10n.t('{0} has the server already', MCP_FILE), 'info');
+  if (!(await confirm(before, after))) return;
+  const isUnsaved = workspace.textDocuments.some(
+    ({ uri, isDirty }) => isDirty && uri.toString() === file.toString(),
+  );
+  const written = isUnsaved
+    ? undefined
+    : await changeTextFile(file, (now) => (now === before ? after : undefined));
+  if (written === undefined) throw new Error(l10n.t('{0} was changed in the meantime.', MCP_FILE));
+  announce(l10n.t('Wrote {0}', MCP_FILE));
+}
+
+/** Empty if there is no such file. */
+async function read(file: Uri): Promise<string> {
+  const exists = await workspace.fs.stat(file).then(
+    () => true,
+    () => false,
+  );
+  return exists ? new TextDecoder().decode(await workspace.fs.readFile(file)) : '';
+}
+
+async function offerOpening(file: Uri, reason: string): Promise<void> {
+  const open = l10n.t('Open');
+  const message = l10n.t("Couldn't add the server to {0}, because it isn't valid: {1}", MCP_FILE, reason);
+  if ((await window.showErrorMessage(message, open)) === open) await editors.showTextDocument(file);
+}
+
+/** Shows the difference until the user has decided. */
+async function confirm(before: string, after: string): Promise<boolean> {
+  const uriOf = (query: string) => Uri.from({ scheme: SCHEME, path: `/${MCP_FILE}`, query });
+  const [old, proposed] = [uriOf('before'), uriOf('after')];
+  const provider = workspace.registerTextDocumentContentProvider(SCHEME, {
+    provideTextDocumentContent: ({ query }) => (query === old.query ? before : after),
+  });
+  try {
+    const title = l10n.t('{0}: before and after', MCP_FILE);
+    await commands.executeCommand('vscode.diff', old, proposed, title, { preview: true });
+    const write = l10n.t('Write');
+    const question = l10n.t('Add the server to {0}?', MCP_FILE);
+    return (await window.showInformationMessage(question, write, l10n.t('Cancel'))) === write;
+  } finally {
+    const tabs = editors.tabGroups.all.flatMap((group) => group.tabs);
+    const shown = tabs.filter(
+      ({ input }) => input instanceof TabInputTextDiff && input.modified.scheme === SCHEME,
+    );
+    await editors.tabGroups.close(shown);
+    provider.dispose();
+  }
+}
