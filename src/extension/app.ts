@@ -30,6 +30,7 @@ import { ApiKeysTree, type KeysNode } from './apiKeys/ui/apiKeysTree.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
 import type { TreeNode } from './inventory/ui/nodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel/windowModel.ts';
+import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
 import { renewUsedBranches } from './gitBranch/ui/renewal.ts';
 import { showBranchItem } from './gitBranch/ui/statusItem.ts';
 import { WorkFolders } from './gitBranch/ui/workFolders.ts';
@@ -121,6 +122,7 @@ function registerListeners(
     followDetails(deps, documents.detailsChanged),
     showBranchItem(deps),
     renewUsedBranches(deps),
+    offerFirstBranch(deps, context.globalState),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),
     session.onDidChange((state) => {

@@ -46,9 +46,17 @@ describe('The database branch of a Git branch', () => {
     await writeFile(tasks, JSON.stringify({ version: '2.0.0', tasks: [dev] }));
     repository.git('add', '.');
     repository.git('commit', '--quiet', '--message=Start');
-    await connect(ui(), service());
+    await connect(ui(), service(), 'shop');
   });
   afterEach(() => ui().notifications.clear());
+
+  it('is offered once to a repository that uses none', async () => {
+    newBranch('feature/first');
+    const { buttons } = await ui().notifications.waitFor('Give feature/first its own database?');
+    assert.deepEqual(buttons.toSorted(), ['Not Here', 'Yes']);
+    await ui().notifications.press('Give feature/first', 'Not Here');
+    assert.equal(await url(), undefined);
+  });
 
   it('is created with a compute and written to .env, with one question about the project', async () => {
     newBranch('feature/Log_in');
@@ -269,9 +277,9 @@ describe('The database branch of a Git branch', () => {
     await service().stop();
     await ui().openFolder(ui().folder);
     await ui().statusBar.click('Database branch feature/log-in');
-    const { items } = await ui().quickInput.waitFor('.env points to feature/log-in');
+    const { items } = await ui().quickInput.waitFor('.env still points to feature/log-in');
     assert.ok(items.some((item) => item.startsWith('Open .env')));
-    await ui().quickInput.cancel('.env points to');
+    await ui().quickInput.cancel('.env still points to');
     await writeFile(file(), 'A=1\n');
     await ui().statusBar.waitUntilGone('Database branch feature/log-in');
   });

@@ -63,13 +63,23 @@ export function safeRow(row: TreeItem): TreeItem {
 
 type ShowMessage = (message: string, ...buttons: string[]) => Thenable<string | undefined>;
 
+let openMessages = 0;
+
+/** Whether one of our messages waits for an answer. */
+export const hasOpenMessage = (): boolean => openMessages > 0;
+
 /** Returns the button as the caller named it. */
 const safely =
   (show: ShowMessage): ShowMessage =>
   async (message, ...buttons) => {
     const shown = buttons.map(safeText);
-    const chosen = await show(safeText(message), ...shown);
-    return chosen === undefined ? undefined : buttons[shown.indexOf(chosen)];
+    openMessages += 1;
+    try {
+      const chosen = await show(safeText(message), ...shown);
+      return chosen === undefined ? undefined : buttons[shown.indexOf(chosen)];
+    } finally {
+      openMessages -= 1;
+    }
   };
 
 export interface StatusBarText {

@@ -27,7 +27,7 @@ describe('The status bar item of the database branch', () => {
       current: { projectId: 'shop', projectName: 'Shop', branchId: 'br-main', branchName: 'main' },
       decision: { kind: 'nothing' },
       git: { branch: 'main' },
-      map: { isFollowed: false, created: [] },
+      map: { isFollowed: false, created: [], branches: new Map() },
     };
     const folder = { name: 'web', uri: { fsPath: '/web' } };
     const none = { onDidChange: () => ({ dispose: () => undefined }) };
