@@ -25,7 +25,6 @@ class TreeItem {
   }
 }
 
-/** Without a translation. */
 const l10n = {
   t: (message: string, ...values: unknown[]) =>
     message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
@@ -125,7 +124,6 @@ const listenersOf =
 export const quickPicks: FakeQuickPick[] = [];
 
 interface FakeTerminal {
-  readonly name?: string;
   readonly shellPath?: string;
   readonly shellArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string | null>>;

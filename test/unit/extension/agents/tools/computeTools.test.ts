@@ -274,10 +274,8 @@ describe('Tools for language models', () => {
     answers.push('Restart');
     await callTool(deps, 'restartCompute', target, { ...caller, agent: 'napi_1\nError' });
     await invoke('listComputes', { project: 'shop' });
-    await assert.rejects(
-      invoke('drop\nnapi_1', { branchId: 'br-x', sql: "SELECT 'napi_1'" }),
-      /Unknown tool/,
-    );
+    const unknown = invoke('drop\nnapi_1', { branchId: 'br-x', sql: "SELECT 'napi_1'" });
+    await assert.rejects(unknown, /Unknown tool/);
     assert.deepEqual(logged, [
       '‹redacted› Error: restartCompute ep-main br-main',
       'Test: listComputes',

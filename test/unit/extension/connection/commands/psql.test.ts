@@ -78,10 +78,7 @@ describe('Open psql', () => {
       Object.assign(endpoint, { type });
       answer = 404;
       await open();
-      assert.deepEqual(
-        fakeTerminals.opened.map((options) => options.name),
-        [name],
-      );
+      assert.partialDeepStrictEqual(fakeTerminals.opened, [{ name }]);
     });
 
   for (const status of [403, 404, 405, 412, 503])

@@ -126,11 +126,11 @@ describe('The offer of a database branch', () => {
     });
 
   it('waits until another message is closed', async () => {
-    let close = (_: string | undefined) => {};
-    answers.push(new Promise((resolve) => (close = resolve)));
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    answers.push(promise);
     const shown = window.showInformationMessage('Another');
     changed.fire();
-    close(undefined);
+    resolve(undefined);
     await shown;
     assert.deepEqual(questions, ['Another']);
     await asked(first);
