@@ -32,6 +32,7 @@ import type { TreeNode } from './inventory/ui/nodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel/windowModel.ts';
 import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
 import { renewUsedBranches } from './gitBranch/ui/renewal.ts';
+import { markPrograms } from './history/ui/markPrograms.ts';
 import { showBranchItem } from './gitBranch/ui/statusItem.ts';
 import { WorkFolders } from './gitBranch/ui/workFolders.ts';
 
@@ -123,6 +124,7 @@ function registerListeners(
     showBranchItem(deps),
     renewUsedBranches(deps),
     offerFirstBranch(deps, context.globalState),
+    markPrograms(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),
     session.onDidChange((state) => {
