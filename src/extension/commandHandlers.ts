@@ -41,6 +41,7 @@ import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';
 import { chooseBranch, follow, stopFollowing } from './gitBranch/commands/follow.ts';
 import { showWorkBranch } from './gitBranch/commands/showWorkBranch.ts';
 import { tidyUp } from './gitBranch/commands/tidyUp.ts';
+import { createFromTime } from './history/commands/createFromTime.ts';
 import { undo } from './history/commands/undo.ts';
 import type { CommandId, SelectedRow } from './commandTable/commandTable.ts';
 
@@ -59,6 +60,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.apiKey.revoke': apiKey.revoke,
   'hostedPostgres.apiKey.rotate': rotate,
   'hostedPostgres.branch.create': createBranch,
+  'hostedPostgres.branch.createFromTime': createFromTime,
   'hostedPostgres.branch.rename': branch.rename,
   'hostedPostgres.branch.protect': branch.protect,
   'hostedPostgres.branch.unprotect': branch.unprotect,

@@ -171,6 +171,10 @@ export const COMMAND_TABLE = {
     menus: [computesRow('2_change@5', OTHER_BRANCH)],
   },
   'hostedPostgres.branch.reset': { palette: HAS_BRANCHES, menus: [computesRow('2_change@4', CHILD_BRANCH)] },
+  'hostedPostgres.branch.createFromTime': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_time@2', LISTED_BRANCH)],
+  },
   'hostedPostgres.undo': { palette: HAS_BRANCHES, menus: [computesRow('2_time@1', LISTED_BRANCH)] },
   'hostedPostgres.branch.delete': {
     palette: HAS_BRANCHES,

@@ -8,7 +8,7 @@ import type { BranchNode } from '../../inventory/nodes.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
-import type { Ask } from '../../window/ui/input/multiStepInput.ts';
+import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../branchHistory.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
@@ -75,11 +75,16 @@ export interface ChosenMoment {
   readonly text: string;
 }
 
-/** @param onlyUndo whether the service offers nothing but to undo the last undo */
+interface MomentQuestion extends Following {
+  readonly placeholder: string;
+  /** Whether the service offers nothing but to undo the last undo. */
+  readonly onlyUndo?: boolean;
+}
+
 export async function askForMoment(
   ask: Ask,
   history: BranchHistory,
-  { placeholder, onlyUndo = false }: { readonly placeholder: string; readonly onlyUndo?: boolean },
+  { placeholder, onlyUndo = false, following = 0 }: MomentQuestion,
 ): Promise<ChosenMoment> {
   const { now } = history;
   const limits = { now, earliest: earliestOf(history) };
@@ -102,7 +107,7 @@ export async function askForMoment(
     return item && { ...item, value: item.value && chosenAt(text) };
   };
   const question = { placeholder, items: onlyUndo ? items : [...items, enter], typed };
-  const chosen = await ask(pickOne<ChosenMoment | 'enter'>(question));
+  const chosen = await ask(pickOne<ChosenMoment | 'enter'>(question), { following });
   if (chosen !== 'enter') return chosen;
   const text = await ask(
     enterText({
@@ -110,6 +115,7 @@ export async function askForMoment(
       placeholder: l10n.t('20 min ago, 14:32, yesterday 9:05, 2026-01-31 14:32:10'),
       problem: (entered) => momentProblem(entered, limits),
     }),
+    { following },
   );
   return chosenAt(text) ?? { source: { branchId: history.ref.branchId }, text };
 }

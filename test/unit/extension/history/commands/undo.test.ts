@@ -192,3 +192,57 @@ describe('Undo…', () => {
     assert.deepEqual(model.markers.of(ref()), []);
   });
 });
+
+describe('Create Branch from a Time…', () => {
+  it('creates a branch with a compute and the data of the chosen moment', async () => {
+    quickPicks.length = 0;
+    const sent: unknown[] = [];
+    const branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
+    const { baseUrl } = await scriptService((call, _query, body) => {
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
+      if (call.endsWith('/endpoints')) return { endpoints: [] };
+      if (call.startsWith('GET')) return { branches };
+      sent.push(body);
+      return { branch: { id: 'br-new', name: 'look', parent_id: 'br-main' }, operations: [] };
+    });
+    const model = await connectModel({ baseUrl });
+    const account = accountId(model.account);
+    model.markers.add(
+      { account, projectId: 'shop', branchId: 'br-main' },
+      { kind: 'program', text: 'migrate' },
+    );
+    const noListener = () => ({ dispose: () => undefined });
+    const createInputBox = () => {
+      let accept = () => {};
+      const onDidAccept = (listener: () => void) => ((accept = listener), { dispose: () => undefined });
+      const others = { onDidHide: noListener, onDidTriggerButton: noListener, onDidChangeValue: noListener };
+      const input = { value: '', buttons: [], ...others, onDidAccept, dispose: () => undefined };
+      const show = () => {
+        input.value = 'look';
+        accept();
+      };
+      return Object.assign(input, { show });
+    };
+    Object.assign((await import('vscode')).window, { createInputBox });
+    const revealed: unknown[] = [];
+    const view = { view: { selection: [] }, reveal: async (row: unknown) => void revealed.push(row) };
+    const workFolders = { states: [], shown: undefined };
+    const log = { error: assert.fail };
+    const context = { ...model, computesView: view, apiKeysView: view, workFolders, log };
+    const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
+    const end = handleCommand(
+      context as unknown as CommandContext,
+      'hostedPostgres.branch.createFromTime',
+      node,
+    );
+    await until('the moments', async () => quickPicks[0]?.active === 'Before migrate');
+    quickPicks[0]?.accept();
+    await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
+    quickPicks[0]?.accept();
+    await end;
+    const [marker] = model.markers.of({ account, projectId: 'shop', branchId: 'br-main' });
+    const branch = { name: 'look', parent_id: 'br-main', parent_timestamp: marker?.time };
+    assert.deepEqual(sent, [{ branch, endpoints: [{ type: 'read_write' }] }]);
+    assert.equal(revealed.length, 1);
+  });
+});

@@ -1,0 +1,47 @@
+/** Create Branch from a Time…: a branch with earlier data of another one, to look at it or to take rows from it. */
+import { l10n } from 'vscode';
+import { branchNameQuestion, createBranchIn } from '../../branches/commands/createBranch.ts';
+import { explainExpiry, lifetimeQuestion } from '../../branches/commands/expiry.ts';
+import { pickBranch } from '../../commandSupport/branchPicker.ts';
+import { revealRow } from '../../commandSupport/change.ts';
+import type { Command } from '../../commandSupport/context.ts';
+import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
+import { window } from '../../window/ui/window.ts';
+import type { RestoreSource } from '../moments.ts';
+import { askForMoment, branchArgument, historyOf } from './askForMoment.ts';
+import { problemText } from './undo.ts';
+
+export const createFromTime: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't create the branch");
+  const title = l10n.t('Create Branch from a Time');
+  const picked = await pickBranch(context, title, branchArgument(context, argument));
+  if (picked === undefined || (await explainExpiry(picked))) return;
+  const { name: parent, projectId, list } = picked;
+  const history = await historyOf(context, picked);
+  if (history.retention === 0)
+    return void (await window.showWarningMessage(problemText('noHistory', parent)));
+  const answers = await askInSteps(title, async (ask) => {
+    const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', parent);
+    const { source } = await askForMoment(ask, history, { placeholder, following: 2 });
+    const prompt = l10n.t('Name of the new branch of {0}', parent);
+    const name = await ask(branchNameQuestion(list, { prompt, value: '' }), { following: 1 });
+    return { source, name, lifetime: await ask(lifetimeQuestion()) };
+  });
+  if (answers === undefined) return;
+  const { source, name, lifetime } = answers;
+  const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
+  const creation = {
+    branch: { name, ...parentOf(source), ...expiry },
+    endpoints: [{ type: 'read_write' as const }],
+  };
+  const created = await createBranchIn(context, run, projectId, creation);
+  const [compute] = created?.computes ?? [];
+  if (created?.branch !== undefined)
+    await revealRow(context, { projectId, branchId: created.branch.id, computeId: compute?.id });
+};
+
+function parentOf({ branchId: parent_id, at }: RestoreSource) {
+  if (at === undefined) return { parent_id };
+  return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
+}
