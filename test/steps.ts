@@ -47,6 +47,7 @@ const laterServiceSuites = [
   'testBranches',
   'npm',
   'postgres/network/stockClients',
+  'whyAwake',
   'catalog/schema',
   'agents/withoutWindow',
   'postgres/branches',

@@ -180,6 +180,27 @@ export class Client {
     return reply && parseRecord(reply, 'operation', records.Operation);
   }
 
+  /** The newest operations of the project. `isComplete` is false if it has older ones. */
+  async listOperations(projectId: string, limit: number, options?: CallOptions) {
+    const path = `${projectPath(projectId)}/operations`;
+    const reply = await this.#http.getIfOffered(path, { limit }, options);
+    if (reply === undefined) return undefined;
+    const { items } = parseList(reply, 'operations', records.Operation);
+    return { operations: items, isComplete: items.length < limit };
+  }
+
+  /** The local service only: sessions and operations of a compute. Doesn't wake it, and isn't activity. */
+  async findActivity(projectId: string, id: string, options?: CallOptions) {
+    const reply = await this.#http.getIfOffered(`${computePath(projectId, id)}/activity`, {}, options);
+    if (reply === undefined) return undefined;
+    const { sessions } = fieldsOf(reply.json);
+    return {
+      pooledClients: parseRecord(reply, undefined, records.Activity).pooled_clients,
+      sessions: sessions === undefined ? undefined : records.parseSessions(sessions),
+      operations: parseOperations(reply),
+    };
+  }
+
   async listDatabases(projectId: string, branchId: string, options?: CallOptions) {
     const path = `${branchPath(projectId, branchId)}/databases`;
     const reply = await this.#http.getIfOffered(path, {}, options);

@@ -19,6 +19,7 @@ import { HostProvider } from './connection/ui/hostProvider.ts';
 import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
 import { showRotationNotice } from './apiKeys/ui/rotationNotice.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
+import { followOperations, operationsText } from './details/ui/operationsDocuments.ts';
 import { followSchemas, schemaText } from './schema/ui/schemaDocuments.ts';
 import { SettingsDocuments } from './settings/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
@@ -60,7 +61,8 @@ export function createApp(context: ExtensionContext, active: ActiveViews, dispos
     return disposables.add(new AgentBridge(context, model));
   };
   const agentBridge = () => (bridge ??= createBridge());
-  const app = { ...model, ...createViews(model, active, disposables), agentBridge };
+  const { documents } = active;
+  const app = { ...model, ...createViews(model, active, disposables), agentBridge, documents };
   registerListeners(context, app, active, disposables);
   const listenForAgents = () => {
     // Cursor starts MCP servers without asking the extension, so there the first account enables them.
@@ -90,7 +92,9 @@ function createViews(
     workFolders: disposables.add(new WorkFolders(model)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     schemaText: (uri: Uri) => schemaText(model.schemas, uri),
-    detailsText: (uri: Uri) => detailsText(model, uri),
+    detailsText: (uri: Uri) =>
+      detailsText({ ...model, whyAwake: (compute) => model.awakeSentences.forDocument(compute) }, uri),
+    operationsText: (uri: Uri) => operationsText(model, uri),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
     languageModelTool: async (name: string) =>
@@ -121,6 +125,7 @@ function registerListeners(
     showPendingChanges(tracker, (end) => settingsDocuments.handleEnd(end), reveal),
     followSchemas(deps.schemas, documents.schemasChanged),
     followDetails(deps, documents.detailsChanged),
+    followOperations(tracker, documents.operationsChanged),
     showBranchItem(deps),
     renewUsedBranches(deps),
     offerFirstBranch(deps, context.globalState),

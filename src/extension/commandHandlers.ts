@@ -18,15 +18,8 @@ import * as schema from './schema/commands/schema.ts';
 import * as compute from './computes/commands/compute.ts';
 import { create as createCompute } from './computes/commands/createCompute.ts';
 import { edit } from './computes/commands/editCompute.ts';
-import {
-  copyId,
-  find,
-  refresh,
-  showDetails,
-  showIdsFirst,
-  showNamesFirst,
-  showOperations,
-} from './details/commands/view.ts';
+import { copyId, find, refresh, showDetails, showIdsFirst, showNamesFirst } from './details/commands/view.ts';
+import { refreshOperations, showOperations } from './details/commands/operations.ts';
 import { addService } from './connection/commands/addService.ts';
 import { copyAs, copyConnectionString } from './connection/commands/connectionString.ts';
 import { copyHost, insertHost } from './connection/commands/host.ts';
@@ -91,6 +84,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.localService.start': localService.startLocal,
   'hostedPostgres.localService.stop': localService.stop,
   'hostedPostgres.log.show': ({ log }) => log.show(),
+  'hostedPostgres.operations.refresh': refreshOperations,
   'hostedPostgres.operations.show': showOperations,
   'hostedPostgres.project.create': project.create,
   'hostedPostgres.project.delete': project.deleteProject,

@@ -1,18 +1,20 @@
-/** The read-only documents of schemas and details. Registered at activation, because VS Code may reopen them after a reload. */
+/** The read-only documents of schemas, details and operations. Registered at activation, because VS Code may reopen them after a reload. */
 import { EventEmitter, workspace, type Uri } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
-import { DETAILS_SCHEME } from './details/detailsScheme.ts';
+import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './details/detailsScheme.ts';
 import { SCHEMA_SCHEME } from './schema/schemaScheme.ts';
 
 interface DocumentTexts {
   schemaText(uri: Uri): Promise<string>;
   detailsText(uri: Uri): Promise<string>;
+  operationsText(uri: Uri): Promise<string>;
 }
 
 /** Fire them when the text of a document has changed. */
 export interface DocumentEvents {
   readonly schemasChanged: EventEmitter<Uri>;
   readonly detailsChanged: EventEmitter<Uri>;
+  readonly operationsChanged: EventEmitter<Uri>;
 }
 
 export function registerDocuments(texts: () => Promise<DocumentTexts>): DocumentEvents & Disposable {
@@ -26,6 +28,7 @@ export function registerDocuments(texts: () => Promise<DocumentTexts>): Document
   return {
     schemasChanged: register(SCHEMA_SCHEME, async (uri) => (await texts()).schemaText(uri)),
     detailsChanged: register(DETAILS_SCHEME, async (uri) => (await texts()).detailsText(uri)),
+    operationsChanged: register(OPERATIONS_SCHEME, async (uri) => (await texts()).operationsText(uri)),
     dispose: () => disposables.dispose(),
   };
 }

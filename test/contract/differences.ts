@@ -26,6 +26,16 @@ export const DIFFERENCES: readonly Difference[] = [
       'the extension says how many connections a suspension drops; the public service has no such number',
   },
   {
+    call: /operations|endpoint/,
+    problem: /^the reply has the unknown field \/operations?\/triggered_by$/,
+    because: 'the history of operations says whether a connection or inactivity was the reason',
+  },
+  {
+    call: /^GET .*\/activity \d+$|^GET .*\/activity$/,
+    problem: /^the document has no such (?:call|reply)$/,
+    because: 'why a compute is active, without a session of the client, which would be activity',
+  },
+  {
     call: /endpoint|\/(?:branches|projects)$/,
     problem: /^the reply has the unknown field \/endpoints?\/pooled_sessions$/,
     because: 'without PgBouncer each pooled client has its own session, which pooler_mode cannot say',

@@ -42,6 +42,7 @@ export class FaultyEngine implements ComputeEngine {
   allocateAddress = () => this.#plain.allocateAddress();
   attach: ComputeEngine['attach'] = ({ id }) => this.#do('attach', id);
   start: ComputeEngine['start'] = ({ id }) => this.#do('start', id);
+  activity: ComputeEngine['activity'] = (id) => this.#plain.activity(id);
   suspend: ComputeEngine['suspend'] = (id) => this.#do('suspend', id);
   applyConfig: ComputeEngine['applyConfig'] = ({ id }) => this.#do('applyConfig', id);
   remove: ComputeEngine['remove'] = (id) => this.#do('remove', id);

@@ -132,6 +132,8 @@ export const Compute = z.object({
   passwordless_access: shownFlag,
   proxy_host: shownText,
   last_active: z.nullish(text),
+  /** Only the public service returns it. */
+  started_at: shownText,
   created_at: z.nullish(text),
   updated_at: shownText,
   /** Open client connections. Only the local service returns it, for a single compute. */
@@ -150,9 +152,39 @@ export const Operation = z.object({
   failures_count: z.nullish(number),
   error: z.nullish(z.string()),
   total_duration_ms: z.nullish(number),
+  /** `connection` or `inactivity`, if no request started it. Only the local service returns it. */
+  triggered_by: shownText,
   created_at: z.nullish(text),
 });
 export type Operation = z.infer<typeof Operation>;
+
+/** A session of a compute, or a prepared transaction: see `SESSIONS_QUERY`. Durations in seconds. */
+export const Session = z.object({
+  id: text,
+  type: z.nullish(text),
+  application: z.nullish(text),
+  role: z.nullish(text),
+  state: z.nullish(text),
+  is_blocked: z.nullish(flag),
+  /** `logical` or `physical`, if it sends to a replication slot. */
+  replication: z.nullish(text),
+  /** The first word of its current or last statement, in capitals. */
+  command: z.nullish(text),
+  connected_for: z.nullish(number),
+  transaction_for: z.nullish(number),
+  state_for: z.nullish(number),
+});
+export type Session = z.infer<typeof Session>;
+
+/** The readable sessions of a list. */
+export const parseSessions = (list: unknown): readonly Session[] =>
+  Array.isArray(list) ? list.flatMap((each) => Session.safeParse(each).data ?? []) : [];
+
+/** What only the local service knows of an active compute. */
+export const Activity = z.object({
+  /** Clients of PgBouncer, which aren't activity while they do nothing. */
+  pooled_clients: number,
+});
 
 /** A name or password. Control characters are rejected, because it is put into files and terminals. */
 // oxlint-disable-next-line no-control-regex

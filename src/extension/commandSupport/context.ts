@@ -1,4 +1,5 @@
 /** What every command receives: the model, and the parts of the UI that commands use. */
+import type { Uri } from 'vscode';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Launch } from '../agents/launcher.ts';
 import type { WindowModel } from '../windowModel/windowModel.ts';
@@ -23,6 +24,8 @@ export interface CommandContext extends WindowModel {
   /** `enable` returns what agents start. */
   readonly agentBridge: () => Promise<{ enable(): Promise<Launch> }>;
   readonly computesView: ComputesView;
+  /** Fired with the URI of a document that is to be read again. */
+  readonly documents: { readonly operationsChanged: { fire(uri: Uri): void } };
   readonly apiKeysView: { readonly view: Selection };
 }
 

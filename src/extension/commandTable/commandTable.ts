@@ -43,6 +43,7 @@ const entryOf =
   (group: string, ...when: readonly string[]): MenuEntry => ({ menu, group, when: all(...common, ...when) });
 
 const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
+const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations';
 const IN_COMPUTES = 'view == hostedPostgres.computes';
 const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 const computesTitle = entryOf('view/title', IN_COMPUTES);
@@ -50,6 +51,7 @@ const apiKeysTitle = entryOf('view/title', IN_API_KEYS, SIGNED_IN);
 const computesRow = entryOf('view/item/context', IN_COMPUTES);
 const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
 const editorTitle = entryOf('editor/title', SCHEMA_DOCUMENT);
+const operationsTitle = entryOf('editor/title', OPERATIONS_DOCUMENT);
 const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
 
 // `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
@@ -228,7 +230,14 @@ export const COMMAND_TABLE = {
       apiKeysRow('2_change@1', API_KEY_IN_USE),
     ],
   },
-  'hostedPostgres.operations.show': { needsAccount: false },
+  'hostedPostgres.operations.refresh': {
+    icon: 'refresh',
+    palette: OPERATIONS_DOCUMENT,
+    menus: [operationsTitle('navigation')],
+  },
+  'hostedPostgres.operations.show': {
+    menus: [computesRow('1_copy@8', COMPUTE), computesRow('3_copy@3', PROJECT)],
+  },
   'hostedPostgres.localService.setUpPostgres': {},
   'hostedPostgres.localService.start': {
     needsAccount: false,

@@ -1,9 +1,10 @@
 /** All fields of a project, branch, compute or API key as a JSON document. The records have no secrets: see `records.ts`. */
 import type { ApiKeyList } from '../apiKeys/apiKeyList.ts';
 import type { Session } from '../account/session.ts';
+import type { Compute } from '../../api/records/records.ts';
 import { AccountSwitchedError } from '../window/changeErrors.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { DETAILS_SCHEME } from './detailsScheme.ts';
+import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './detailsScheme.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import {
   asApiKeyNode,
@@ -22,6 +23,8 @@ export interface DetailsDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly apiKeys: ApiKeyList;
+  /** @returns why the compute is active, in one line */
+  readonly whyAwake?: (compute: Compute) => Promise<string | undefined>;
   /** Changes of any kind, with the ids of what they change. */
   readonly tracker: {
     readonly pending: readonly { readonly operations: readonly { readonly id: string }[] }[];
@@ -37,6 +40,13 @@ export const detailsUri = (account: string, node: DetailsNode) => ({
   // VS Code shows the last segment as the title, and highlights JSON by its extension.
   path: `/${idOf(node)}.json`,
   query: JSON.stringify({ account, ...node }),
+});
+
+/** The last segment is the title, and names the format. */
+export const operationsUri = (account: string, node: ProjectNode | ComputeNode) => ({
+  ...detailsUri(account, node),
+  scheme: OPERATIONS_SCHEME,
+  path: `/${idOf(node)}.operations.md`,
 });
 
 export function detailsOwner({ query }: { readonly query: string }) {
@@ -55,8 +65,15 @@ export async function readDetails(
   if (accountId !== account || node === undefined) throw new AccountSwitchedError();
   const record = await readRecord(deps, node);
   if (record === undefined) return undefined;
+  const compute =
+    node.kind === 'compute' ? deps.inventory.compute(node.projectId, node.computeId) : undefined;
+  const activity = compute && (await deps.whyAwake?.(compute));
   const operations = node.kind === 'apiKey' ? [] : await pendingOperations(deps, node);
-  const shown = operations.length === 0 ? record : { ...record, operations };
+  const shown = {
+    ...record,
+    ...(activity !== undefined && { activity }),
+    ...(operations.length > 0 && { operations }),
+  };
   return `${JSON.stringify(shown, undefined, 2)}\n`;
 }
 

@@ -42,6 +42,14 @@ export interface BranchRole {
   readonly updatedAt?: string;
 }
 
+/** What keeps a compute active, or doesn't. */
+export interface ComputeActivity {
+  /** As {@link SESSIONS_QUERY} returns them, without those of the service. Undefined if no server runs. */
+  readonly sessions?: readonly object[] | undefined;
+  /** Clients of PgBouncer. Its own sessions are among the others. */
+  readonly pooled_clients: number;
+}
+
 /** The databases and roles of a branch, without those of the service. */
 export interface BranchCatalog {
   readonly databases: readonly BranchDatabase[];
@@ -157,6 +165,9 @@ export interface ComputeEngine {
 
   /** Starts the compute; resolves when it accepts connections. Idempotent. @throws {EngineError} */
   start(compute: ComputeSpec): Promise<void>;
+
+  /** Neither starts the compute nor counts as activity. @throws {EngineError} */
+  activity(computeId: string): Promise<ComputeActivity>;
 
   /** Stops the compute cleanly and drops its connections. Idempotent. */
   suspend(computeId: string): Promise<void>;

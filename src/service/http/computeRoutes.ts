@@ -11,6 +11,7 @@ import {
 } from '../controlPlane/computes/computes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/errors.ts';
+import type { OperationRecord } from '../state/storedRecords.ts';
 import type { ProjectState } from '../state/store.ts';
 import { paginate, paginationOf } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
@@ -33,6 +34,15 @@ export function computeRoutes(plane: ControlPlane): Routes {
     [`GET ${COMPUTE}`]: (call) => {
       const { record } = findCompute(...target(call));
       return reply({ endpoint: { ...record, connections: plane.autosuspend.connections(record.id) } });
+    },
+    // Only the local service has it. It wakes no compute and is no activity.
+    [`GET ${COMPUTE}/activity`]: async (call) => {
+      const [project, id] = target(call);
+      findCompute(project, id);
+      const operations = newestFirst(project).filter(
+        ({ endpoint_id }) => endpoint_id === undefined || endpoint_id === id,
+      );
+      return reply({ ...(await (await plane.engine).activity(id)), operations });
     },
     [`PATCH ${COMPUTE}`]: async (call) => {
       const [project, id] = target(call);
@@ -57,10 +67,11 @@ function listComputes(project: ProjectState): JsonReply {
 
 const OPERATION_PAGES = { default: 100, max: 1000 } as const;
 
-/** Newest first. */
-function listOperations(call: ApiCall, { operations }: ProjectState): JsonReply {
-  const newestFirst = [...operations.values()].map(({ record }) => record).toReversed();
-  const page = paginate(call, newestFirst, OPERATION_PAGES);
+const newestFirst = ({ operations }: ProjectState): readonly OperationRecord[] =>
+  [...operations.values()].map(({ record }) => record).toReversed();
+
+function listOperations(call: ApiCall, project: ProjectState): JsonReply {
+  const page = paginate(call, newestFirst(project), OPERATION_PAGES);
   return reply({ operations: page.records, ...paginationOf(page) });
 }
 

@@ -5,12 +5,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { isRestartRequired } from '../../api/records/effects.ts';
-import { asEngineError, EngineError, type ComputeSpec, type EngineEvents } from '../core/computeEngine.ts';
+import {
+  asEngineError,
+  EngineError,
+  type ComputeActivity,
+  type ComputeSpec,
+  type EngineEvents,
+} from '../core/computeEngine.ts';
 import type { ServerDependencies } from './data/branchData.ts';
 import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './config/serverAddress.ts';
 import type { Postmaster } from './process/postmaster.ts';
+import { readSessions } from './process/sessions.ts';
 import { withoutRoutine } from './process/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
@@ -84,6 +91,13 @@ export class ComputeServer {
       this.#spec = spec;
       await this.#start();
     });
+  }
+
+  /** @throws {EngineError} */
+  async activity(): Promise<ComputeActivity> {
+    const server = this.server;
+    const sessions = server && (await readSessions(this.#deps, server.address));
+    return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.open ?? 0) : 0 };
   }
 
   async suspend(): Promise<void> {

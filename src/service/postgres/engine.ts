@@ -91,6 +91,7 @@ function postgresEngine(
     allocateAddress: async () => freePorts(),
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),
+    activity: async (computeId) => (await computes.get(computeId)?.activity()) ?? { pooled_clients: 0 },
     suspend: async (computeId) => computes.get(computeId)?.suspend(),
     async applyConfig(spec) {
       await checkSettings(deps, spec);

@@ -31,6 +31,7 @@ export function simulatedEngine(): ComputeEngine {
     },
     attach: doNothing,
     start: doNothing,
+    activity: async () => ({ pooled_clients: 0 }),
     suspend: doNothing,
     applyConfig: doNothing,
     remove: doNothing,

@@ -124,6 +124,8 @@ export type OperationRecord = {
   readonly status: 'scheduling' | 'running' | 'finished' | 'failed' | 'skipped';
   readonly failures_count: number;
   readonly error?: string | undefined;
+  /** What started it, if no request did. */
+  readonly triggered_by?: 'connection' | 'inactivity' | undefined;
   readonly created_at: string;
   readonly updated_at: string;
   /** Milliseconds from creation to the last change of the status. */

@@ -93,6 +93,18 @@ const ROWS: readonly Row[] = [
     { endpoint: { ...compute, connections: 3 } },
     { ...compute, connections: 3 },
   ],
+  [
+    `GET ${shop}/operations?limit=2`,
+    (c) => c.listOperations('shop', 2),
+    { operations: [operation] },
+    { operations: [operation], isComplete: true },
+  ],
+  [
+    `GET ${endpoints}/ep-1/activity`,
+    (c) => c.findActivity('shop', 'ep-1'),
+    { pooled_clients: 2, sessions: [{ id: '7', state: 'idle' }, { id: 7 }], operations: [operation] },
+    { pooledClients: 2, sessions: [{ id: '7', state: 'idle' }], operations: [operation] },
+  ],
   [`GET ${shop}/operations/${UUID}`, (c) => c.findOperation('shop', UUID), { operation }, operation],
   [
     `GET ${shop}/connection_uri?endpoint_id=ep-1&branch_id=br-main&role_name=a+b&database_name=d%26d&pooled=true`,

@@ -9,6 +9,8 @@ import type { ComputeIds } from '../../account/refs.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
+import { awakeSentence } from '../../computes/awakeSentence.ts';
+import { ENGLISH } from '../../computes/awakeText.ts';
 import { onlyChanged } from '../../computes/computeActions.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';
@@ -95,7 +97,8 @@ export const computeTools = {
 
   getCompute: defineTool({
     title: 'Compute details',
-    description: 'Returns host, state, size and settings of a compute. Never a password.',
+    description:
+      'Returns host, state, size and settings of a compute, and why it is active. Never a password.',
     hints: READS,
     input: z.strictObject(ids),
     output: z.object({
@@ -108,8 +111,14 @@ export const computeTools = {
       postgresSettings: z.record(z.string(), z.string()),
       lastActive: z.optional(z.string()),
       createdAt: z.optional(z.string()),
+      activity: z.optional(z.string()),
     }),
-    run: async (call) => computeDetails(call.deps.inventory, await findCompute(call)),
+    async run(call) {
+      const found = await findCompute(call);
+      const question = { asksPostgres: true, signal: call.signal };
+      const activity = await awakeSentence(call.connection, found, ENGLISH, question);
+      return { ...computeDetails(call.deps.inventory, found), activity };
+    },
   }),
 
   startCompute: changeTool('start', {

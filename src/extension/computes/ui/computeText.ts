@@ -70,14 +70,23 @@ export function computeRow(compute: Compute): { readonly label: string; readonly
   return { label, description: parts.filter((part) => part !== '').join(' · ') };
 }
 
-/** @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one */
-export function computeTable(compute: Compute, branchName?: string, branchUsage: Usage = {}): MarkdownString {
+/**
+ * @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one
+ * @param activity why it is active
+ */
+export function computeTable(
+  compute: Compute,
+  branchName?: string,
+  branchUsage: Usage = {},
+  activity?: string,
+): MarkdownString {
   const size = sizeOf(compute);
   const settings = Object.entries(settingsOn(compute));
   return markdownTable(labelOf(compute), [
     [l10n.t('Id'), compute.id],
     [l10n.t('Host'), compute.host],
     [l10n.t('State'), statusText(compute)],
+    [l10n.t('Activity'), activity],
     [l10n.t('Type'), typeText(compute)],
     [l10n.t('Branch'), branchName === undefined ? compute.branch_id : `${compute.branch_id} (${branchName})`],
     [l10n.t('Size'), sizeText(compute)],

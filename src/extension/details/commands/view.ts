@@ -1,14 +1,12 @@
-/** Refresh, find and reveal rows of the Computes view, their order, and the list of pending operations. */
-import { commands, l10n, ThemeIcon, Uri } from 'vscode';
+/** Refresh, find and reveal rows of the Computes view, and their order. */
+import { commands, l10n, Uri } from 'vscode';
 import { asDetailsNode, detailsUri } from '../details.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
-import { operationsText, pendingText } from '../../operations/ui/changeText.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
-import { askInSteps, singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
-import { pickOne } from '../../window/ui/input/quickInput.ts';
 
 /**
  * Refreshes everything visible, and the project of the argument even if it is collapsed. That project may also be the focused
@@ -45,11 +43,12 @@ export const copyId: Command = async (context, argument, run) => {
 /** Shows all fields of a project, branch, compute or API key. The Command Palette asks for a compute. */
 export const showDetails: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't show the details");
-  const { inventory, apiKeys, session } = context;
+  const { inventory, apiKeys, session, awakeSentences } = context;
   const title = l10n.t('Show Details');
   const node = asDetailsNode(argument) ?? asDetailsNode(await pickCompute(context, title, argument));
   if (node === undefined) return;
   const { accountId } = session.requireConnection();
+  if (node.kind === 'compute') awakeSentences.forget(node.computeId);
   if (node.kind === 'apiKey') await apiKeys.refresh();
   else
     await Promise.all([
@@ -76,19 +75,4 @@ export const find: Command = async (context, _argument, run) => {
   const question = { placeholder: l10n.t('Search by name, id, branch or project') };
   const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForCompute(context, ask, question));
   if (found !== undefined) await context.computesView.reveal(found);
-};
-
-/** Lists pending operations and reveals the compute of the one the user picks. */
-export const showOperations: Command = async ({ tracker, computesView }, _argument, run) => {
-  run.failureMessage = l10n.t("Couldn't show the compute");
-  const items = tracker.pending.map((change) => ({
-    label: pendingText(change),
-    iconPath: new ThemeIcon('sync~spin'),
-    description: operationsText(change),
-    value: change,
-  }));
-  const placeholder = l10n.t('Select an operation to show its compute');
-  const none = l10n.t('No pending operations');
-  const picked = await singleStep(l10n.t('Operations'), pickOne({ placeholder, none, items }));
-  if (picked !== undefined) await computesView.reveal(picked);
 };

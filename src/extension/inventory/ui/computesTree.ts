@@ -16,7 +16,10 @@ import type { ResourceRef } from '../../account/refs.ts';
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-interface ComputesTreeDependencies extends Pick<WindowModel, 'session' | 'inventory' | 'log'> {
+interface ComputesTreeDependencies extends Pick<
+  WindowModel,
+  'session' | 'inventory' | 'log' | 'awakeSentences'
+> {
   readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
   readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
   readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
@@ -87,8 +90,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return mark === undefined ? item : markItem(item, node, mark);
   }
 
-  resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {
-    const text = tooltip(this.#inventory, node);
+  async resolveTreeItem(item: TreeItem, node: TreeNode): Promise<TreeItem> {
+    const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
+    const activity = compute ? await this.#deps.awakeSentences.forTooltip(compute) : undefined;
+    const text = tooltip(this.#inventory, node, activity);
     if (text !== undefined) item.tooltip = text;
     return item;
   }

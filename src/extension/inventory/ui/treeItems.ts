@@ -173,8 +173,8 @@ function warning(label: string, contextValue: string): TreeItem {
   return item;
 }
 
-/** Returns undefined for nodes whose label says everything. */
-export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | undefined {
+/** Returns undefined for nodes whose label says everything. @param activity why a compute is active */
+export function tooltip(inventory: Inventory, node: TreeNode, activity?: string): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
     if (project === undefined) return undefined;
@@ -197,7 +197,7 @@ export function tooltip(inventory: Inventory, node: TreeNode): MarkdownString | 
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  return compute && computeTable(compute, nameOf(branch), branch && usageOf(branch));
+  return compute && computeTable(compute, nameOf(branch), branch && usageOf(branch), activity);
 }
 
 /** The scheme for the URI of a marked row, which contains the mark. There is no such file. */

@@ -16,7 +16,7 @@ export interface Tree<Node> {
   readonly onDidChangeTreeData: Event<Node[] | undefined>;
   getChildren(node?: Node): Promise<Node[]>;
   getTreeItem(node: Node): TreeItem;
-  resolveTreeItem?(item: TreeItem, node: Node): TreeItem;
+  resolveTreeItem?(item: TreeItem, node: Node): TreeItem | Promise<TreeItem>;
   getParent?(node: Node): Node | undefined;
   /** The text that dragged rows insert; undefined for rows without text. */
   dragText?(nodes: readonly Node[]): string | undefined;

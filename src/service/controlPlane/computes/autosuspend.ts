@@ -62,7 +62,7 @@ export class Autosuspend {
       // It would wait for the end of the copy, and then disconnect all clients that have connected by then.
       if (isBeingCopied(project, record.branch_id)) continue;
       this.#updateLastActive(compute, 0);
-      suspendCompute(this.#plane, project, record.id);
+      suspendCompute(this.#plane, project, record.id, 'inactivity');
     }
     for (const id of this.#use.keys()) if (store.account.compute(id) === undefined) this.#use.delete(id);
   }

@@ -141,7 +141,7 @@ export async function startCompute(plane: Plane, project: ProjectState, id: stri
 /** For a client that waits at the compute's address, even if the record says that the compute is active. */
 export function startForClient(plane: Plane, project: ProjectState, id: string): ComputeResult {
   const compute = findEnabled(plane, project, id);
-  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], true);
+  return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
 }
 
 async function findStartable(plane: Plane, project: ProjectState, id: string): Promise<StoredCompute> {
@@ -158,10 +158,15 @@ function findEnabled(plane: Plane, project: ProjectState, id: string): StoredCom
 }
 
 /** Does nothing if the compute is idle. */
-export function suspendCompute(plane: Plane, project: ProjectState, id: string): ComputeResult {
+export function suspendCompute(
+  plane: Plane,
+  project: ProjectState,
+  id: string,
+  trigger?: 'inactivity',
+): ComputeResult {
   const compute = findFree(plane, project, id);
   if (compute.record.current_state === 'idle') return { endpoint: compute.record, operations: [] };
-  return begin(plane, withPending(plane, compute, 'idle'), [{ kind: 'suspend' }]);
+  return begin(plane, withPending(plane, compute, 'idle'), [{ kind: 'suspend' }], trigger);
 }
 
 /** @throws {HttpError} 423 while an operation runs on the compute */
@@ -183,14 +188,16 @@ function begin(
   { operations }: Plane,
   compute: StoredCompute,
   steps: readonly ComputeStep[],
-  startBeforeDurable = false,
+  trigger?: OperationRecord['triggered_by'],
 ): ComputeResult {
   const { record } = compute;
-  const tasks = steps.map((step) => computeTask(record, step));
+  const tasks = steps
+    .map((step) => computeTask(record, step))
+    .map(({ step, target }) => ({ step, target: { ...target, triggered_by: trigger } }));
   const change = { set: 'compute', value: compute } as const;
   return {
     endpoint: record,
-    operations: operations.begin(record.project_id, tasks, [change], startBeforeDurable),
+    operations: operations.begin(record.project_id, tasks, [change], trigger === 'connection'),
   };
 }
 

@@ -20,7 +20,7 @@ import {
 export interface Task {
   readonly step: OperationStep;
   /** Without `endpoint_id`, the branch itself is changed. */
-  readonly target: Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id'>;
+  readonly target: Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id' | 'triggered_by'>;
 }
 
 export const computeTask = ({ id, project_id, branch_id }: ComputeRecord, step: ComputeStep): Task => ({

@@ -27,7 +27,7 @@ const settings = (major: number) => ({
   lock_timeout: 10_000,
 });
 
-interface SuperuserLogin {
+export interface SuperuserLogin {
   readonly binaries: Pick<Binaries, 'major'>;
   readonly logins: { readonly superuser: string };
 }

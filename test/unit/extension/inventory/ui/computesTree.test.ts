@@ -6,6 +6,7 @@ import { connectModel, type ConnectedModel } from '../../../../helpers/connected
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
 const { ComputesTree } = await import('../../../../../src/extension/inventory/ui/computesTree.ts');
+const { AwakeSentences } = await import('../../../../../src/extension/computes/ui/awakeSentences.ts');
 const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 
 const ignored = () => ({ dispose: () => undefined });
@@ -32,7 +33,8 @@ describe('ComputesTree', () => {
     const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
     const guards = { accountMark: undefined, cachedMark: () => undefined };
     const config = { onDidChangeMarks: ignored };
-    return new ComputesTree({ ...model, log: new Log(), localService, guards, config }, view);
+    const awakeSentences = new AwakeSentences(model.session);
+    return new ComputesTree({ ...model, log: new Log(), localService, guards, config, awakeSentences }, view);
   };
 
   it('shows next to the title why the secret store could not be read', async () => {

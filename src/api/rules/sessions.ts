@@ -1,0 +1,31 @@
+/** What a compute's sessions do, asked in one statement. The local service asks it as well. */
+
+/** The sessions that the statement leaves out. */
+export const OWN_APPLICATION = 'Hosted Postgres activity';
+
+/**
+ * Returns one JSON array in `sessions`: of each session the fields of the record `Session`. Contains no text of a statement
+ * but its first word, because statements have values. Each name and operator is qualified, so that nothing of a user runs.
+ */
+export const SESSIONS_QUERY = `
+SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
+  SELECT a.pid::pg_catalog.text AS id, a.backend_type AS type, a.application_name AS application, a.usename AS role,
+    a.state, a.wait_event_type OPERATOR(pg_catalog.=) 'Lock' AS is_blocked, s.slot_type AS replication,
+    pg_catalog.upper(pg_catalog.substring(a.query, '[A-Za-z]+')) AS command,
+    ${seconds('a.backend_start')} AS connected_for, ${seconds('a.xact_start')} AS transaction_for,
+    ${seconds('a.state_change')} AS state_for
+  FROM pg_catalog.pg_stat_activity a LEFT JOIN pg_catalog.pg_replication_slots s ON s.active_pid OPERATOR(pg_catalog.=) a.pid
+  WHERE a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()
+    AND coalesce(a.application_name, '') OPERATOR(pg_catalog.<>) '${OWN_APPLICATION}'
+    AND (a.backend_type OPERATOR(pg_catalog.=) ANY ('{client backend,walsender,autovacuum worker}')
+      OR a.backend_type OPERATOR(pg_catalog.~) 'cron')
+  UNION ALL
+  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, ${seconds('p.prepared')}, NULL
+  FROM pg_catalog.pg_prepared_xacts p
+  LIMIT 1000
+) found`;
+
+function seconds(since: string): string {
+  const age = `(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) ${since})`;
+  return `pg_catalog.round(pg_catalog.date_part('epoch', ${age}))`;
+}

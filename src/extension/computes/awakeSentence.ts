@@ -1,0 +1,74 @@
+/** Finds out why a compute is active without waking it: at most one request, and at a hosted service one statement. */
+import type { Compute, Session } from '../../api/records/records.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { isLocalCompute } from '../connection/connectionStrings.ts';
+import { credentialsFor } from '../connection/credentials.ts';
+import { timeOf } from '../operations/activitySpans.ts';
+import { awakeText, type Translator } from './awakeText.ts';
+import { RECENTLY, whyAwake, type AwakeFacts } from './whyAwake.ts';
+
+export interface AwakeQuestion {
+  /** Whether to ask Postgres, if the compute is active anyway. The local service always does. */
+  readonly asksPostgres: boolean;
+  readonly signal?: AbortSignal;
+  readonly now?: number;
+}
+
+/** Operations of the whole project. Enough for a day of most. */
+const OPERATIONS = 500;
+
+/** @returns undefined if the service doesn't answer */
+export async function awakeSentence(
+  connection: AccountConnection,
+  compute: Compute,
+  l10n: Translator,
+  question: AwakeQuestion,
+): Promise<string | undefined> {
+  try {
+    return awakeText(whyAwake(await loadFacts(connection, compute, question)), l10n);
+  } catch {
+    // The rest of what is shown doesn't depend on it.
+    return undefined;
+  }
+}
+
+/** @throws {ApiError} */
+async function loadFacts(
+  connection: AccountConnection,
+  compute: Compute,
+  { asksPostgres, now = Date.now(), signal = connection.signal }: AwakeQuestion,
+): Promise<AwakeFacts> {
+  const client = await connection.client();
+  const { project_id: projectId, id } = compute;
+  if (isLocalCompute(compute)) {
+    const activity = await client.findActivity(projectId, id, { signal });
+    if (activity !== undefined) return { compute, now, ...activity };
+  }
+  const found = await client.listOperations(projectId, OPERATIONS, { signal });
+  const oldest = found?.isComplete === false ? found.operations.at(-1) : undefined;
+  const knownSince = oldest && (timeOf(oldest) || undefined);
+  const facts = { compute, now, operations: found?.operations ?? [], knownSince };
+  if (!asksPostgres || isLocalCompute(compute) || !isInUse(facts)) return facts;
+  return { ...facts, sessions: await askPostgres(connection, compute, signal) };
+}
+
+/** A statement delays the suspension of a compute that is no longer in use, so that one isn't asked. */
+const isInUse = ({ compute, now }: AwakeFacts): boolean =>
+  compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENTLY;
+
+async function askPostgres(
+  connection: AccountConnection,
+  compute: Compute,
+  signal: AbortSignal,
+): Promise<readonly Session[] | undefined> {
+  const client = await connection.client();
+  const { project_id: projectId, branch_id: branchId, host } = compute;
+  const [first] = (await client.listDatabases(projectId, branchId, { signal })) ?? [];
+  if (first === undefined) return undefined;
+  const login = { role: first.owner_name, database: first.name, pooled: false };
+  const credentials = await credentialsFor(connection, compute, login, signal);
+  if (credentials === undefined) return undefined;
+  // Loads `pg`, which most windows never need.
+  const { readSessions } = await import('./readSessions.ts');
+  return await readSessions({ ...credentials, ...login, host });
+}

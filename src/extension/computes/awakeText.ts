@@ -1,0 +1,128 @@
+/** Why a compute is active, in one line. Plain code with the language as a parameter, because agents read English. */
+import type { Session } from '../../api/records/records.ts';
+import { sanitize } from '../../base/sanitize.ts';
+import type { Cause, WhyAwake } from './whyAwake.ts';
+
+/** The part of `vscode.l10n` and `vscode.env` that this needs. */
+export interface Translator {
+  readonly language: string;
+  t(message: string, ...values: (string | number)[]): string;
+}
+
+/** For agents, which have no window. */
+export const ENGLISH: Translator = {
+  language: 'en',
+  t: (message, ...values) => message.replaceAll(/\{(\d+)\}/g, (_, index) => String(values[Number(index)])),
+};
+
+export function awakeText(why: WhyAwake, l10n: Translator): string {
+  const { isReplica, activeFor, suspendsAfter, suspendsIn, starts, startsEvery, cuHours = 0 } = why;
+  const cause = causeText(why, l10n);
+  const state = stateText(why, l10n);
+  const active =
+    activeFor === undefined
+      ? l10n.t('Active: {0}.', cause)
+      : l10n.t('Active for {0}: {1}.', span(activeFor, l10n), cause);
+  const parts = [state ?? active];
+  if (isReplica) parts.unshift(l10n.t('Read replica.'));
+  if (suspendsAfter !== undefined)
+    parts.push(l10n.t('Suspends {0} after that ends.', span(suspendsAfter, l10n)));
+  if (suspendsIn !== undefined) parts.push(l10n.t('Suspends in {0}.', span(suspendsIn, l10n)));
+  if (why.isLocalRule)
+    parts.push(l10n.t('The public service would suspend it, because it counts statements, not connections.'));
+  if (startsEvery !== undefined)
+    parts.push(
+      l10n.t(
+        'Started {0} times in the last day, every {1} or so: something polls.',
+        starts,
+        span(startsEvery, l10n),
+      ),
+    );
+  else if (starts > 1) parts.push(l10n.t('Started {0} times in the last day.', starts));
+  const hours = new Intl.NumberFormat(l10n.language, ONE_DIGIT).format(cuHours);
+  if (cuHours >= 0.05) parts.push(l10n.t('About {0} CU-hours in the last day.', hours));
+  return parts.join(' ');
+}
+
+const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+
+const UNITS = [
+  ['day', 24 * 60 * 60],
+  ['hour', 60 * 60],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** Returns text such as `31 min`, in the largest unit of which there are at least two. */
+function span(seconds: number, { language }: Translator): string {
+  const [unit, length] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ['second', 1];
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
+  return format.format(Math.round(seconds / length));
+}
+
+/** A state in which it isn't active. */
+function stateText({ cause, lastUsed }: WhyAwake, l10n: Translator): string | undefined {
+  switch (cause) {
+    case 'disabled':
+      return l10n.t('Disabled.');
+    case 'suspended':
+      return lastUsed === undefined
+        ? l10n.t('Suspended.')
+        : l10n.t('Suspended, and last active {0} ago.', span(lastUsed, l10n));
+    case 'starting':
+      return l10n.t('Starting.');
+    case 'suspending':
+      return l10n.t('Suspending.');
+    case 'changing':
+      return l10n.t('A change is in progress.');
+    case 'unknownState':
+      return l10n.t('Its state is unknown.');
+    default:
+      return undefined;
+  }
+}
+
+function causeText({ cause, session, clients, lastUsed = 0 }: WhyAwake, l10n: Translator): string {
+  const who = session === undefined ? '' : sessionText(session, l10n);
+  const inState = span(session?.state_for ?? 0, l10n);
+  const inTransaction = span(session?.transaction_for ?? 0, l10n);
+  const texts: Partial<Record<Cause, () => string>> = {
+    connectionFlood: () => l10n.t('{0} clients are connected, most like {1}', clients, who),
+    logicalReplication: () => l10n.t('logical replication to {0}', who),
+    blocked: () => l10n.t('{0} waiting for a lock for {1}', who, inState),
+    idleInTransaction: () => l10n.t('{0} idle in transaction for {1}', who, inTransaction),
+    copyingData: () => l10n.t('{0} copying data for {1}', who, inState),
+    agent: () => l10n.t('agent {0}, in its current state for {1}', who, inState),
+    cron: () => l10n.t('scheduled job {0}, running for {1}', who, inState),
+    query: () => l10n.t('{0} running a statement for {1}', who, inState),
+    listen: () => l10n.t('{0} listening for notifications for {1}', who, inState),
+    pollingSession: () => l10n.t('{0} polling, with its last statement {1} ago', who, inState),
+    psql: () => l10n.t('psql left open, idle for {0}', inState),
+    idleSession: () => l10n.t('{0} connected, but idle for {1}', who, inState),
+    branchCopy: () => l10n.t('its data is being copied to a new branch'),
+    neverSuspends: () => l10n.t('autosuspend is off; clients connected: {0}', clients),
+    pooled: () => l10n.t('statements through PgBouncer'),
+    started: () => l10n.t('started, and not used since'),
+    restarted: () => l10n.t('restarted, and not used since'),
+    scheduled: () => l10n.t('started on a schedule'),
+    poller: () => l10n.t('clients connect for a moment, again and again'),
+    autovacuum: () => l10n.t("only autovacuum is running, which doesn't keep it active"),
+    preparedTransaction: () =>
+      l10n.t(
+        "no client in use; the prepared transaction {0}, open for {1}, doesn't keep it active",
+        who,
+        inTransaction,
+      ),
+    inUse: () => l10n.t('in use'),
+    unused: () => l10n.t('not used for {0}', span(lastUsed, l10n)),
+  };
+  return texts[cause]?.() ?? '';
+}
+
+/** Its application, or else its role. */
+function sessionText({ id, type, application, role }: Session, l10n: Translator): string {
+  const name = sanitize(application ?? '', 60);
+  if (type === 'prepared transaction') return `“${sanitize(id, 60)}”`;
+  if (name !== '') return l10n.t('session “{0}”', name);
+  return l10n.t('a session of “{0}”', sanitize(role ?? '', 60));
+}

@@ -1,0 +1,48 @@
+/** Why a compute is active, in the user's language. Asked when the user looks, never by a timer. */
+import { env, l10n } from 'vscode';
+import type { Compute } from '../../../api/records/records.ts';
+import type { Session } from '../../account/session.ts';
+import { awakeSentence, type AwakeQuestion } from '../awakeSentence.ts';
+import type { Translator } from '../awakeText.ts';
+
+const translator: Translator = {
+  language: env.language,
+  t: l10n.t.bind(l10n),
+};
+
+/** How long a tooltip waits. Milliseconds. */
+const HOVER_LIMIT = 3000;
+
+export class AwakeSentences {
+  readonly #session: Pick<Session, 'connection'>;
+  /** Of documents, which are read again with each change of the lists, also by a timer. */
+  readonly #kept = new Map<string, { readonly state: string; readonly text: Promise<string | undefined> }>();
+
+  constructor(session: Pick<Session, 'connection'>) {
+    this.#session = session;
+  }
+
+  /** For a tooltip: without a statement at a hosted service. */
+  async forTooltip(compute: Compute): Promise<string | undefined> {
+    return await this.#ask(compute, { asksPostgres: false, signal: AbortSignal.timeout(HOVER_LIMIT) });
+  }
+
+  /** For a document: the last sentence, until the user asks again or the state of the compute changes. */
+  async forDocument(compute: Compute): Promise<string | undefined> {
+    const state = `${compute.current_state} ${compute.pending_state ?? ''} ${compute.disabled === true}`;
+    const kept = this.#kept.get(compute.id);
+    const found = kept?.state === state ? kept : { state, text: this.#ask(compute, { asksPostgres: true }) };
+    this.#kept.set(compute.id, found);
+    return await found.text;
+  }
+
+  /** The user asks again. */
+  forget(computeId: string): void {
+    this.#kept.delete(computeId);
+  }
+
+  async #ask(compute: Compute, question: AwakeQuestion): Promise<string | undefined> {
+    const { connection } = this.#session;
+    return connection && (await awakeSentence(connection, compute, translator, question));
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Why a compute is active: from its record, its operations and, if they are known, its sessions. A pure function, because
+ * the rules are many. The public service counts a client that runs a statement or has a transaction open, and otherwise the
+ * time of the last statement. The local service counts each open connection.
+ */
+import type { Compute, Operation, Session } from '../../api/records/records.ts';
+import { autosuspendSeconds } from '../../api/rules/autosuspend.ts';
+import { isLocalCompute } from '../connection/connectionStrings.ts';
+import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
+import { activitySpans, startsOf, timeIn } from '../operations/activitySpans.ts';
+import { isFinal } from '../operations/pendingChange.ts';
+
+export interface AwakeFacts {
+  readonly compute: Compute;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Of the compute, and those of branches. */
+  readonly operations: readonly Operation[];
+  /** Before, operations are unknown. */
+  readonly knownSince?: number | undefined;
+  /** Undefined if they weren't asked for. */
+  readonly sessions?: readonly Session[] | undefined;
+  /** Clients of PgBouncer; only the local service knows them. */
+  readonly pooledClients?: number | undefined;
+}
+
+/** Causes that last until something else ends them. */
+export type HoldingCause =
+  | 'connectionFlood'
+  | 'logicalReplication'
+  | 'blocked'
+  | 'idleInTransaction'
+  | 'copyingData'
+  | 'agent'
+  | 'cron'
+  | 'query'
+  | 'listen'
+  | 'pollingSession'
+  | 'psql'
+  | 'idleSession'
+  | 'branchCopy';
+
+export type Cause =
+  | HoldingCause
+  | 'disabled'
+  | 'suspended'
+  | 'starting'
+  | 'suspending'
+  | 'changing'
+  | 'unknownState'
+  | 'neverSuspends'
+  | 'pooled'
+  | 'started'
+  | 'restarted'
+  | 'scheduled'
+  | 'poller'
+  | 'autovacuum'
+  | 'preparedTransaction'
+  | 'inUse'
+  | 'unused';
+
+/** Durations in seconds. */
+export interface WhyAwake {
+  readonly cause: Cause;
+  readonly isReplica: boolean;
+  /** The session that is the cause. */
+  readonly session?: Session | undefined;
+  /** How many client sessions there are. */
+  readonly clients: number;
+  readonly activeFor?: number | undefined;
+  readonly lastUsed?: number | undefined;
+  /** After the cause has ended. */
+  readonly suspendsAfter?: number | undefined;
+  readonly suspendsIn?: number | undefined;
+  /** Whether the public service would suspend it in spite of the cause. */
+  readonly isLocalRule: boolean;
+  /** In the last day, like `cuHours`. */
+  readonly starts: number;
+  /** If the starts are regular. */
+  readonly startsEvery?: number | undefined;
+  readonly cuHours?: number | undefined;
+}
+
+/** Sessions, from which on their number is what is remarkable. */
+const FLOOD = 50;
+/** Seconds. PgBouncer of the local service keeps an unused session that long. */
+const POOLED_SESSION = 6;
+/** The first use after a start is the one that started it. Milliseconds. */
+const FIRST_USE = 15_000;
+/** Milliseconds. A compute that was used since then counts as in use. */
+export const RECENTLY = 60_000;
+/** Starts without which no rhythm is seen. */
+const MIN_STARTS = 4;
+
+export function whyAwake(facts: AwakeFacts): WhyAwake {
+  const { compute, sessions = [] } = facts;
+  const clients = sessions.filter(({ type }) => type === 'client backend');
+  const history = historyOf(facts);
+  const used = lastUsed(facts, clients);
+  const why = {
+    isReplica: compute.type === 'read_only',
+    clients: clients.length,
+    lastUsed: used,
+    isLocalRule: false,
+    ...history,
+  };
+  const state = stateCause(facts);
+  if (state !== undefined) return { ...why, cause: state };
+  const delay = autosuspendSeconds(compute.suspend_timeout_seconds ?? undefined);
+  const held = holdingCause(facts, clients, delay ?? Infinity);
+  if (delay === undefined) return { ...why, ...held, cause: 'neverSuspends' };
+  if (held !== undefined) {
+    const isLocalRule = isLocalCompute(compute) && ONLY_LOCAL.includes(held.cause);
+    return { ...why, ...held, suspendsAfter: delay, isLocalRule };
+  }
+  const free = freeCause(facts, history, delay, used);
+  // What is in use now has no end yet.
+  const isUsed = free.cause === 'inUse' || free.cause === 'pooled';
+  const suspends = isUsed ? { suspendsAfter: delay } : { suspendsIn: Math.max(0, delay - (used ?? 0)) };
+  return { ...why, ...free, ...suspends };
+}
+
+function historyOf({ compute, now, operations, knownSince = 0 }: AwakeFacts) {
+  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
+  const isActive = compute.current_state === 'active';
+  const spans = activitySpans({
+    operations: own,
+    now,
+    isActive,
+    lastActive: Date.parse(compute.last_active ?? '') || undefined,
+    knownSince: Math.max(knownSince, Date.parse(compute.created_at ?? '') || 0),
+  });
+  const starts = startsOf(own, now).filter(({ isRestart }) => !isRestart);
+  const last = spans.findLast(({ phase }) => phase === 'active');
+  const since = Date.parse(compute.started_at ?? '') || last?.from;
+  const size = sizeOf(compute)?.min;
+  return {
+    activeFor: isActive && since !== undefined ? (now - since) / 1000 : undefined,
+    starts: starts.length,
+    startsEvery: rhythmOf(starts.map(({ at }) => at)),
+    cuHours: size === undefined ? undefined : (timeIn(spans, 'active') / 3_600_000) * size,
+  };
+}
+
+function stateCause({ compute }: AwakeFacts): Cause | undefined {
+  const status = computeStatus(compute);
+  if (status === 'active') return undefined;
+  if (status === 'disabled') return 'disabled';
+  if (status === 'idle') return 'suspended';
+  if (status === 'init') return 'starting';
+  if (status === 'unknown') return 'unknownState';
+  if (compute.pending_state === compute.current_state) return 'changing';
+  return compute.pending_state === 'active' ? 'starting' : 'suspending';
+}
+
+/** Seconds since the compute was last used, by its record and its sessions. */
+function lastUsed({ compute, now }: AwakeFacts, clients: readonly Session[] = []): number | undefined {
+  const recorded = Date.parse(compute.last_active ?? '');
+  const all = clients.flatMap(({ state_for }) => state_for ?? []);
+  if (!Number.isNaN(recorded)) all.push((now - recorded) / 1000);
+  return all.length === 0 ? undefined : Math.max(0, Math.min(...all));
+}
+
+interface Found<C extends Cause = Cause> {
+  readonly cause: C;
+  readonly session?: Session | undefined;
+}
+
+/** What keeps the compute active by itself: the first in the order of how surely it is the reason. */
+function holdingCause(
+  { compute, operations, sessions = [], pooledClients = 0 }: AwakeFacts,
+  clients: readonly Session[],
+  delay: number,
+): Found<HoldingCause> | undefined {
+  const isLocal = isLocalCompute(compute);
+  const longest = (list: readonly Session[], of: 'transaction_for' | 'state_for') =>
+    list.toSorted((a, b) => (b[of] ?? 0) - (a[of] ?? 0))[0];
+  const find = (cause: HoldingCause, of: 'transaction_for' | 'state_for', is: (each: Session) => boolean) => {
+    const session = longest(clients.filter(is), of);
+    return session && { cause, session };
+  };
+  const slot = sessions.find(({ type, replication }) => type === 'walsender' && replication !== 'physical');
+  if (slot !== undefined) return { cause: 'logicalReplication', session: slot };
+  if (clients.length >= FLOOD) return { cause: 'connectionFlood', session: mostCommon(clients) };
+  const working =
+    find('blocked', 'state_for', ({ state, is_blocked }) => state === 'active' && is_blocked === true) ??
+    find('idleInTransaction', 'transaction_for', ({ state }) => state?.startsWith('idle in ') === true) ??
+    find('copyingData', 'state_for', (each) => each.state === 'active' && isCopying(each)) ??
+    find('agent', 'state_for', (each) => isCounted(each, isLocal) && AGENT.test(each.application ?? '')) ??
+    find('cron', 'state_for', (each) => isCounted(each, isLocal) && CRON.test(each.application ?? '')) ??
+    find('query', 'state_for', (each) => each.state !== 'idle');
+  if (working !== undefined) return working;
+  const isPooled = pooledClients > 0 && clients.every(({ state_for }) => (state_for ?? 0) <= POOLED_SESSION);
+  if (isPooled) return undefined;
+  const polls = ({ state_for, connected_for }: Session) =>
+    (state_for ?? Infinity) < Math.min(delay, RECENTLY / 1000) && (connected_for ?? 0) >= 2 * delay;
+  const idle =
+    (isLocal ? find('listen', 'state_for', ({ command }) => command === 'LISTEN') : undefined) ??
+    find('pollingSession', 'state_for', polls) ??
+    (isLocal ? find('psql', 'state_for', ({ application }) => application === 'psql') : undefined) ??
+    (isLocal ? find('idleSession', 'state_for', () => true) : undefined);
+  if (idle !== undefined) return idle;
+  const isCopied = ({ action, status }: Operation) => action === 'create_branch' && !isFinal({ status });
+  return isLocal && operations.some(isCopied) ? { cause: 'branchCopy' } : undefined;
+}
+
+const AGENT = /\b(?:agent|mcp|claude|codex|copilot|cursor)\b/i;
+const CRON = /\bpg_cron\b|\bcron\b/i;
+
+const isCounted = ({ state }: Session, isLocal: boolean): boolean => isLocal || state !== 'idle';
+
+const isCopying = ({ command, application }: Session): boolean =>
+  command === 'COPY' || /^pg_(?:dump|dumpall|restore|basebackup)$/.test(application ?? '');
+
+/** The public service counts only the last statement of an idle session. */
+const ONLY_LOCAL: readonly HoldingCause[] = ['listen', 'psql', 'idleSession'];
+
+function mostCommon(clients: readonly Session[]): Session | undefined {
+  const groups = [...Map.groupBy(clients, ({ application, role }) => application || role).values()];
+  return groups.sort((a, b) => b.length - a.length)[0]?.[0];
+}
+
+/** Why a compute is active that nothing keeps active now. */
+function freeCause(
+  facts: AwakeFacts,
+  { startsEvery, activeFor = 0 }: Pick<WhyAwake, 'startsEvery' | 'activeFor'>,
+  delay: number,
+  used = Infinity,
+): Found {
+  const { compute, now, operations, sessions, pooledClients = 0 } = facts;
+  if (pooledClients > 0 && used <= POOLED_SESSION) return { cause: 'pooled' };
+  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
+  const start = startsOf(own, now).at(-1);
+  const isUnusedSince = start !== undefined && now - used * 1000 <= start.ready + FIRST_USE;
+  const others = (type: string) => sessions?.find((each) => each.type === type);
+  const prepared = others('prepared transaction');
+  if (prepared !== undefined) return { cause: 'preparedTransaction', session: prepared };
+  const autovacuum = others('autovacuum worker');
+  if (startsEvery !== undefined) return { cause: 'scheduled' };
+  if (isUnusedSince) return { cause: start.isRestart ? 'restarted' : 'started' };
+  if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
+  // Nobody is connected, and yet it was used again and again.
+  if (sessions !== undefined && activeFor > 2 * delay && used < delay) return { cause: 'poller' };
+  return { cause: sessions === undefined && used * 1000 < RECENTLY ? 'inUse' : 'unused' };
+}
+
+/** The time between two starts if most are about the same, in seconds. */
+function rhythmOf(times: readonly number[]): number | undefined {
+  if (times.length < MIN_STARTS) return undefined;
+  const gaps = times.slice(1).map((time, index) => (time - (times[index] ?? time)) / 1000);
+  const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
+  const close = gaps.filter((gap) => Math.abs(gap - median) <= 0.2 * median);
+  return close.length >= 0.7 * gaps.length ? median : undefined;
+}

@@ -1,0 +1,172 @@
+/** The operations of a project or compute as a read-only Markdown document, and the last day of each compute as a picture. */
+import { env, l10n, workspace, type EventEmitter, type Uri } from 'vscode';
+import type { Compute, Operation } from '../../../api/records/records.ts';
+import type { Disposable } from '../../../base/disposable.ts';
+import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
+import { AccountSwitchedError } from '../../window/changeErrors.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import { ago, duration, formatDate } from '../../window/ui/timeText.ts';
+import { nameOf, projectName } from '../../inventory/branchStatus.ts';
+import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
+import { activitySpans, startsOf, timeOf } from '../../operations/activitySpans.ts';
+import type { OperationTracker } from '../../operations/operationTracker.ts';
+import { hasFailed, isFinal } from '../../operations/pendingChange.ts';
+import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
+import { detailsOwner, type DetailsDependencies } from '../details.ts';
+import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
+
+/** One request. A day of most projects, and as many as the local service keeps. */
+const MAX_OPERATIONS = 500;
+
+interface History {
+  readonly operations: readonly Operation[];
+  readonly isComplete: boolean;
+  readonly now: number;
+}
+
+/** @param changed fired when a change of this window has ended. Nothing is polled */
+export const followOperations = (tracker: OperationTracker, changed: EventEmitter<Uri>): Disposable =>
+  tracker.onDidEnd(({ change }) => {
+    for (const { uri } of workspace.textDocuments) {
+      if (uri.scheme !== OPERATIONS_SCHEME) continue;
+      const { node } = detailsOwner(uri);
+      if (node !== undefined && 'projectId' in node && node.projectId === change.projectId) changed.fire(uri);
+    }
+  });
+
+/** @throws {Error} with a message for the user */
+export async function operationsText(deps: DetailsDependencies, uri: Uri): Promise<string> {
+  try {
+    return await readOperations(deps, uri);
+  } catch (error) {
+    throw new Error(explainError(error).message, { cause: error });
+  }
+}
+
+async function readOperations(deps: DetailsDependencies, uri: Uri): Promise<string> {
+  const { session, inventory } = deps;
+  const { account, node } = detailsOwner(uri);
+  await session.whenRead();
+  const connection = session.requireConnection();
+  if (connection.accountId !== account || node === undefined || node.kind === 'apiKey')
+    throw new AccountSwitchedError();
+  const { projectId } = node;
+  const client = await connection.client();
+  const [found] = await Promise.all([
+    client.listOperations(projectId, MAX_OPERATIONS, { signal: connection.signal }),
+    inventory.ensureComputes(projectId),
+    inventory.branches.ensureLoaded(projectId),
+  ]);
+  if (found === undefined) return `${l10n.t('The service keeps no history of operations.')}\n`;
+  const computes = [...(inventory.computesOf(projectId)?.computes.values() ?? [])].sort(byTypeAndLabel);
+  const shown = node.kind === 'compute' ? computes.filter(({ id }) => id === node.computeId) : computes;
+  const history = { ...found, now: Date.now() };
+  const ofNode = history.operations.filter(
+    ({ endpoint_id }) => node.kind !== 'compute' || endpoint_id === node.computeId,
+  );
+  const [compute] = shown;
+  const name = node.kind === 'compute' && compute ? displayName(compute) : projectName(inventory, projectId);
+  return [
+    `# ${escapeMarkdown(l10n.t('Operations of {0}', name))}`,
+    escapeMarkdown(countText(history, ofNode.length)),
+    `## ${escapeMarkdown(l10n.t('Last day'))}`,
+    escapeMarkdown(l10n.t('High: active. Half: starting. Line: suspended.')),
+    ...shown.map((each) => dayOf(each, history)),
+    `## ${escapeMarkdown(l10n.t('Operations'))}`,
+    table(deps, ofNode, node.kind !== 'compute'),
+    '',
+  ].join('\n\n');
+}
+
+function countText({ isComplete, now }: History, count: number): string {
+  const at = formatDate(new Date(now).toISOString());
+  return isComplete
+    ? l10n.t('{0} operations, as of {1}.', count, at)
+    : l10n.t('The newest {0} operations, as of {1}. The service may have older ones.', count, at);
+}
+
+/** The picture is followed by the same as text. */
+function dayOf(compute: Compute, { operations, isComplete, now }: History): string {
+  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
+  const oldest = isComplete ? undefined : operations.at(-1);
+  const spans = activitySpans({
+    operations: own,
+    now,
+    isActive: compute.current_state === 'active',
+    lastActive: Date.parse(compute.last_active ?? '') || undefined,
+    knownSince: Math.max((oldest && timeOf(oldest)) || 0, Date.parse(compute.created_at ?? '') || 0),
+  });
+  const name = displayName(compute);
+  const summary = activitySummary(spans, startsOf(own, now).length);
+  const label = l10n.t('{0} in the last day: {1}', name, summary);
+  return `### ${escapeMarkdown(name)}\n\n${activityPicture(spans, label)}\n\n${escapeMarkdown(summary)}`;
+}
+
+function table(deps: DetailsDependencies, operations: readonly Operation[], withTarget: boolean): string {
+  const hasOrigin = operations.some(({ triggered_by }) => originText(triggered_by) !== '');
+  const columns: readonly (readonly [title: string, cell: (operation: Operation) => string])[] = [
+    [l10n.t('When'), ({ created_at }) => whenText(created_at)],
+    [l10n.t('Operation'), ({ action }) => actionText(action)],
+    ...(withTarget ? [[l10n.t('Target'), (each: Operation) => targetText(deps, each)] as const] : []),
+    [l10n.t('Duration'), durationText],
+    ...(hasOrigin
+      ? [[l10n.t('Started by'), ({ triggered_by }: Operation) => originText(triggered_by)] as const]
+      : []),
+    [l10n.t('Result'), resultText],
+  ];
+  const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
+  return [
+    row(columns.map(([title]) => title)),
+    `|${' --- |'.repeat(columns.length)}`,
+    ...operations.map((operation) => row(columns.map(([, cell]) => cell(operation)))),
+  ].join('\n');
+}
+
+const whenText = (time: string | null | undefined): string =>
+  time ? `${ago(time)} (${formatDate(time)})` : '';
+
+/** A compute with its name, or a branch. */
+function targetText({ inventory }: DetailsDependencies, operation: Operation): string {
+  const { project_id: projectId, endpoint_id: computeId, branch_id: branchId } = operation;
+  const compute = computeId ? inventory.compute(projectId, computeId) : undefined;
+  if (compute !== undefined) return displayName(compute);
+  const branch = branchId ? inventory.branches.get(projectId, branchId) : undefined;
+  return computeId ?? nameOf(branch) ?? branchId ?? '';
+}
+
+/** Returns the action itself if it is unknown. */
+function actionText(action: string): string {
+  const texts: Readonly<Record<string, string>> = {
+    start_compute: l10n.t('Start compute'),
+    suspend_compute: l10n.t('Suspend compute'),
+    apply_config: l10n.t('Apply configuration'),
+    check_availability: l10n.t('Check compute'),
+    create_branch: l10n.t('Create branch'),
+    create_timeline: l10n.t('Create branch'),
+    delete_timeline: l10n.t('Delete branch'),
+  };
+  return Object.hasOwn(texts, action) ? (texts[action] ?? '') : action;
+}
+
+const durationText = ({ status, total_duration_ms: ms }: Operation): string => {
+  if (!isFinal({ status }) || typeof ms !== 'number') return '';
+  return ms < 10_000
+    ? new Intl.NumberFormat(env.language, { ...SECONDS, maximumFractionDigits: 1 }).format(ms / 1000)
+    : duration(ms / 1000);
+};
+
+const SECONDS = { style: 'unit', unit: 'second', unitDisplay: 'short' } as const;
+
+/** Only the local service reports it. */
+function originText(origin: string | null | undefined): string {
+  if (origin === 'connection') return l10n.t('a connection');
+  return origin === 'inactivity' ? l10n.t('inactivity') : '';
+}
+
+/** The service's status, and its message about a failure. */
+function resultText({ status, error, failures_count: failures }: Operation): string {
+  const state = hasFailed({ status }) ? l10n.t('failed') : status;
+  const shown = status === 'finished' ? l10n.t('finished') : state;
+  if (error) return `${shown}: ${error}`;
+  return failures ? l10n.t('{0} ({1} failed attempts)', shown, failures) : shown;
+}

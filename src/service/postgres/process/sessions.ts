@@ -1,0 +1,23 @@
+/** The sessions of a running server, read past the gateway, so that reading them is no activity. */
+import { SESSIONS_QUERY } from '../../../api/rules/sessions.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { asEngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
+import type { ServerAddress } from '../config/serverAddress.ts';
+import { connectAsSuperuser, type SuperuserLogin } from './superuser.ts';
+
+/** Without those of the service: its own, of PgBouncer's look-ups and of read replicas. @throws {EngineError} */
+export async function readSessions(
+  login: SuperuserLogin,
+  address: ServerAddress,
+): Promise<readonly object[]> {
+  const client = await connectAsSuperuser(login, address);
+  try {
+    const { rows } = await client.query<{ sessions: object[] | null }>(SESSIONS_QUERY);
+    const isOwn = (role: unknown) => role === SUPERUSER || role === REPLICATOR;
+    return (rows[0]?.sessions ?? []).filter((session) => !isOwn(fieldsOf(session)['role']));
+  } catch (error) {
+    throw asEngineError(error);
+  } finally {
+    await client.end();
+  }
+}
