@@ -15,6 +15,7 @@ import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from '../../connection/commands/writeEnv.ts';
+import { stopOffering } from '../ui/firstOffer.ts';
 import type { BranchRef } from '../../account/refs.ts';
 
 export interface GitFolder {
@@ -38,6 +39,7 @@ export async function pickGitFolder(
   requireTrust();
   const folder = await pickWorkFolder(context, title, argument);
   if (folder === undefined) return undefined;
+  stopOffering(folder);
   const repository = await requireRepository(folder);
   const { gitBranch: named } = fieldsOf(argument);
   const branch = typeof named === 'string' ? named : (await readGitState(repository, runGit)).branch;

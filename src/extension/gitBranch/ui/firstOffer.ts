@@ -30,6 +30,12 @@ const ENTRY = 'hostedPostgres.offeredRepositories';
 /** The oldest ones are dropped. */
 const MAX_REPOSITORIES = 200;
 
+/** Folders whose database branch the user has run a command for. */
+const usedFolders = new Set<string>();
+
+/** Call it when a command begins, so that the offer doesn't come between its questions. */
+export const stopOffering = (folder: WorkspaceFolder): unknown => usedFolders.add(folder.uri.fsPath);
+
 /** Listens until the lists are loaded, and then to checkouts, without timers and requests. */
 export function offerFirstBranch(deps: OfferDependencies, memory: Memory): Disposable {
   const { session, inventory, log } = deps;
@@ -53,7 +59,7 @@ export function offerFirstBranch(deps: OfferDependencies, memory: Memory): Dispo
     if (branch === undefined || pause !== undefined || checked.has(key)) return;
     if (!(await needsBranch(deps, repository, folder, branch))) return void checked.add(key);
     // The window may have changed in the meantime.
-    if (!mayAsk()) return;
+    if (!mayAsk() || usedFolders.has(folder.uri.fsPath)) return;
     await memory.update(ENTRY, [...offeredIn(memory), repository.commonDir].slice(-MAX_REPOSITORIES));
     void offer(folder, branch);
   };

@@ -12,7 +12,8 @@ const vscode = await import('vscode');
 const noEvent = () => ({ dispose: () => undefined });
 Object.assign(vscode.workspace, { onDidGrantWorkspaceTrust: noEvent });
 
-const { offerFirstBranch } = await import('../../../../../src/extension/gitBranch/ui/firstOffer.ts');
+const { offerFirstBranch, stopOffering } =
+  await import('../../../../../src/extension/gitBranch/ui/firstOffer.ts');
 const { window } = await import('../../../../../src/extension/window/ui/window.ts');
 
 describe('The offer of a database branch', () => {
@@ -108,6 +109,14 @@ describe('The offer of a database branch', () => {
       await asked(second);
       assert.deepEqual(questions, [second]);
     });
+
+  it('does not come for a folder that the user has run a command for', async () => {
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    assert(folder !== undefined);
+    stopOffering(folder);
+    await asked(second);
+    assert.deepEqual(questions, [second]);
+  });
 
   const waits: readonly (readonly [what: string, from: () => void, to: () => void])[] = [
     ['an account', () => (session.connection = undefined), () => (session.connection = {})],
