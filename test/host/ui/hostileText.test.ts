@@ -29,6 +29,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   // No state of the hostile service is known, so no compute can be started or suspended.
   'compute.start': 'lists no compute; asks like Restart Compute',
   'compute.suspend': 'lists no compute; asks like Restart Compute',
+  'operations.refresh': 'needs an open history; shows nothing itself',
   'operations.show': 'lists something only during operations',
   'compute.insertHost': 'needs an editor; asks like Copy Host',
   'branch.unprotect': 'needs a protected branch; asks like Protect Branch',
