@@ -52,6 +52,8 @@ const laterServiceSuites = [
   'agents/withoutWindow',
   'postgres/branches',
   'postgres/runSql',
+  'postgres/rows/peekRows',
+  'postgres/rows/compareRows',
   'catalog/engine',
   'postgres/replica/readReplica',
   'catalog/roles',

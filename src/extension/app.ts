@@ -20,6 +20,7 @@ import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
 import { showRotationNotice } from './apiKeys/ui/rotationNotice.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
 import { followOperations, operationsText } from './details/ui/operationsDocuments.ts';
+import { forgetClosedRows, rowsDocumentText } from './rows/ui/rowsDocuments.ts';
 import { followSchemas, schemaText } from './schema/ui/schemaDocuments.ts';
 import { SettingsDocuments } from './settings/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
@@ -95,6 +96,7 @@ function createViews(
     detailsText: (uri: Uri) =>
       detailsText({ ...model, whyAwake: (compute) => model.awakeSentences.forDocument(compute) }, uri),
     operationsText: (uri: Uri) => operationsText(model, uri),
+    rowsText: (uri: Uri) => rowsDocumentText(model.rows, uri),
     /** Created on first use, because it has an index of all hosts. */
     hostProvider: () => (hostProvider ??= disposables.add(new HostProvider(model))),
     languageModelTool: async (name: string) =>
@@ -126,6 +128,7 @@ function registerListeners(
     followSchemas(deps.schemas, documents.schemasChanged),
     followDetails(deps, documents.detailsChanged),
     followOperations(tracker, documents.operationsChanged),
+    forgetClosedRows(deps.rows),
     showBranchItem(deps),
     renewUsedBranches(deps),
     offerFirstBranch(deps, context.globalState),

@@ -2,6 +2,7 @@
 import { l10n } from 'vscode';
 import { isCancelled } from '../api/transport/errors.ts';
 import { asApiKeyNode, asComputeNode } from './inventory/nodes.ts';
+import { SqlError } from './agents/sqlError.ts';
 import { showFailure } from './window/ui/notify.ts';
 import * as account from './account/commands/account.ts';
 import * as localService from './localService/commands/localService.ts';
@@ -14,6 +15,9 @@ import { rotate } from './apiKeys/commands/rotateKey.ts';
 import * as branch from './branches/commands/branch.ts';
 import { create as createBranch } from './branches/commands/createBranch.ts';
 import { changeExpiry } from './branches/commands/expiry.ts';
+import { compareRows } from './rows/commands/compare.ts';
+import { peek } from './rows/commands/peek.ts';
+import { refreshRows } from './rows/commands/refresh.ts';
 import * as schema from './schema/commands/schema.ts';
 import * as compute from './computes/commands/compute.ts';
 import { create as createCompute } from './computes/commands/createCompute.ts';
@@ -89,6 +93,9 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.project.create': project.create,
   'hostedPostgres.project.delete': project.deleteProject,
   'hostedPostgres.role.resetPassword': resetPassword,
+  'hostedPostgres.rows.compare': compareRows,
+  'hostedPostgres.rows.peek': peek,
+  'hostedPostgres.rows.refresh': refreshRows,
   'hostedPostgres.schema.compare': schema.compare,
   'hostedPostgres.schema.open': schema.open,
   'hostedPostgres.schema.refresh': schema.refreshSchema,
@@ -120,7 +127,9 @@ export async function handleCommand(
     return (await COMMANDS[id](context, selected, run)) ?? undefined;
   } catch (error) {
     if (isCancelled(error)) return undefined;
-    context.log.error(`${id} (${run.failureMessage})`, error);
+    // In the messages of Postgres, there may be values.
+    const logged = error instanceof SqlError ? error.summary : error;
+    context.log.error(`${id} (${run.failureMessage})`, logged);
     // Not awaited: callers of the command must not wait until the user closes the message.
     const retry = () => void handleCommand(context, id, selected);
     const { unknownOutcome, initialConnection: { account } = {} } = run;

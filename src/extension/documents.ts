@@ -1,13 +1,18 @@
-/** The read-only documents of schemas, details and operations. Registered at activation, because VS Code may reopen them after a reload. */
+/**
+ * The read-only documents of schemas, rows, details and operations. Registered at activation, because VS Code may reopen them
+ * after a reload.
+ */
 import { EventEmitter, workspace, type Uri } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './details/detailsScheme.ts';
+import { ROWS_SCHEME } from './rows/rowsScheme.ts';
 import { SCHEMA_SCHEME } from './schema/schemaScheme.ts';
 
 interface DocumentTexts {
   schemaText(uri: Uri): Promise<string>;
   detailsText(uri: Uri): Promise<string>;
   operationsText(uri: Uri): Promise<string>;
+  rowsText(uri: Uri): string;
 }
 
 /** Fire them when the text of a document has changed. */
@@ -25,6 +30,8 @@ export function registerDocuments(texts: () => Promise<DocumentTexts>): Document
     disposables.add(workspace.registerTextDocumentContentProvider(scheme, provider));
     return changed;
   };
+  // Their text never changes.
+  register(ROWS_SCHEME, async (uri) => (await texts()).rowsText(uri));
   return {
     schemasChanged: register(SCHEMA_SCHEME, async (uri) => (await texts()).schemaText(uri)),
     detailsChanged: register(DETAILS_SCHEME, async (uri) => (await texts()).detailsText(uri)),

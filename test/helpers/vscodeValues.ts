@@ -262,6 +262,7 @@ const values = {
   StatusBarAlignment: { Left: 1, Right: 2 },
   TabInputText: holder('uri'),
   TabInputTextDiff: holder('original', 'modified'),
+  ViewColumn: { Active: -1, Beside: -2 },
   TextEdit: {},
   ThemeColor: holder('id'),
   ThemeIcon: holder('id', 'color'),
@@ -289,8 +290,7 @@ const values = {
 const KEY = Symbol.for('hosted-postgres.test.vscode');
 Object.assign(globalThis, { [KEY]: values });
 
-const names = Object.keys(values).join(', ');
-const source = `export const { ${names} } = globalThis[Symbol.for('hosted-postgres.test.vscode')];`;
+const source = `export const { ${Object.keys(values).join(', ')} } = globalThis[Symbol.for('hosted-postgres.test.vscode')];`;
 
 registerHooks({
   resolve: (specifier, context, next) =>

@@ -106,9 +106,19 @@ export async function requireReadOnly(client: Client, sql: string): Promise<void
   rejectFunction(reached[0]?.proname);
 }
 
-function rejectFunction(name: string | null | undefined): void {
-  if (typeof name === 'string')
-    throw new Error(
-      `The function ${name} is not allowed in a read-only statement, because its effects could outlast it.`,
+/** The message is for the agent. */
+export class ForbiddenFunctionError extends Error {
+  override readonly name = 'ForbiddenFunctionError';
+  readonly functionName: string;
+
+  constructor(functionName: string) {
+    super(
+      `The function ${functionName} is not allowed in a read-only statement, because its effects could outlast it.`,
     );
+    this.functionName = functionName;
+  }
+}
+
+function rejectFunction(name: string | null | undefined): void {
+  if (typeof name === 'string') throw new ForbiddenFunctionError(name);
 }

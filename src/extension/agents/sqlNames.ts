@@ -14,7 +14,7 @@ export interface SqlNames {
 export function namesIn(sql: string): SqlNames {
   const [all, called, dotted] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const symbols: string[] = [];
-  let last: Token = { text: '' };
+  let last: Token = { text: '', start: 0 };
   for (const token of tokensOf(sql)) {
     // The second one goes on as the first, perhaps with escapes.
     if (last.text.endsWith("'") && token.text.endsWith("'"))
@@ -30,8 +30,10 @@ export function namesIn(sql: string): SqlNames {
   return { all: [...all], called: [...called], dotted: [...dotted], symbols: symbols.join('') };
 }
 
-interface Token {
+export interface Token {
   readonly text: string;
+  /** Where it begins. */
+  readonly start: number;
   /** As Postgres stores it. */
   readonly name?: string | undefined;
   readonly symbol?: string | undefined;
@@ -52,8 +54,10 @@ const TOKEN = new RegExp(
   'iy',
 );
 
-function* tokensOf(sql: string): Generator<Token> {
+/** All but spaces and comments. @throws {Error} for the agent */
+export function* tokensOf(sql: string): Generator<Token> {
   for (let at = 0; at < sql.length;) {
+    const start = at;
     TOKEN.lastIndex = at;
     const match = TOKEN.exec(sql);
     if (match === null) throw unterminated(sql, at);
@@ -66,7 +70,7 @@ function* tokensOf(sql: string): Generator<Token> {
     if (space !== undefined || open === '/*') continue;
     // Only ASCII letters are folded.
     const name = quoted?.replaceAll('""', '"') ?? word?.replace(/[A-Z]+/g, (part) => part.toLowerCase());
-    yield { text, name, symbol };
+    yield { text, start, name, symbol };
   }
 }
 

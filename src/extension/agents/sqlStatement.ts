@@ -20,6 +20,8 @@ export interface SqlRequest {
   /** Without it, only a statement that returns rows is run, and it is stopped after `maxRows`. */
   readonly write: boolean;
   readonly maxRows: number;
+  /** Characters of all values; by default, what a model can read. */
+  readonly maxText?: number;
 }
 
 export interface StatementResult {
@@ -42,7 +44,7 @@ export class Statement implements Submittable {
   readonly #ended = Promise.withResolvers<StatementResult>();
   readonly #result: StatementResult = { fields: [], rows: [], truncated: false, command: undefined };
   #connection: Connection | undefined;
-  #textLeft = MAX_TEXT;
+  #textLeft: number;
   #bytes = 0;
   #isSynced = false;
   #failure: Error | undefined;
@@ -52,6 +54,7 @@ export class Statement implements Submittable {
 
   constructor(request: SqlRequest) {
     this.#request = request;
+    this.#textLeft = request.maxText ?? MAX_TEXT;
     // A caller may see another error first.
     this.result.catch(() => undefined);
   }

@@ -101,6 +101,7 @@ export interface PickedBranch extends BranchNode {
 /**
  * The branch to change: the argument's, or the one that the user picks.
  * @param problem why a branch can't be picked
+ * @param preferred the branch to focus; by default, that of the selected row
  * @returns undefined if the user canceled
  * @throws {Error} with a message for the user if the service doesn't list branches, or the list doesn't contain this one
  */
@@ -109,9 +110,10 @@ export async function pickBranch(
   title: string,
   argument: unknown,
   problem?: (branch: Branch) => string | undefined,
+  preferred?: BranchIds,
 ): Promise<PickedBranch | undefined> {
   context.session.requireConnection();
-  const picked = asBranchNode(argument) ?? (await askForBranch(context, title, argument, problem));
+  const picked = asBranchNode(argument) ?? (await askForBranch(context, title, argument, problem, preferred));
   if (picked === undefined) return undefined;
   const { projectId, branchId } = picked;
   const list = await requireBranches(context, projectId);
@@ -125,16 +127,17 @@ async function askForBranch(
   title: string,
   argument: unknown,
   problem: (branch: Branch) => string | undefined = () => undefined,
+  preferred?: BranchIds,
 ): Promise<BranchIds | undefined> {
   const given = asProjectNode(argument)?.projectId ?? (await onlyProject(context));
   return await askInSteps(title, async (ask) => {
-    const projectId = given ?? (await askForProject(context, ask, { following: 1 }));
+    const projectId = given ?? (await askForProject(context, ask, { following: 1 }, preferred?.projectId));
     const branchId = await ask(async (position) => {
       const list = await requireBranches(context, projectId);
       const question = branchQuestion(context, {
         projectId,
         placeholder: l10n.t('Select a branch'),
-        current: currentBranch(context, projectId),
+        current: preferred?.projectId === projectId ? preferred.branchId : currentBranch(context, projectId),
         problem: (id) => {
           const branch = list.branches.get(id);
           return branch === undefined ? l10n.t('not listed by the service') : problem(branch);

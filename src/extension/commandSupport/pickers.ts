@@ -48,9 +48,13 @@ export function projectQuestion(context: CommandContext): Question<string> {
   });
 }
 
-/** Uses the current project without asking. The user can go back to choose another one. */
-export const askForProject = (context: CommandContext, ask: Ask, options: Following = {}): Promise<string> =>
-  ask(projectQuestion(context), { ...options, assumed: currentProject(context) });
+/** Uses the preferred or else the current project without asking. The user can go back to choose another one. */
+export const askForProject = (
+  context: CommandContext,
+  ask: Ask,
+  options: Following = {},
+  preferred: string | undefined = currentProject(context),
+): Promise<string> => ask(projectQuestion(context), { ...options, assumed: preferred });
 
 /** The project of the selected row, or else of the last used compute; undefined if it is no longer listed. */
 function currentProject({ computesView, lastCompute, inventory }: PickerContext): string | undefined {

@@ -17,7 +17,7 @@ import {
 } from './when.ts';
 
 interface MenuEntry {
-  readonly menu: 'view/title' | 'view/item/context' | 'editor/title' | 'git.branch';
+  readonly menu: 'view/title' | 'view/item/context' | 'editor/title' | 'editor/context' | 'git.branch';
   /** The group of the menu, and the place in it. */
   readonly group: string;
   readonly when: string;
@@ -44,14 +44,18 @@ const entryOf =
 
 const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
 const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations';
+const ROWS_DOCUMENT = 'resourceScheme == hosted-postgres-rows';
+/** A file, or the schema of a branch. */
+const SQL_DOCUMENT = 'editorLangId == sql';
 const IN_COMPUTES = 'view == hostedPostgres.computes';
 const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 const computesTitle = entryOf('view/title', IN_COMPUTES);
 const apiKeysTitle = entryOf('view/title', IN_API_KEYS, SIGNED_IN);
 const computesRow = entryOf('view/item/context', IN_COMPUTES);
 const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
-const editorTitle = entryOf('editor/title', SCHEMA_DOCUMENT);
+const editorTitle = entryOf('editor/title');
 const operationsTitle = entryOf('editor/title', OPERATIONS_DOCUMENT);
+const sqlContext = entryOf('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
 const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
 
 // `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
@@ -190,7 +194,20 @@ export const COMMAND_TABLE = {
   'hostedPostgres.schema.refresh': {
     icon: 'refresh',
     palette: SCHEMA_DOCUMENT,
-    menus: [editorTitle('navigation')],
+    menus: [editorTitle('navigation', SCHEMA_DOCUMENT)],
+  },
+  'hostedPostgres.rows.peek': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_schema@3', LISTED_BRANCH), sqlContext('z_hostedPostgres@1')],
+  },
+  'hostedPostgres.rows.compare': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_schema@4', LISTED_BRANCH), sqlContext('z_hostedPostgres@2')],
+  },
+  'hostedPostgres.rows.refresh': {
+    icon: 'refresh',
+    palette: ROWS_DOCUMENT,
+    menus: [editorTitle('navigation', ROWS_DOCUMENT)],
   },
   'hostedPostgres.project.create': {
     palette: HAS_BRANCHES,

@@ -18,6 +18,7 @@ import { ChangeSender } from '../operations/changeSender.ts';
 import { ComputeActions } from '../computes/computeActions.ts';
 import { OperationTracker } from '../operations/operationTracker.ts';
 import { RequestBudget } from '../refresh/requestBudget.ts';
+import { RowDocuments } from '../rows/rowDocuments.ts';
 import { Schemas } from '../schema/schemas.ts';
 import { Markers } from '../history/markers.ts';
 import { KnownHosts } from '../gitBranch/knownHosts.ts';
@@ -66,6 +67,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     apiKeys: disposables.add(new ApiKeyList(session)),
     awakeSentences: new AwakeSentences(session),
     schemas: new Schemas(session),
+    rows: new RowDocuments(),
     connectionDefaults: new ConnectionDefaults(session, memory),
     lastCompute: new LastCompute(session, memory),
     guards: new Guards(session, inventory, config),

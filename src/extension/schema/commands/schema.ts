@@ -1,24 +1,15 @@
 /** Open and compare the schemas of branches. */
-import {
-  commands,
-  l10n,
-  ProgressLocation,
-  TabInputText,
-  TabInputTextDiff,
-  Uri,
-  window as editors,
-} from 'vscode';
+import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import type { CallOptions } from '../../../api/client.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../compareSchemas.ts';
 import { schemaOwner, schemaUri } from '../schemas.ts';
 import { SCHEMA_SCHEME } from '../schemaScheme.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { window } from '../../window/ui/window.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { branchQuestion, pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
+import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 
@@ -114,15 +105,6 @@ async function load(context: CommandContext, uris: readonly Uri[]): Promise<read
       for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...schemaOwner(uri) });
     throw error;
   }
-}
-
-async function withCancel<T>(title: string, task: (options: CallOptions) => Promise<T>): Promise<T> {
-  const location = ProgressLocation.Notification;
-  return await window.withProgress({ location, title, cancellable: true }, async (_progress, token) => {
-    const controller = new AbortController();
-    const listener = token.onCancellationRequested(() => controller.abort());
-    return task({ signal: controller.signal }).finally(() => listener.dispose());
-  });
 }
 
 /**

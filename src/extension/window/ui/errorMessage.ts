@@ -15,6 +15,7 @@ import {
   ProtectionLostError,
   type OptionalFeature,
 } from '../changeErrors.ts';
+import { SqlError } from '../../agents/sqlError.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../../../localService/lease.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
@@ -69,6 +70,7 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
       action: 'log',
     };
   }
+  if (error instanceof SqlError) return { message: text, action: 'retry' };
   const fault = faultOf(error);
   if (fault === undefined) return { message: text, action: 'log' };
   const { message, action } = messageOfFault(fault, text);

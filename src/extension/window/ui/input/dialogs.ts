@@ -30,3 +30,16 @@ export async function copyText(text: string, announcement: string): Promise<void
   await env.clipboard.writeText(text);
   announce(announcement);
 }
+
+/** Shows progress as a notification with a Cancel button, which aborts the signal. */
+export async function withCancel<T>(
+  title: string,
+  task: (options: { readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const location = ProgressLocation.Notification;
+  return await window.withProgress({ location, title, cancellable: true }, async (_progress, token) => {
+    const controller = new AbortController();
+    const listener = token.onCancellationRequested(() => controller.abort());
+    return task({ signal: controller.signal }).finally(() => listener.dispose());
+  });
+}

@@ -1,0 +1,57 @@
+/** What the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
+import { window as editors, workspace, type TextEditor } from 'vscode';
+import type { BranchRef } from '../../account/refs.ts';
+import { schemaOwner } from '../../schema/schemas.ts';
+import { SCHEMA_SCHEME } from '../../schema/schemaScheme.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
+import type { RowSource } from '../rowDocuments.ts';
+import { shortName, statementAt, tableIn } from '../statements.ts';
+
+export interface EditorSource {
+  readonly source?: RowSource | undefined;
+  readonly branch?: BranchRef | undefined;
+  readonly database?: string | undefined;
+}
+
+/** @throws {Error} if a quotation or comment of the file has no end */
+export function editorSource(editor: TextEditor | undefined = editors.activeTextEditor): EditorSource {
+  if (editor === undefined) return {};
+  const { document, selection } = editor;
+  const { uri, languageId } = document;
+  const statement = () =>
+    selection.isEmpty
+      ? statementAt(document.getText(), document.offsetAt(selection.active))?.text
+      : document.getText(selection);
+  if (uri.scheme === SCHEMA_SCHEME) {
+    const owner = schemaOwner(uri);
+    const table = tableIn(statement() ?? '');
+    return {
+      source:
+        table === undefined ? undefined : { table, sql: `SELECT * FROM ${table}`, name: shortName(table) },
+      branch: owner && { ...owner, account: uri.query },
+      database: owner?.database,
+    };
+  }
+  const sql = languageId === 'sql' ? statement() : undefined;
+  return sql === undefined || sql.trim() === '' ? {} : { source: { sql, name: firstLine(sql) } };
+}
+
+/** Characters of a query in titles. */
+const MAX_NAME = 30;
+
+const firstLine = (sql: string): string => {
+  const line = sql.trim().replaceAll(/\s+/g, ' ');
+  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME)}…` : line;
+};
+
+/** The branch that the env file of the active editor's folder points to, if the account is connected. */
+export function envBranch({
+  workFolders,
+  session,
+}: Pick<CommandContext, 'workFolders' | 'session'>): BranchRef | undefined {
+  const uri = editors.activeTextEditor?.document.uri;
+  const folder = uri && workspace.getWorkspaceFolder(uri);
+  const current = (folder && workFolders.of(folder)?.state.current) ?? workFolders.shown?.work.state.current;
+  const isHere = current?.account === session.connection?.accountId && current?.isDeleted === false;
+  return isHere ? current : undefined;
+}

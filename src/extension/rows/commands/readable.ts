@@ -1,0 +1,113 @@
+/** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
+import { l10n } from 'vscode';
+import type { BranchLogin } from '../../agents/branchLogin.ts';
+import type { BranchRef } from '../../account/refs.ts';
+import { branchTitle } from '../../branches/ui/branchText.ts';
+import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';
+import { askForLogin, findOrAskPassword, loadCatalog } from '../../connection/commands/login.ts';
+import { findPrimary } from '../../gitBranch/findTarget.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
+import { computeStatus } from '../../inventory/computeStatus.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { AccountSwitchedError } from '../../window/changeErrors.ts';
+import { withCancel } from '../../window/ui/input/dialogs.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne } from '../../window/ui/input/quickInput.ts';
+import { window } from '../../window/ui/window.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
+import type { RowSource } from '../rowDocuments.ts';
+import { quoteName } from '../statements.ts';
+import { explainReading } from '../ui/rowsText.ts';
+
+/** A database of a branch that can be read now. */
+export interface Readable {
+  readonly branch: BranchRef;
+  readonly project: string;
+  readonly branchName: string;
+  readonly login: BranchLogin;
+}
+
+interface ReadingRequest {
+  readonly title: string;
+  readonly branch: BranchRef;
+  /** Asked for if it isn't known. */
+  readonly database?: string | undefined;
+}
+
+/**
+ * @returns undefined if the user canceled, for example because the compute would have to be woken
+ * @throws {Error} with a message for the user
+ */
+export async function findReadable(
+  context: CommandContext,
+  { title, branch, database }: ReadingRequest,
+): Promise<Readable | undefined> {
+  const { session, inventory } = context;
+  const connection = session.requireConnection();
+  if (connection.accountId !== branch.account) throw new AccountSwitchedError();
+  const { projectId, branchId } = branch;
+  // An old list may show a compute as active that is suspended, or that is gone.
+  await inventory.refreshComputes(projectId);
+  const compute = await findPrimary(inventory, branch);
+  const branchName = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  if (compute === undefined) throw new Error(l10n.t('{0} has no compute to read from.', branchName));
+  const status = computeStatus(compute);
+  if (status === 'disabled') throw new Error(l10n.t('The compute of {0} is disabled.', branchName));
+  if (!connection.isLocal && status !== 'active' && !(await confirmWake(title, branchName))) return undefined;
+  const request = { title, compute, scope: undefined, allowsPooled: false };
+  const catalog = database === undefined ? undefined : await loadCatalog(context, request);
+  const owner = catalog && databaseOwners(catalog).find((each) => each.database === database);
+  const login: Login | undefined =
+    owner === undefined ? await askForLogin(context, request) : { ...owner, pooled: false };
+  const password = login && (await findOrAskPassword(context, request, login));
+  if (login === undefined || password === undefined) return undefined;
+  return {
+    branch,
+    project: projectName(inventory, projectId),
+    branchName,
+    login: { ...password, host: compute.host, role: login.role, database: login.database },
+  };
+}
+
+async function confirmWake(title: string, branch: string): Promise<boolean> {
+  const button = l10n.t('Wake and Read');
+  const question = l10n.t('{0}: wake the compute of {1}?', title, branch);
+  const detail = l10n.t('It is suspended. Reading starts it, and it counts as used until it suspends again.');
+  return (await window.ask(question, detail, button)) === button;
+}
+
+/** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
+export async function read<T>(
+  title: string,
+  seconds: number,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  return await withCancel(title, async ({ signal }) => {
+    try {
+      return await task(signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw explainReading(error, seconds);
+    }
+  });
+}
+
+/** Asks for a table or view. @returns undefined if the user canceled */
+export async function pickTable(title: string, { login }: Readable): Promise<RowSource | undefined> {
+  const { listTables, READ_SECONDS } = await import('../readRows.ts');
+  const tables = await read(l10n.t('Loading the tables'), READ_SECONDS, (signal) =>
+    listTables(login, signal),
+  );
+  if (tables === undefined) return undefined;
+  const items = tables.map((table) => {
+    const source = tableSource(table);
+    return { label: sanitize(source.name), value: source };
+  });
+  const none = l10n.t('The database has no tables.');
+  return await singleStep(title, pickOne({ placeholder: l10n.t('Select a table or view'), none, items }));
+}
+
+export function tableSource({ schema, name }: { readonly schema: string; readonly name: string }): RowSource {
+  const table = `${quoteName(schema)}.${quoteName(name)}`;
+  return { table, sql: `SELECT * FROM ${table}`, name: schema === 'public' ? name : `${schema}.${name}` };
+}

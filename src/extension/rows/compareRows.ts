@@ -1,0 +1,201 @@
+/**
+ * Compares the rows of a table or query on two connections. Each side is one snapshot. First, both servers hash the rows of
+ * many ranges of keys. Then the rows of the ranges that differ arrive in the order of the hashes of their keys and are merged,
+ * so the memory doesn't depend on the number of rows.
+ */
+import type Client from 'pg/lib/client.js';
+import Query from 'pg/lib/query.js';
+import type { FieldDef } from 'pg';
+import type { BranchLogin } from '../agents/branchLogin.ts';
+import { requireReadOnly } from '../agents/readOnlyCheck.ts';
+import { toSqlError, withSession } from '../agents/sqlSession.ts';
+import { rangeHashes, sharedColumns, type ComparedSource, type Ranges } from './comparisonSql.ts';
+import type { Cell } from './formatRows.ts';
+import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
+import { describe, NUMBERS, SAME_ENCODING } from './readRows.ts';
+import type { RowSource } from './rowDocuments.ts';
+import { NotOneQueryError, onlyStatement } from './statements.ts';
+
+export interface RowComparison extends RowDifference {
+  /** Those that both sides have. */
+  readonly columns: readonly string[];
+  readonly rightAligned: ReadonlySet<number>;
+  /** The places of the primary key in `columns`; empty without one, so that a changed row is a deleted and an added one. */
+  readonly key: readonly number[];
+  readonly onlyBefore: readonly string[];
+  readonly onlyAfter: readonly string[];
+}
+
+/** A side doesn't have the table. */
+export class NoTableError extends Error {
+  override readonly name = 'NoTableError';
+  readonly side: 'before' | 'after';
+
+  constructor(side: 'before' | 'after') {
+    super(`The table doesn't exist ${side === 'before' ? 'on the other branch' : 'on the branch'}.`);
+    this.side = side;
+  }
+}
+
+/** For each statement. */
+export const COMPARE_SECONDS = 300;
+
+/** The texts of values must not depend on settings of a role or database. */
+const SESSION = {
+  application: 'Hosted Postgres',
+  begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  timeoutSeconds: COMPARE_SECONDS,
+  settings: {
+    timezone: 'UTC',
+    extra_float_digits: '1',
+    intervalstyle: 'postgres',
+    cursor_tuple_fraction: '1',
+    work_mem: '64MB',
+  },
+};
+
+/**
+ * @param logins where to read: two branches, or one at two times
+ * @throws {NotOneQueryError} @throws {NoTableError} @throws {SqlError} @throws {Error}
+ */
+export async function compareRows(
+  logins: { readonly before: BranchLogin; readonly after: BranchLogin },
+  source: RowSource,
+  signal: AbortSignal,
+): Promise<RowComparison> {
+  const sql = onlyStatement(source.sql);
+  // If one side fails, the statement of the other one is canceled.
+  const stop = new AbortController();
+  const both = AbortSignal.any([signal, stop.signal]);
+  let failure: unknown;
+  const task = (clients: Both<Client>) =>
+    compare(clients, { ...source, sql }).catch((error: unknown) => {
+      failure = error;
+      stop.abort();
+      throw error;
+    });
+  try {
+    return await withSession(logins.before, SESSION, both, (before) =>
+      withSession(logins.after, SESSION, both, (after) => task([before, after])),
+    );
+  } catch (error) {
+    if (failure === undefined || signal.aborted) throw error;
+    throw failure instanceof NotOneQueryError || failure instanceof NoTableError
+      ? failure
+      : toSqlError(failure);
+  }
+}
+
+/** What is compared on one side. */
+interface Shape {
+  readonly fields: readonly FieldDef[];
+  /** Names. */
+  readonly key: readonly string[];
+  /** Undefined if it isn't known. */
+  readonly bytes: number | undefined;
+}
+
+async function compare(clients: Both<Client>, source: RowSource): Promise<RowComparison> {
+  const [before, after] = await onBoth(clients, (client, side) => shapeOf(client, source, side));
+  const shared = sharedColumns(before.fields, after.fields);
+  const [onlyBefore, onlyAfter] = [
+    before.fields.filter((_, at) => !shared.some(([place]) => place === at)),
+    after.fields.filter((_, at) => !shared.some(([, place]) => place === at)),
+  ];
+  const keyNames = before.key.join('\0') === after.key.join('\0') ? after.key : [];
+  const sources = ([before, after] as const).map(({ fields }, side) => {
+    const places = shared.map((pair) => pair[side === 0 ? 0 : 1]);
+    return {
+      sql: source.sql,
+      count: fields.length,
+      shared: places,
+      key: keyNames.map((name) => places.find((at) => fields[at]?.name === name) ?? -1),
+      types: fields.map(({ dataTypeID }) => dataTypeID),
+      isOrdered: source.table === undefined,
+    } satisfies ComparedSource;
+  });
+  const [left, right] = sources;
+  if (left === undefined || right === undefined || shared.length === 0)
+    throw new Error('The two branches have no column in common.');
+  const both: Both<ComparedSource> = [left, right];
+  const bytes = Math.max(before.bytes ?? UNKNOWN_BYTES, after.bytes ?? UNKNOWN_BYTES);
+  const ranges = await differingRanges(clients, both, bytes);
+  const fields = shared.map(([, at]) => after.fields[at]);
+  return {
+    columns: fields.map((field) => field?.name ?? ''),
+    rightAligned: new Set(fields.flatMap((field, at) => (NUMBERS.has(field?.dataTypeID ?? 0) ? at : []))),
+    key: right.key.map((at) => right.shared.indexOf(at)),
+    ...(ranges === 'none' ? NO_DIFFERENCE : await mergeRows(clients, both, ranges)),
+    onlyBefore: onlyBefore.map(({ name }) => name),
+    onlyAfter: onlyAfter.map(({ name }) => name),
+  };
+}
+
+async function shapeOf(client: Client, { sql, table }: RowSource, side: number): Promise<Shape> {
+  await client.query(SAME_ENCODING);
+  const { rows } = await client.query<{ isMissing: boolean; bytes: string | null; key: string[] | null }>(
+    `SELECT pg_catalog.to_regclass($1) IS NULL AS "isMissing",
+      (SELECT pg_catalog.pg_relation_size(oid) FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind = 'r') AS bytes,
+      (SELECT pg_catalog.array_agg(attname::pg_catalog.text ORDER BY place) FROM pg_catalog.pg_index,
+        pg_catalog.unnest(indkey) WITH ORDINALITY AS part (number, place)
+        JOIN pg_catalog.pg_attribute ON attrelid = pg_catalog.to_regclass($1) AND attnum = number
+        WHERE indrelid = pg_catalog.to_regclass($1) AND indisprimary AND place <= indnkeyatts) AS key`,
+    [table ?? null],
+  );
+  const { isMissing = false, bytes = null, key = null } = rows[0] ?? {};
+  if (table !== undefined && isMissing) throw new NoTableError(side === 0 ? 'before' : 'after');
+  await requireReadOnly(client, sql);
+  const fields = await describe(client, sql);
+  return { fields, key: key ?? [], bytes: bytes === null ? undefined : Number(bytes) };
+}
+
+const onBoth = async <T>(
+  [before, after]: Both<Client>,
+  task: (client: Client, side: number) => Promise<T>,
+): Promise<Both<T>> => await Promise.all([task(before, 0), task(after, 1)]);
+
+/** A smaller table is sent as a whole. */
+const MIN_BYTES = 4 * 1024 * 1024;
+/** Of a view or query. */
+const UNKNOWN_BYTES = 64 * 1024 * 1024;
+/** So many bytes a range, and at most 2 ** 20 ranges. */
+const RANGE_BYTES = 1024;
+
+/** @returns undefined to read all rows */
+async function differingRanges(
+  clients: Both<Client>,
+  sources: Both<ComparedSource>,
+  bytes: number,
+): Promise<Ranges | 'none'> {
+  if (bytes < MIN_BYTES) return undefined;
+  const count = 2 ** Math.min(20, Math.ceil(Math.log2(bytes / RANGE_BYTES)));
+  const [before, after] = await onBoth(clients, async (client, side) => {
+    const hashes = new BigInt64Array(count);
+    await forEachRow(client, rangeHashes(sources[side === 0 ? 0 : 1], count), ([range, hash]) => {
+      hashes[Number(range)] = BigInt(hash ?? 0);
+    });
+    return hashes;
+  });
+  const ranges = new Uint8Array(count / 8);
+  let differing = 0;
+  for (let range = 0; range < count; range += 1) {
+    if (before[range] === after[range]) continue;
+    differing += 1;
+    ranges[range >> 3] = (ranges[range >> 3] ?? 0) | (1 << (range & 7));
+  }
+  if (differing === 0) return 'none';
+  return differing > count / 2 ? undefined : ranges;
+}
+
+/** Without keeping the rows. */
+async function forEachRow(client: Client, text: string, use: (row: readonly Cell[]) => void): Promise<void> {
+  const config = { text, rowMode: 'array' };
+  const query = new Query(config);
+  query.on('row', use);
+  const ended = new Promise<void>((resolve, reject) => {
+    query.on('end', () => resolve());
+    query.on('error', reject);
+  });
+  client.query(query);
+  await ended;
+}

@@ -1,0 +1,121 @@
+/**
+ * The statements that compare rows. Both sides hash each row in the server, so that only rows of ranges that differ are sent. The
+ * hashes are of the texts that Postgres prints: only those tell 1.0 from 1.00, and exist for every type.
+ */
+import type { FieldDef } from 'pg';
+import { quoteName } from './statements.ts';
+
+/** A table or query on one side, with the columns that both sides have. */
+export interface ComparedSource {
+  /** One statement. */
+  readonly sql: string;
+  /** Of all columns. */
+  readonly count: number;
+  /** The positions of the common columns, in the order of display. */
+  readonly shared: readonly number[];
+  /** The positions of the primary key, in its order; empty without one. */
+  readonly key: readonly number[];
+  /** The types of all columns. */
+  readonly types: readonly number[];
+  /** Whether the rows of the statement have an order of their own. */
+  readonly isOrdered: boolean;
+}
+
+/** Characters of a value that are shown. */
+export const MAX_VALUE = 120;
+
+const BYTEA = 17;
+/** Types with an order: numbers, texts, booleans, times and uuid. */
+const SORTABLE: ReadonlySet<number> = new Set([
+  16, 17, 18, 19, 20, 21, 23, 25, 26, 700, 701, 790, 1042, 1043, 1082, 1083, 1114, 1184, 1700, 2950,
+]);
+
+/** The name of a column by its position. No user has a function with such a name. */
+const column = (position: number): string => quoteName(`compared ${position}`);
+
+const rowsOf = ({ sql, count }: ComparedSource): string =>
+  // A comment may end the statement.
+  `(${sql}\n) AS "compared rows" (${Array.from({ length: count }, (_, index) => column(index)).join(', ')})`;
+
+const hash = (text: string): string => `pg_catalog.hashtextextended(${text} COLLATE pg_catalog."C", 0)`;
+
+/** Bytes are hashed first: as text, they would have twice the size, which has a limit. */
+const rowText = ({ types }: ComparedSource, positions: readonly number[]): string =>
+  `ROW(${positions
+    .map((at) => (types[at] === BYTEA ? `pg_catalog.sha256(${column(at)})` : column(at)))
+    .join(', ')})::pg_catalog.text`;
+
+const rowHash = (source: ComparedSource): string => hash(rowText(source, source.shared));
+/** Without a primary key, a row is its own key. */
+const keyHash = (source: ComparedSource): string =>
+  source.key.length === 0 ? rowHash(source) : hash(rowText(source, source.key));
+
+/**
+ * A hash of the rows of each range of keys: the number of the range, and the hash.
+ * @param ranges a power of two
+ */
+export function rangeHashes(source: ComparedSource, ranges: number): string {
+  const rows = rowsOf(source);
+  const hashed =
+    source.key.length === 0
+      ? // Without the offset, Postgres would hash each row twice.
+        `SELECT h AS k, h FROM (SELECT ${rowHash(source)} AS h FROM ${rows} OFFSET 0) AS once`
+      : `SELECT ${keyHash(source)} AS k, ${rowHash(source)} AS h FROM ${rows}`;
+  const text = "pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(h))";
+  return `SELECT k & ${ranges - 1} AS range, ${hash(text)} AS hash FROM (${hashed}) AS hashed GROUP BY 1`;
+}
+
+/** A bit for each range whose rows are read, or all. */
+export type Ranges = Uint8Array | undefined;
+
+/** Declares a cursor for the rows of some ranges: hash of the key, hash of the row, place in the order, and values. */
+export function rowCursor(source: ComparedSource, ranges: Ranges): string {
+  const columns = source.shared.map(column);
+  const filter =
+    ranges === undefined
+      ? ''
+      : `WHERE pg_catalog.get_bit('\\x${Buffer.from(ranges).toString('hex')}'::pg_catalog.bytea, (k & ${ranges.length * 8 - 1})::pg_catalog.int4) = 1`;
+  return `DECLARE "compared" NO SCROLL CURSOR FOR
+    SELECT k, h, place, ${source.shared.map((at) => shownValue(source, at)).join(', ')} FROM (
+      SELECT k, ${source.key.length === 0 ? 'k' : rowHash(source)} AS h, pg_catalog.row_number() OVER (${orderOf(source)}) AS place,
+        ${columns.join(', ')}
+      FROM (SELECT ${keyHash(source)} AS k, * FROM ${rowsOf(source)} ${source.key.length === 0 ? 'OFFSET 0' : ''}) AS keyed ${filter}
+      ORDER BY k OFFSET 0) AS sorted`;
+}
+
+export const FETCH = 'FETCH 1000 FROM "compared"';
+
+function orderOf(source: ComparedSource): string {
+  const { key, shared, types, isOrdered } = source;
+  if (isOrdered) return '';
+  if (key.length > 0) return `ORDER BY ${key.map(column).join(', ')}`;
+  const sortable = shared.filter((at) => SORTABLE.has(types[at] ?? 0)).map(column);
+  return `ORDER BY ${[...sortable, rowText(source, shared)].join(', ')}`;
+}
+
+/** A long value is cut, and its length and hash show whether it differs. */
+function shownValue({ types }: ComparedSource, at: number): string {
+  const isBytes = types[at] === BYTEA;
+  const value = isBytes ? column(at) : `${column(at)}::pg_catalog.text`;
+  const length = isBytes ? `pg_catalog.octet_length(${value})` : `pg_catalog.length(${value})`;
+  const max = isBytes ? MAX_VALUE / 2 : MAX_VALUE;
+  const start = isBytes
+    ? `pg_catalog.substring(${value}, 1, ${max})::pg_catalog.text`
+    : `pg_catalog.left(${value}, ${max})`;
+  const whole = isBytes ? `pg_catalog.encode(pg_catalog.sha256(${value}), 'hex')` : value;
+  const mark = `pg_catalog.concat(${start}, '… ', ${length}, ' #', pg_catalog.to_hex(${hash(whole)}))`;
+  return `CASE WHEN ${length} > ${max} THEN ${mark} ELSE ${value}::pg_catalog.text END`;
+}
+
+/** The positions of a key and of the columns that both sides have by name. Names of a query may occur more than once. */
+export function sharedColumns(
+  before: readonly FieldDef[],
+  after: readonly FieldDef[],
+): readonly (readonly [before: number, after: number])[] {
+  const places = new Map<string, number[]>();
+  for (const [index, { name }] of before.entries()) places.set(name, [...(places.get(name) ?? []), index]);
+  return after.flatMap(({ name }, index) => {
+    const place = places.get(name)?.shift();
+    return place === undefined ? [] : [[place, index] as const];
+  });
+}

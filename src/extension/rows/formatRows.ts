@@ -1,0 +1,75 @@
+/** Rows as text in aligned columns, in which nothing can be mistaken for something else. */
+
+export type Cell = string | null;
+
+export interface RowTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Of the columns with numbers. */
+  readonly rightAligned?: ReadonlySet<number>;
+}
+
+/** The lines of a table: its header, a rule, and the rows. @param widths see `tableWidths` */
+export function tableLines(
+  table: RowTable,
+  maxValue: number,
+  widths: readonly number[] = tableWidths([table], maxValue),
+): readonly string[] {
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, index) => pad(text, widths[index] ?? 0, table.rightAligned?.has(index) === true))
+      .join(' │ ')
+      .trimEnd();
+  const [header = [], ...rows] = textsOf(table, maxValue);
+  return [line(header), widths.map((width) => '─'.repeat(width)).join('─┼─'), ...rows.map(line)];
+}
+
+/** The width of each column in characters of an editor, so that several tables are aligned. */
+export function tableWidths(tables: readonly RowTable[], maxValue: number): readonly number[] {
+  const widths: number[] = [];
+  for (const row of tables.flatMap((table) => textsOf(table, maxValue)))
+    for (const [index, text] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(text));
+  return widths;
+}
+
+/** The texts of the header and of the rows. */
+const textsOf = ({ columns, rows }: RowTable, maxValue: number): readonly (readonly string[])[] => [
+  columns.map((name) => visible(cut(name, MAX_NAME)) || "''"),
+  ...rows.map((row) => row.map((value) => cellText(value, maxValue))),
+];
+
+/** Characters of the name of a column. Those of Postgres have at most 63 bytes, but not those of every server. */
+const MAX_NAME = 80;
+
+/** NULL has no quotes. A text that could be taken for it, or whose ends couldn't be seen, has. */
+export function cellText(value: Cell, maxValue: number): string {
+  if (value === null) return 'NULL';
+  const text = visible(cut(value, maxValue));
+  return /^$|^\s|\s$|^NULL$|^'/i.test(text) ? `'${text}'` : text;
+}
+
+export const cut = (value: string, maxLength: number): string =>
+  value.length > maxLength ? `${value.slice(0, maxLength).toWellFormed()}…` : value.toWellFormed();
+
+/** Shows characters that are invisible, change the direction of the text or end the line. */
+const visible = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x20) return String.fromCodePoint(0x24_00 + code);
+    return code === 0x7f ? '␡' : `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
+  });
+
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/gu;
+
+const widthOf = (text: string): number => {
+  // Most texts are ASCII.
+  if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
+  const [wide, marks] = [text.match(WIDE)?.length ?? 0, text.match(/\p{M}/gu)?.length ?? 0];
+  return (text.match(/./gsu)?.length ?? 0) + wide - marks;
+};
+
+function pad(text: string, width: number, isRight: boolean): string {
+  const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return isRight ? spaces + text : text + spaces;
+}

@@ -1,0 +1,165 @@
+/** Merges the rows of two sides, which arrive in the order of the hashes of their keys. */
+import type Client from 'pg/lib/client.js';
+import { FETCH, rowCursor, type ComparedSource, type Ranges } from './comparisonSql.ts';
+import type { Cell } from './formatRows.ts';
+
+export type Both<T> = readonly [before: T, after: T];
+
+export interface DifferingRow {
+  readonly kind: 'added' | 'changed' | 'deleted';
+  readonly cells: readonly Cell[];
+}
+
+export interface RowDifference {
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+  /** Deleted rows, and changed ones as they were, in the order of the table's key. As many as can be shown. */
+  readonly before: readonly DifferingRow[];
+  /** Added rows, and changed ones as they are. */
+  readonly after: readonly DifferingRow[];
+  readonly hasMore: boolean;
+}
+
+export const NO_DIFFERENCE: RowDifference = {
+  added: 0,
+  changed: 0,
+  deleted: 0,
+  before: [],
+  after: [],
+  hasMore: false,
+};
+
+/** Rows of a side that are shown, and their characters. */
+const MAX_SHOWN = 20_000;
+const MAX_TEXT = 8_000_000;
+
+/** @param ranges those whose rows are read @throws {Error} of Postgres */
+export async function mergeRows(
+  clients: Both<Client>,
+  sources: Both<ComparedSource>,
+  ranges: Ranges,
+): Promise<RowDifference> {
+  await Promise.all([
+    clients[0].query(rowCursor(sources[0], ranges)),
+    clients[1].query(rowCursor(sources[1], ranges)),
+  ]);
+  const [lefts, rights] = [groupsOf(clients[0]), groupsOf(clients[1])];
+  const merger = new Merger(sources[1].key.length > 0);
+  let [left, right] = await Promise.all([lefts.next(), rights.next()]);
+  while (left.done !== true || right.done !== true) {
+    const isLeft = left.done !== true && (right.done === true || left.value.key <= right.value.key);
+    const isRight = right.done !== true && (left.done === true || right.value.key <= left.value.key);
+    merger.add(isLeft ? left.value?.rows : undefined, isRight ? right.value?.rows : undefined);
+    if (isLeft) left = await lefts.next();
+    if (isRight) right = await rights.next();
+  }
+  return merger.result();
+}
+
+/** Equal rows, of which a table without a key may have many. */
+interface Row {
+  readonly place: number;
+  readonly cells: readonly Cell[];
+  count: number;
+}
+
+/** The rows whose keys have the same hash, by their own hashes: one row, or several without a key. */
+interface Group {
+  readonly key: bigint;
+  readonly rows: Map<string, Row>;
+}
+
+async function* groupsOf(client: Client): AsyncGenerator<Group, undefined> {
+  const fetch = () => {
+    // Texts, as the statement returns them.
+    const types = { getTypeParser: () => (text: string) => text };
+    const next = client.query<Cell[]>({ text: FETCH, rowMode: 'array', types });
+    // It is awaited later, or not at all if the other side fails.
+    next.catch(() => undefined);
+    return next;
+  };
+  let group: Group | undefined;
+  for (let next = fetch(); ;) {
+    const { rows } = await next;
+    if (rows.length === 0) break;
+    next = fetch();
+    for (const [k, h, place, ...cells] of rows) {
+      const key = BigInt(k ?? 0);
+      if (group?.key !== key) {
+        if (group !== undefined) yield group;
+        group = { key, rows: new Map() };
+      }
+      const same = group.rows.get(h ?? '');
+      if (same === undefined) group.rows.set(h ?? '', { place: Number(place), cells, count: 1 });
+      else same.count += 1;
+    }
+  }
+  if (group !== undefined) yield group;
+  return undefined;
+}
+
+interface Placed extends DifferingRow {
+  readonly place: number;
+}
+
+const NO_ROWS: ReadonlyMap<string, Row> = new Map();
+
+class Merger {
+  readonly #hasKey: boolean;
+  readonly #counts = { added: 0, changed: 0, deleted: 0 };
+  readonly #before: Placed[] = [];
+  readonly #after: Placed[] = [];
+  #textLeft = MAX_TEXT;
+  #hasMore = false;
+
+  constructor(hasKey: boolean) {
+    this.#hasKey = hasKey;
+  }
+
+  /** The rows of one key on both sides. */
+  add(before: ReadonlyMap<string, Row> = NO_ROWS, after: ReadonlyMap<string, Row> = NO_ROWS): void {
+    const [gone, come] = [missing(before, after), missing(after, before)];
+    const [deleted, added] = [sumOf(gone), sumOf(come)];
+    // Rows of one key are the same row.
+    const changed = this.#hasKey ? Math.min(deleted, added) : 0;
+    this.#counts.added += added - changed;
+    this.#counts.deleted += deleted - changed;
+    this.#counts.changed += changed;
+    this.#showAll(this.#before, gone, changed > 0 ? 'changed' : 'deleted');
+    this.#showAll(this.#after, come, changed > 0 ? 'changed' : 'added');
+  }
+
+  #showAll(shown: Placed[], rows: readonly Row[], kind: DifferingRow['kind']): void {
+    for (const row of rows)
+      for (let count = Math.min(row.count, MAX_SHOWN + 1); count > 0; count -= 1)
+        this.#show(shown, row, kind);
+  }
+
+  #show(shown: Placed[], { place, cells }: Row, kind: DifferingRow['kind']): void {
+    if (shown.length >= MAX_SHOWN || this.#textLeft <= 0) {
+      this.#hasMore = true;
+      return;
+    }
+    this.#textLeft -= cells.reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
+    shown.push({ place, cells, kind });
+  }
+
+  result(): RowDifference {
+    const sorted = (rows: readonly Placed[]) => rows.toSorted((a, b) => a.place - b.place);
+    return {
+      ...this.#counts,
+      before: sorted(this.#before),
+      after: sorted(this.#after),
+      hasMore: this.#hasMore,
+    };
+  }
+}
+
+/** The rows that the other side doesn't have, or not so often. */
+const missing = (rows: ReadonlyMap<string, Row>, others: ReadonlyMap<string, Row>): readonly Row[] =>
+  [...rows]
+    .map(([hash, row]) => ({ ...row, count: row.count - (others.get(hash)?.count ?? 0) }))
+    .filter(({ count }) => count > 0);
+
+const sumOf = (rows: readonly Row[]): number => rows.reduce((sum, { count }) => sum + count, 0);

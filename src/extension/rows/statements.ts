@@ -1,0 +1,91 @@
+/** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
+import { tokensOf, type Token } from '../agents/sqlNames.ts';
+
+export interface FileStatement {
+  /** Without the semicolon. */
+  readonly text: string;
+  readonly start: number;
+  /** After the semicolon. */
+  readonly end: number;
+}
+
+/** @throws {Error} if a quotation or comment has no end */
+export function statementsOf(sql: string): readonly FileStatement[] {
+  const statements: FileStatement[] = [];
+  let start: number | undefined;
+  const body = new BodyDepth();
+  for (const token of tokensOf(sql)) {
+    if (token.text === ';' && body.depth === 0) {
+      if (start !== undefined)
+        statements.push({ text: sql.slice(start, token.start), start, end: token.start + 1 });
+      start = undefined;
+      body.reset();
+    } else {
+      start ??= token.start;
+      body.add(token);
+    }
+  }
+  if (start !== undefined) statements.push({ text: sql.slice(start), start, end: sql.length });
+  return statements;
+}
+
+/** The statement isn't one that returns rows, or they are several. */
+export class NotOneQueryError extends Error {
+  override readonly name = 'NotOneQueryError';
+}
+
+/** Without its semicolon. @throws {NotOneQueryError} */
+export function onlyStatement(sql: string): string {
+  const [only, another] = statementsOf(sql);
+  // NUL would end the text in the protocol.
+  if (only === undefined || another !== undefined || sql.includes('\0')) throw new NotOneQueryError();
+  return only.text;
+}
+
+/** `BEGIN ATOMIC … END` in a function or procedure has semicolons that end no statement, as psql knows it. */
+class BodyDepth {
+  #words: string[] = [];
+  depth = 0;
+
+  reset(): void {
+    this.#words = [];
+    this.depth = 0;
+  }
+
+  add({ name }: Token): void {
+    if (name === undefined) return;
+    if (this.#words.length < 4) this.#words.push(name);
+    const isRoutine = this.#words[0] === 'create' && /\b(function|procedure)\b/.test(this.#words.join(' '));
+    if (!isRoutine) return;
+    if (name === 'begin' || (this.depth > 0 && name === 'case')) this.depth += 1;
+    else if (name === 'end' && this.depth > 0) this.depth -= 1;
+  }
+}
+
+/** The statement at a position, or else the one before it. @throws {Error} see `statementsOf` */
+export function statementAt(sql: string, offset: number): FileStatement | undefined {
+  const statements = statementsOf(sql);
+  return (
+    statements.find(({ start, end }) => start <= offset && offset <= end) ??
+    statements.findLast(({ start }) => start <= offset) ??
+    statements[0]
+  );
+}
+
+const NAME = String.raw`(?:"(?:[^"]|"")+"|[a-z_\u0080-\uffff][\w$\u0080-\uffff]*)`;
+const TABLE = new RegExp(
+  String.raw`\b(?:TABLE|VIEW|INDEX\b[^(;]*?\bON|TRIGGER\b[^(;]*?\bON|POLICY\b[^(;]*?\bON|INTO)\s+(?:ONLY\s+)?(${NAME}(?:\.${NAME})?)`,
+  'i',
+);
+
+/** The table or view that a statement of pg_dump is about, as it is quoted there. */
+export const tableIn = (statement: string): string | undefined => TABLE.exec(statement)?.[1];
+
+/** Postgres reads names without quotes in lower case. */
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The name of a table for titles, without quotes and the schema `public`. */
+export const shortName = (table: string): string =>
+  table
+    .replace(/^(?:public|"public")\./, '')
+    .replace(/"((?:[^"]|"")+)"/g, (_, name: string) => name.replaceAll('""', '"'));

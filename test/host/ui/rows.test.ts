@@ -1,0 +1,113 @@
+/** Rows of tables and queries, and what differs between two branches. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { branchCalls } from '../../helpers/branchCalls.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { branchApi, BRANCH as main, PROJECT } from '../../service/catalog/branchApi.ts';
+import { query } from '../../service/postgres/clients.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+describe('The rows of a branch', () => {
+  const ui = useWorkbench();
+  let service: LocalService;
+  let feature: string;
+
+  const execute = async (branch: string, sql: string) =>
+    query(await branchApi(() => service, branch).uri(), sql);
+  const tabs = () => ui().page.locator('.tabs-container .tab');
+  const activeTab = async () => tabs().and(ui().page.locator('.active')).last().getAttribute('aria-label');
+  const waitForTitle = async (title: RegExp) =>
+    until(
+      async () => `a tab ${String(title)}; it is ${await activeTab()}`,
+      async () => title.test((await activeTab()) ?? ''),
+    );
+  /** Of the editor that has the focus, as far as it is visible. */
+  const lines = async (editor = '.editor-group-container.active .monaco-editor') => {
+    const shown = ui().page.locator(`${editor} .view-line`);
+    return (await shown.allInnerTexts()).map((line) => line.replaceAll('\u00a0', ' '));
+  };
+  const waitForLine = async (line: RegExp, editor?: string) =>
+    until(
+      async () => `${String(line)}; shown: ${JSON.stringify(await lines(editor))}`,
+      async () => (await lines(editor)).some((text) => line.test(text)),
+    );
+
+  before(async () => {
+    service = await startLocalService();
+    await execute(main, 'create table visits (id int primary key, customer text, note text)');
+    await execute(
+      main,
+      "insert into visits values (1, 'Ada', null), (2, 'Bob', 'x'), (3, E'[l](command:x)\u202e', 'NULL')",
+    );
+    const api = branchCalls(service);
+    const endpoints = [{ type: 'read_write' }];
+    const branch = { name: 'feature', parent_id: main };
+    feature = (await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
+    await execute(feature, "update visits set customer = 'Bea' where id = 2");
+    await execute(feature, 'delete from visits where id = 1');
+    await execute(feature, "insert into visits values (4, 'Dan', null), (5, 'Eve', null)");
+    await writeFile(
+      path.join(ui().folder, 'query.sql'),
+      'select 1 as one;\n\nselect customer from visits order by id;\n',
+    );
+    await connect(ui(), service, 'shop');
+    await ui().computes.waitFor(`Branch ${feature}, feature`);
+  });
+  after(() => service.stop());
+
+  it('are shown for a table, in a document that says where and when they were read', async () => {
+    await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Peek Rows…');
+    await ui().quickInput.choose('Select a table or view', 'visits');
+    await waitForTitle(/^visits · main · app · \d/);
+    await waitForLine(/^Project shop, branch main, database app$/);
+    await waitForLine(/^ 1 │ Ada +│ NULL$/);
+    await waitForLine(/^ 3 │ \[l\]\(command:x\)‹U\+202E› │ 'NULL'$/);
+    await waitForLine(/^3 rows$/);
+    await ui().statusBar.waitFor('visits on main: 3 rows');
+    await ui().page.keyboard.type('x');
+    assert.ok((await lines()).every((line) => !line.startsWith('x')));
+  });
+
+  it('are read again by a button, with a new time', async () => {
+    await execute(main, "insert into visits values (6, 'Fay', null)");
+    const before = await tabs().count();
+    await ui().page.getByRole('button', { name: 'Refresh Rows' }).click();
+    await waitForLine(/^ 6 │ Fay/);
+    await until('the older document to close', async () => (await tabs().count()) === before);
+  });
+
+  it('are shown for the statement at the cursor of a SQL file, beside it', async () => {
+    await ui().openFile('query.sql');
+    await ui().page.keyboard.press('ControlOrMeta+End');
+    await ui().run('Peek Rows…');
+    await ui().quickInput.choose('Select a project', 'shop');
+    await ui().quickInput.choose('Select a branch', feature);
+    await waitForTitle(/^select customer from visits o… · feature · app · \d/);
+    await waitForLine(/^Bea$/);
+  });
+
+  it('are shown for the table at the cursor of a schema', async () => {
+    await ui().computes.contextMenu(`Branch ${feature}, feature`, 'Open Schema');
+    await waitForTitle(/^app\.sql/);
+    await ui().page.locator('.view-line').filter({ hasText: 'CREATE TABLE public.visits' }).click();
+    await ui().run('Peek Rows…');
+    await waitForTitle(/^visits · feature · app · \d/);
+    await waitForLine(/^ 5 │ Eve/);
+  });
+
+  it('are compared with those of the parent in a diff editor, which counts what differs', async () => {
+    await ui().computes.contextMenu(`Branch ${feature}, feature`, 'Compare Rows…');
+    await ui().quickInput.choose('Select a table or view', 'visits');
+    await waitForTitle(/^visits: 2 added, 1 changed, 2 deleted \(main ↔ feature\)/);
+    await waitForLine(/^ 1 │ Ada/, '.editor.original');
+    await waitForLine(/^ 2 │ Bob/, '.editor.original');
+    await waitForLine(/^ 2 │ Bea/, '.editor.modified');
+    await waitForLine(/^ 4 │ Dan/, '.editor.modified');
+    await execute(feature, 'delete from visits where id = 4');
+    await ui().page.getByRole('button', { name: 'Refresh Rows' }).click();
+    await waitForTitle(/^visits: 1 added, 1 changed, 2 deleted \(main ↔ feature\)/);
+  });
+});
