@@ -122,6 +122,7 @@ function registerListeners(
     interval: () => config.refreshInterval,
     budget,
     onError: (error) => log.error('Refreshing in the background', error),
+    onRefreshed: () => computesView.redrawTimes(),
   });
   const subscriptions = [
     showPendingChanges(tracker, (end) => settingsDocuments.handleEnd(end), reveal),

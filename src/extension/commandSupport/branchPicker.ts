@@ -1,5 +1,5 @@
 /** Asks for a branch of a project. If the service doesn't list branches, offers those with computes, or asks for an id. */
-import { l10n, ThemeIcon } from 'vscode';
+import { l10n } from 'vscode';
 import { isBranchId } from '../../api/records/ids.ts';
 import type { Branch, Compute } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
@@ -7,7 +7,7 @@ import { branchIdsOf } from '../inventory/branchStatus.ts';
 import { isPrimary } from '../inventory/computeStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../inventory/nodes.ts';
-import { branchRow, branchTitle } from '../branches/ui/branchText.ts';
+import { branchIcon, branchRow, branchTitle } from '../branches/ui/branchText.ts';
 import { displayName, sanitize } from '../../base/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { askInSteps, type Question } from '../window/ui/input/multiStepInput.ts';
@@ -65,7 +65,7 @@ function branchItem(
   const { label, parts } = branchRow(branchId, branch);
   return {
     label,
-    iconPath: new ThemeIcon('git-branch'),
+    iconPath: branchIcon(branch, false),
     description: [...parts, problem ?? membersText(computes)].join(' · '),
     value: problem === undefined ? branchId : undefined,
   };

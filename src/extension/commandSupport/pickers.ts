@@ -13,7 +13,7 @@ import {
   type ProjectNode,
 } from '../inventory/nodes.ts';
 import { branchLabel } from '../branches/ui/branchText.ts';
-import { computeRow, statusIcon } from '../computes/ui/computeText.ts';
+import { computeChoice, statusIcon } from '../computes/ui/computeText.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
@@ -147,7 +147,7 @@ function computeItems(context: PickerContext, canPick: CanPick): RowItem<Compute
       const project = projectName(inventory, projectId);
       const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
       return {
-        ...computeRow(compute),
+        ...computeChoice(compute),
         iconPath: statusIcon(computeStatus(compute)),
         detail: `${project} · ${branch}`,
         value: { kind: 'compute', projectId, branchId, computeId },

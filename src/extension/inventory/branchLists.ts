@@ -29,7 +29,7 @@ export class BranchList extends RecordList<Branch> {
     return [...this.items.values()].filter((branch) => branch.parent_id === id);
   }
 
-  /** The project if branches were added or removed, or another one is the default. */
+  /** The project if branches were added or removed, or their order may have changed. */
   protected override changesIn(
     projectId: string,
     { before }: ListDiff<string, Branch>,
@@ -38,10 +38,10 @@ export class BranchList extends RecordList<Branch> {
     const changed = [...after.keys()].filter(
       (id) => visibleFields(before.get(id)) !== visibleFields(after.get(id)),
     );
-    const isDefaultChanged = (id: string) => before.get(id)?.default !== after.get(id)?.default;
+    const isMoved = (id: string) =>
+      before.get(id)?.default !== after.get(id)?.default || before.get(id)?.name !== after.get(id)?.name;
     const isStructural =
-      [...before.keys()].some((id) => !after.has(id)) ||
-      changed.some((id) => !before.has(id) || isDefaultChanged(id));
+      [...before.keys()].some((id) => !after.has(id)) || changed.some((id) => !before.has(id) || isMoved(id));
     const branches = changed.map((branchId) => ({ kind: 'branch', projectId, branchId }) as const);
     return isStructural ? [{ kind: 'project', projectId }, ...branches] : branches;
   }

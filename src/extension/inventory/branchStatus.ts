@@ -2,15 +2,19 @@
 import type { Branch } from '../../api/records/records.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { BranchList } from './branchLists.ts';
+import { compareNames } from './computeStatus.ts';
 import type { Inventory } from './inventory.ts';
 
-/** The loaded branches of a project: the default one first, then by id. */
+/** The loaded branches of a project: the default one first, then by name. */
 export function branchIdsOf(inventory: Inventory, projectId: string): readonly string[] {
   const list = inventory.branches.forProject(projectId);
   const withComputes = inventory.computesOf(projectId)?.branches().keys() ?? [];
-  const ids = [...new Set([...withComputes, ...(list?.branches.keys() ?? [])])].sort();
+  const ids = new Set([...withComputes, ...(list?.branches.keys() ?? [])]);
+  const titles = new Map([...ids].map((id) => [id, branchTitle(id, list?.branches.get(id))]));
+  const titleOf = (id: string) => titles.get(id) ?? id;
+  const sorted = [...ids].sort((a, b) => compareNames(titleOf(a), titleOf(b)) || (a < b ? -1 : 1));
   const defaultId = list?.default?.id;
-  return defaultId === undefined ? ids : [defaultId, ...ids.filter((id) => id !== defaultId)];
+  return defaultId === undefined ? sorted : [defaultId, ...sorted.filter((id) => id !== defaultId)];
 }
 
 /** The branch's name; undefined if it has none or it is the same as the id. */

@@ -36,10 +36,13 @@ export function sizeOf(compute: SizeFields): SizeRange | undefined {
   return smallest === undefined ? undefined : { min: smallest, max: max ?? smallest };
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true });
+
+/** For example, `feature/9` comes before `feature/10`. */
+export const compareNames = (a: string, b: string): number => collator.compare(a, b);
+
 /** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */
 export function byTypeAndLabel(a: Compute, b: Compute): number {
   if (isPrimary(a) !== isPrimary(b)) return isPrimary(a) ? -1 : 1;
-  const [left, right] = [labelOf(a), labelOf(b)];
-  if (left !== right) return left < right ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
+  return compareNames(labelOf(a), labelOf(b)) || (a.id < b.id ? -1 : 1);
 }

@@ -23,6 +23,8 @@ interface BackgroundRefreshDependencies {
   /** Milliseconds; 0 means never. */
   readonly interval: () => number;
   readonly onError: (error: unknown) => void;
+  /** Called after each refresh, also if nothing has changed. */
+  readonly onRefreshed?: () => void;
   /** Shared with all other background work of the window. Unlimited for a service on this machine. */
   readonly budget: RequestBudget;
   readonly clock?: Clock;
@@ -150,6 +152,7 @@ export class BackgroundRefresh implements Disposable {
       this.#refreshComputesOf(ids('computes')),
       inventory.refreshBranchesOf(ids('branches')),
     ]);
+    this.#deps.onRefreshed?.();
   }
 
   /** A project that the service rejects, because it was deleted for example, must not delay the refresh of the others. */

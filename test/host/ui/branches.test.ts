@@ -50,7 +50,7 @@ describe('Branches', () => {
     await ui().quickInput.choose('Select the parent', rewriteBranch);
     await ui().quickInput.choose('Select whether the branch gets a compute', 'Without a compute');
     await ui().quickInput.answer('Delete the branch automatically', '2 days');
-    await ui().computes.waitFor(/^Branch br-\S+, trial, expires on [\d/]+, no computes$/);
+    await ui().computes.waitFor(/^Branch br-\S+, trial, expires (in 2 days|tomorrow), no computes$/);
     const created = await find('trial');
     assert.equal(created?.parent_id, rewriteBranch);
     const hours = (Date.parse(created?.expires_at ?? '') - Date.now()) / 3_600_000;

@@ -1,34 +1,71 @@
 /** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
-import { env, l10n, type MarkdownString } from 'vscode';
+import { env, l10n, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { BranchIds } from '../../account/refs.ts';
+import type { AgentBranch } from '../../agents/agentBranches.ts';
 import { usageOf } from '../../inventory/usage.ts';
-import { formatDate, formatDay, usageText } from '../../window/ui/timeText.ts';
+import { ahead, timeAndDate, timeLeft, usageText } from '../../window/ui/timeText.ts';
 import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { markdownTable, type Row } from '../../window/ui/markdown.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
 export { branchTitle } from '../../inventory/branchStatus.ts';
 
-/**
- * The label, and parts such as `main`, `default`, `protected` and `expires on 1/31/2026`. The state is included only if the
- * branch isn't ready.
- */
+interface BranchRow {
+  readonly label: string;
+  /** What follows, such as `main`, `default`, `protected` and `expires in 6 d`. The id comes last. */
+  readonly parts: readonly string[];
+  /** The same for screen readers. */
+  readonly spoken: readonly string[];
+}
+
+/** The names that agents give themselves are short. */
+const MAX_AGENT_NAME = 40;
+
+interface BranchRowOptions {
+  /** If an agent has created it, what is known of that. */
+  readonly agent?: Pick<AgentBranch, 'agent'> | undefined;
+  readonly hasNoComputes?: boolean;
+}
+
+/** The state is included only if the branch isn't ready. */
 export function branchRow(
   id: string,
   branch: Branch | undefined,
-): { readonly label: string; readonly parts: readonly string[] } {
+  { agent, hasNoComputes = false }: BranchRowOptions = {},
+): BranchRow {
   const { label, description } = idAndName(id, branch?.name);
   const state = branch?.current_state ?? 'ready';
-  const parts = [
-    description,
+  const expiry = branch?.expires_at ?? '';
+  const left = expiry && timeLeft(expiry);
+  const agentName = agent && sanitize(agent.agent, MAX_AGENT_NAME);
+  const marks = [
     branch?.default === true ? l10n.t('default') : '',
     branch?.protected === true ? l10n.t('protected') : '',
     state === 'ready' ? '' : sanitize(state),
-    branch?.expires_at ? l10n.t('expires on {0}', formatDay(branch.expires_at)) : '',
   ];
-  return { label, parts: parts.filter((part) => part !== '') };
+  const short = agentName === undefined ? [left && l10n.t('expires in {0}', left)] : [agentName, left];
+  const long = [
+    agentName === undefined ? '' : l10n.t('created by {0}', agentName),
+    expiry && l10n.t('expires {0}', ahead(expiry)),
+  ];
+  const empty = hasNoComputes ? l10n.t('no computes') : '';
+  const isIdFirst = label === sanitize(id);
+  const own = [...marks, ...short, empty];
+  const isShown = (part: string) => part !== '';
+  return {
+    label,
+    parts: (isIdFirst ? [description, ...own] : [...own, description]).filter(isShown),
+    spoken: [description, ...marks, ...long, empty].filter(isShown),
+  };
+}
+
+/** Each kind has its own icon. Protection matters more than being the default, which the first row always is. */
+export function branchIcon(branch: Branch | undefined, isAgents: boolean): ThemeIcon {
+  if (branch?.protected === true) return new ThemeIcon('lock');
+  if (branch?.default === true) return new ThemeIcon('star-full');
+  return new ThemeIcon(isAgents ? 'hubot' : 'git-branch');
 }
 
 /** See `idWithName`. */
@@ -55,17 +92,23 @@ export const keptText = (name: string): string =>
     name,
   );
 
-/** The tooltip of a branch. */
-export function branchTable(branch: Branch, parent: Branch | undefined): MarkdownString {
+/** The tooltip of a branch. @param agent see `branchRow` */
+export function branchTable(
+  branch: Branch,
+  parent: Branch | undefined,
+  agent?: Pick<AgentBranch, 'agent'>,
+): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
   const rows: Row[] = [
     [l10n.t('Id'), branch.id],
     [l10n.t('State'), branch.current_state],
     [l10n.t('Parent'), parentId && branchLabel(parentId, parent)],
+    [l10n.t('Default'), branch.default === true ? l10n.t('yes') : undefined],
     [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
     [l10n.t('Used this period'), usageText(usageOf(branch))],
-    [l10n.t('Expires'), branch.expires_at && formatDate(branch.expires_at)],
-    [l10n.t('Created'), branch.created_at && formatDate(branch.created_at)],
+    [l10n.t('Expires'), branch.expires_at && timeAndDate(branch.expires_at)],
+    [l10n.t('Created by'), agent?.agent],
+    [l10n.t('Created'), branch.created_at && timeAndDate(branch.created_at)],
   ];
   return markdownTable(branch.name || branch.id, rows);
 }

@@ -15,7 +15,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
 import type { Usage } from '../../inventory/usage.ts';
 import { settingsOn } from '../../settings/pgSettings.ts';
-import { formatDate, autosuspendText, usageText } from '../../window/ui/timeText.ts';
+import { autosuspendText, timeAndDate, usageText } from '../../window/ui/timeText.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 
 const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: string]>> = {
@@ -63,12 +63,31 @@ export function typeText(compute: Compute): string {
   return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
 }
 
-/** The row of a compute in the tree and the pickers. The state comes last, because the icon shows it too. */
-export function computeRow(compute: Compute): { readonly label: string; readonly description: string } {
-  const { label, description } = idAndName(compute.id, compute.name);
-  const parts = [description, typeText(compute), sizeText(compute), statusText(compute)];
-  return { label, description: parts.filter((part) => part !== '').join(' · ') };
+interface RowText {
+  readonly label: string;
+  readonly description: string;
 }
+
+/**
+ * The row of a compute in the tree, which may be narrow: only what the icon doesn't show and what isn't the rule. With names
+ * first, a compute without a name is called by its type.
+ */
+export function computeRow(compute: Compute): RowText {
+  const type = typeText(compute);
+  const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
+  const isTold = label === type || isPrimary(compute);
+  const shortType = compute.type === 'read_only' ? l10n.t('replica') : type;
+  const state = computeStatus(compute) === 'unknown' ? statusText(compute) : '';
+  return { label, description: joined(isTold ? '' : shortType, sizeText(compute), state, idOrName) };
+}
+
+/** The row of a compute in pickers. */
+export function computeChoice(compute: Compute): RowText {
+  const { label, description: idOrName } = idAndName(compute.id, compute.name);
+  return { label, description: joined(idOrName, typeText(compute), sizeText(compute), statusText(compute)) };
+}
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
 
 /**
  * @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one
@@ -96,7 +115,7 @@ export function computeTable(
     [l10n.t('Pooled host'), pooledHost(compute)],
     [l10n.t('Passwordless access'), compute.passwordless_access === true ? l10n.t('yes') : undefined],
     [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
-    [l10n.t('Last active'), compute.last_active && formatDate(compute.last_active)],
+    [l10n.t('Last active'), compute.last_active && timeAndDate(compute.last_active)],
     [l10n.t('Branch used this period'), usageText(branchUsage)],
   ]);
 }

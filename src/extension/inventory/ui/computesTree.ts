@@ -3,6 +3,7 @@ import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, InventoryEvent, ProjectNode } from '../nodes.ts';
+import type { AgentBranch } from '../../agents/agentBranches.ts';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
@@ -20,6 +21,7 @@ interface ComputesTreeDependencies extends Pick<
   WindowModel,
   'session' | 'inventory' | 'log' | 'awakeSentences'
 > {
+  readonly agentBranches: Pick<WindowModel['agentBranches'], 'find' | 'onDidChange'>;
   readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
   readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
   readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
@@ -34,6 +36,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #expanded = new Set<string>();
   /** The visible parts of each project as last drawn. */
   readonly #drawn = new Map<string, string>();
+  /** The descriptions of branches that expire as last drawn. */
+  readonly #drawnTimes = new Map<TreeNode, TreeItem['description']>();
   #shownRoots = PAGE_SIZE;
 
   readonly onDidChangeTreeData = this.#changed.event;
@@ -47,6 +51,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     for (const each of [
       this.#changed,
       config.onDidChangeMarks(() => this.redraw()),
+      deps.agentBranches.onDidChange(() => this.redrawTimes()),
       localService.onDidChangePostgres(() => this.redraw()),
       inventory.onDidChange((changes) => this.#update(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),
@@ -85,7 +90,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
-    const item = treeItem(this.#inventory, node);
+    const item = treeItem(this.#inventory, node, this.#agentOf(node));
+    if (this.#expires(node)) this.#drawnTimes.set(node, item.description);
     const mark = isGuarded(node) ? this.#deps.guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
   }
@@ -93,7 +99,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   async resolveTreeItem(item: TreeItem, node: TreeNode): Promise<TreeItem> {
     const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
     const activity = compute ? await this.#deps.awakeSentences.forTooltip(compute) : undefined;
-    const text = tooltip(this.#inventory, node, activity);
+    const text = tooltip(this.#inventory, node, { agent: this.#agentOf(node), activity });
     if (text !== undefined) item.tooltip = text;
     return item;
   }
@@ -135,8 +141,31 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#changed.fire(undefined);
   }
 
+  /** Redraws the branches whose remaining time has changed, or whose agent is known by now. */
+  redrawTimes(): void {
+    const nodes: TreeNode[] = [];
+    for (const [node, drawn] of this.#drawnTimes) {
+      if (this.#nodes.find(node) !== node || !this.#expires(node)) this.#drawnTimes.delete(node);
+      else if (treeItem(this.#inventory, node, this.#agentOf(node)).description !== drawn) nodes.push(node);
+    }
+    if (nodes.length > 0) this.#changed.fire(nodes);
+  }
+
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  #expires(node: TreeNode): node is BranchNode {
+    if (node.kind !== 'branch') return false;
+    return Boolean(this.#inventory.branches.get(node.projectId, node.branchId)?.expires_at);
+  }
+
+  /** What is known of a branch that an agent has created, which always expires. */
+  #agentOf(node: TreeNode): AgentBranch | undefined {
+    const account = this.#deps.session.connection?.accountId;
+    if (account === undefined || !this.#expires(node)) return undefined;
+    const { projectId, branchId } = node;
+    return this.#deps.agentBranches.find({ account, projectId, branchId });
   }
 
   #roots(): readonly TreeNode[] {

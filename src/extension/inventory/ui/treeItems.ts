@@ -16,30 +16,32 @@ import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
 import { usageOf, usageStep } from '../usage.ts';
-import { branchRow, branchTable, bytesText } from '../../branches/ui/branchText.ts';
+import { branchIcon, branchRow, branchTable, bytesText } from '../../branches/ui/branchText.ts';
 import { computeTable, computeRow, statusIcon, statusText, typeText } from '../../computes/ui/computeText.ts';
 import { sizeText } from '../../computes/ui/sizeText.ts';
-import { formatDate, usageText } from '../../window/ui/timeText.ts';
+import { timeAndDate, usageText } from '../../window/ui/timeText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 import { displayName, nameOrId } from '../../../base/sanitize.ts';
+import type { AgentBranch } from '../../agents/agentBranches.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../operations/guards.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 
-export function treeItem(inventory: Inventory, node: TreeNode): TreeItem {
-  const item = itemOf(inventory, node);
+/** @param agent of a branch that an agent has created */
+export function treeItem(inventory: Inventory, node: TreeNode, agent?: AgentBranch): TreeItem {
+  const item = itemOf(inventory, node, agent);
   item.id ??= nodeId(node);
   return item;
 }
 
-function itemOf(inventory: Inventory, node: TreeNode): TreeItem {
+function itemOf(inventory: Inventory, node: TreeNode, agent: AgentBranch | undefined): TreeItem {
   switch (node.kind) {
     case 'project':
       return projectItem(inventory, node);
     case 'branch':
-      return branchItem(inventory, node);
+      return branchItem(inventory, node, agent);
     case 'compute':
       return computeItem(inventory.compute(node.projectId, node.computeId), node);
     case 'unreadable':
@@ -88,19 +90,18 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
   return JSON.stringify([...shown, usageStep(project), isOffered]);
 }
 
-function branchItem(inventory: Inventory, node: BranchNode): TreeItem {
+function branchItem(inventory: Inventory, node: BranchNode, agent: AgentBranch | undefined): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
   const isEmpty = childrenOf(inventory, node).length === 0;
-  const { label, parts } = branchRow(node.branchId, branch);
+  const { label, parts, spoken } = branchRow(node.branchId, branch, { agent, hasNoComputes: isEmpty });
   const { Expanded, None } = TreeItemCollapsibleState;
   const item = new TreeItem(label, isEmpty ? None : Expanded);
   // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
   if (isEmpty) item.id = `${nodeId(node)} empty`;
-  item.iconPath = new ThemeIcon('git-branch');
-  const all = [...parts, ...(isEmpty ? [l10n.t('no computes')] : [])];
-  if (all.length > 0) item.description = all.join(' · ');
+  item.iconPath = branchIcon(branch, agent !== undefined);
+  if (parts.length > 0) item.description = parts.join(' · ');
   item.contextValue = ['branch', ...branchFlags(branch)].join(' ');
-  item.accessibilityInformation = { label: [l10n.t('Branch {0}', label), ...all].join(', ') };
+  item.accessibilityInformation = { label: [l10n.t('Branch {0}', label), ...spoken].join(', ') };
   return item;
 }
 
@@ -122,7 +123,7 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
   const { label, description } = computeRow(compute);
   const item = new TreeItem(label);
   item.iconPath = statusIcon(status);
-  item.description = description;
+  if (description !== '') item.description = description;
   const flags = [status, isPrimary(compute) ? 'read_write' : 'read_only'];
   if (compute.pooler_enabled === true) flags.push('pooled');
   item.contextValue = ['compute', ...flags].join(' ');
@@ -173,8 +174,15 @@ function warning(label: string, contextValue: string): TreeItem {
   return item;
 }
 
-/** Returns undefined for nodes whose label says everything. @param activity why a compute is active */
-export function tooltip(inventory: Inventory, node: TreeNode, activity?: string): MarkdownString | undefined {
+/** Returns undefined for nodes whose label says everything. @param agent see `treeItem`. @param activity why a compute is active */
+export function tooltip(
+  inventory: Inventory,
+  node: TreeNode,
+  {
+    agent,
+    activity,
+  }: { readonly agent?: AgentBranch | undefined; readonly activity?: string | undefined } = {},
+): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
     if (project === undefined) return undefined;
@@ -186,13 +194,13 @@ export function tooltip(inventory: Inventory, node: TreeNode, activity?: string)
       [l10n.t('Locked'), project.locked === true ? l10n.t('yes, the service starts no computes') : undefined],
       [l10n.t('Largest branch'), limit && bytesText(limit * 1024 * 1024)],
       [l10n.t('Used this period'), usageText(usageOf(project))],
-      [l10n.t('Created'), project.created_at && formatDate(project.created_at)],
+      [l10n.t('Created'), project.created_at && timeAndDate(project.created_at)],
     ]);
   }
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
-    return branch && branchTable(branch, parent);
+    return branch && branchTable(branch, parent, agent);
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
@@ -204,14 +212,14 @@ export function tooltip(inventory: Inventory, node: TreeNode, activity?: string)
 const SCHEME = 'hosted-postgres-mark';
 
 /**
- * Projects and branches get a color and a badge, which need a URI. Computes get only text: if their rows had a URI, dropping
- * one into an editor would open it instead of inserting the host.
+ * Projects and branches get a color and a badge, which need a URI. Computes are below them, and get only text for screen
+ * readers: if their rows had a URI, dropping one into an editor would open it instead of inserting the host.
  */
 export function markItem(item: TreeItem, node: TreeNode, mark: Mark): TreeItem {
   const text = markText(mark);
   if (node.kind !== 'compute')
     item.resourceUri = Uri.from({ scheme: SCHEME, path: `/${mark}/${item.id ?? ''}` });
-  if (node.kind !== 'branch')
+  if (node.kind === 'project')
     item.description = [item.description, text].filter((part) => typeof part === 'string').join(' · ');
   const { label = '' } = item.accessibilityInformation ?? {};
   if (label !== '') item.accessibilityInformation = { label: `${label}, ${text}` };

@@ -27,16 +27,20 @@ export class NameOrder {
   }
 }
 
-/** The description is empty if there is only an id. */
+/**
+ * The description is empty if there is only an id.
+ * @param title with names first, for a record without a name
+ */
 export function idAndName(
   id: string,
   name: string | null | undefined,
+  title = '',
 ): { readonly label: string; readonly description: string } {
-  const [shownId, shownName] = [sanitize(id), sanitize(name ?? '')];
-  if (shownName === '' || shownName === shownId) return { label: shownId, description: '' };
-  return areNamesFirst
-    ? { label: shownName, description: shownId }
-    : { label: shownId, description: shownName };
+  const [shownId, ownName] = [sanitize(id), sanitize(name ?? '')];
+  const isNamed = ownName !== '' && ownName !== shownId;
+  const shownName = isNamed ? ownName : title;
+  if (shownName !== '' && areNamesFirst) return { label: shownName, description: shownId };
+  return { label: shownId, description: isNamed ? ownName : '' };
 }
 
 /** Returns text such as `br-aged-salad-637688 (main)`, or `main (br-aged-salad-637688)` with names first. */

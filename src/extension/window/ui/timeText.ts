@@ -4,9 +4,6 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
 import type { Usage } from '../../inventory/usage.ts';
 
-export const formatDay = (timestamp: string): string =>
-  format(timestamp, (date) => date.toLocaleDateString(env.language));
-
 export const formatDate = (timestamp: string): string =>
   format(timestamp, (date) => date.toLocaleString(env.language));
 
@@ -50,6 +47,24 @@ export function ago(timestamp: string, now: number = Date.now()): string {
 /** Returns text such as `in 3 hours`. */
 export const ahead = (timestamp: string, now: number = Date.now()): string =>
   relativeTime(timestamp, Math.max(0, Math.round((Date.parse(timestamp) - now) / 1000)));
+
+/** Returns text such as `23 h`, for rows. @param timestamp of the end */
+export function timeLeft(timestamp: string, now: number = Date.now()): string {
+  const minutes = Math.max(0, Math.floor((Date.parse(timestamp) - now) / 60_000));
+  if (Number.isNaN(minutes)) return sanitize(timestamp, 40);
+  if (minutes < 60) return l10n.t('{0} min', minutes);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? l10n.t('{0} h', hours) : l10n.t('{0} d', Math.floor(hours / 24));
+}
+
+/** Returns text such as `3 hours ago (1/31/2026, 10:00:00 AM)`, for tooltips. */
+export function timeAndDate(timestamp: string, now: number = Date.now()): string {
+  const date = formatDate(timestamp);
+  const time = Date.parse(timestamp);
+  if (Number.isNaN(time)) return date;
+  // The service's clock may be slightly ahead of ours.
+  return `${time - now > 45_000 ? ahead(timestamp, now) : ago(timestamp, now)} (${date})`;
+}
 
 function relativeTime(timestamp: string, seconds: number): string {
   if (Number.isNaN(seconds)) return sanitize(timestamp, 40);

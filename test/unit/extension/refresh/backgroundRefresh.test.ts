@@ -19,6 +19,7 @@ describe('BackgroundRefresh', () => {
   let budget: RequestBudget;
   let state: string;
   let errors: unknown[];
+  let refreshes: number;
 
   beforeEach(async () => {
     state = 'active';
@@ -27,6 +28,7 @@ describe('BackgroundRefresh', () => {
     interval = MINUTE;
     isNear = false;
     errors = [];
+    refreshes = 0;
     service = await scriptService((call) => {
       if (call.endsWith('/branches')) return { branches: [] };
       return call === 'GET /projects'
@@ -42,6 +44,7 @@ describe('BackgroundRefresh', () => {
       polledElsewhere: () => followed,
       interval: () => interval,
       onError: (error) => errors.push(error),
+      onRefreshed: () => (refreshes += 1),
       budget,
       clock: store.clock,
       random: () => 1,
@@ -68,6 +71,7 @@ describe('BackgroundRefresh', () => {
     assert.equal(counts.get('GET /projects/shop/branches')?.length, 5);
     assert.equal(counts.get('GET /projects/shop/endpoints')?.length, 5);
     assert.equal(counts.get('GET /projects')?.length, 1);
+    await until('the end of the fifth', async () => refreshes === 5);
   });
 
   it('counts all its requests against the budget, also the list of projects', async () => {

@@ -1,6 +1,8 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { TreeView } from 'vscode';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
@@ -15,10 +17,13 @@ describe('ComputesTree', () => {
   let service: ScriptedService;
   let model: ConnectedModel;
 
+  let main: { id: string; name: string; expires_at?: string };
+
   beforeEach(async () => {
+    main = { id: 'br-main', name: 'main' };
     service = await scriptService((call) => {
-      if (call === 'GET /projects') return { projects: [{ id: 'shop' }] };
-      if (call.endsWith('/branches')) return { branches: [{ id: 'br-main', name: 'main' }] };
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
+      if (call.endsWith('/branches')) return { branches: [main] };
       return { endpoints: [computeRecord('ep-main')] };
     });
     model = await connectModel(service);
@@ -71,5 +76,29 @@ describe('ComputesTree', () => {
     await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
+  });
+
+  it('redraws branches whose remaining time has changed, or whose agent becomes known', async () => {
+    main.expires_at = new Date(Date.now() + 60_000 * 59.9).toISOString();
+    const tree = createTree({ onDidExpandElement: ignored, onDidCollapseElement: ignored } as never);
+    const [project] = await tree.getChildren();
+    await model.inventory.branches.ensureLoaded('shop');
+    const [branch] = await tree.getChildren(project);
+    assert.ok(branch);
+    const redrawn: unknown[] = [];
+    tree.onDidChangeTreeData((nodes) => redrawn.push(nodes));
+    assert.equal(tree.getTreeItem(branch).description, 'main · expires in 59 min');
+    tree.redrawTimes();
+    assert.deepEqual(redrawn, []);
+    const ref = { account: accountId(model.account), projectId: 'shop', branchId: 'br-main' };
+    const times = { createdAt: '', expiresAt: main.expires_at };
+    model.agentBranches.add({ ...ref, ...times, name: 'main', agent: 'codex' });
+    assert.deepEqual(redrawn.splice(0), [[branch]]);
+    assert.equal(tree.getTreeItem(branch).description, 'main · codex · 59 min');
+    mock.timers.enable({ apis: ['Date'], now: Date.now() + 120_000 });
+    tree.redrawTimes();
+    assert.deepEqual(redrawn, [[branch]]);
+    mock.timers.reset();
+    tree.dispose();
   });
 });

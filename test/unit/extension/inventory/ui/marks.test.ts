@@ -20,7 +20,7 @@ describe('markItem', () => {
   for (const [kind, mark, description, spoken, badge] of [
     ['project', 'production', 'eu · production', 'Project shop, production', 'P'],
     ['branch', 'readOnly', 'eu', 'Project shop, read-only', 'R'],
-    ['compute', 'production', 'eu · production', 'Project shop, production', undefined],
+    ['compute', 'production', 'eu', 'Project shop, production', undefined],
   ] as const)
     it(`shows the mark of a ${kind}`, () => {
       const item = markItem(row(), { kind, ...ids }, mark);

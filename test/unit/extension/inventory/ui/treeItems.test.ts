@@ -13,8 +13,7 @@ const {
   parentOf,
   roots,
 } = await import('../../../../../src/extension/inventory/ui/nodes.ts');
-const { tooltip, treeItem, visibleFields } =
-  await import('../../../../../src/extension/inventory/ui/treeItems.ts');
+const { tooltip, treeItem } = await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];
 
@@ -60,24 +59,23 @@ describe('treeItem', () => {
   const itemOf = (computeId: string, branchId = 'br-main') =>
     treeItem(store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
 
-  it('shows projects, branches by id, and the computes of each with type, size and state', async () => {
+  it('shows projects, branches by id, and the computes of each with what the icon does not show', async () => {
     await load();
     assert.deepEqual(tree(), [
       [
         'Shop | eu',
         [
-          ['br-dev', [['ep-dev | primary · init']]],
-          [
-            'br-main',
-            [['ep-main | primary · 0.25 CU · active'], ['ep-read | reports · read replica · idle']],
-          ],
+          ['br-dev', [['ep-dev']]],
+          ['br-main', [['ep-main | 0.25 CU'], ['ep-read | replica · reports']]],
         ],
       ],
     ]);
   });
 
-  it('shows the names and marks of branches, the default one first, and those without computes', async () => {
+  it('shows the names and marks of branches, the default one first, then by name, and those without computes', async () => {
     branches = [
+      { id: 'br-a', name: 'feature/10', parent_id: 'br-main' },
+      { id: 'br-b', name: 'feature/9', parent_id: 'br-main' },
       { id: 'br-dev', name: 'dev', parent_id: 'br-main' },
       { id: 'br-main', name: 'main', default: true, protected: true },
       { id: 'br-new', name: 'br-new', parent_id: 'br-main', current_state: 'init' },
@@ -87,8 +85,10 @@ describe('treeItem', () => {
     const shown = tree()[0]?.[1]?.map(([text]) => text);
     assert.deepEqual(shown, [
       'br-main | main · default · protected',
-      'br-dev | dev',
       'br-new | init · no computes',
+      'br-dev | dev',
+      'br-b | feature/9 · no computes',
+      'br-a | feature/10 · no computes',
     ]);
     const item = (branchId: string) =>
       treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
@@ -110,11 +110,8 @@ describe('treeItem', () => {
     await new NameOrder(memory).change(true);
     const [[, rows] = []] = tree();
     assert.deepEqual(rows, [
-      [
-        'main | br-main · default',
-        [['ep-main | primary · 0.25 CU · active'], ['reports | ep-read · read replica · idle']],
-      ],
-      ['br-dev', [['ep-dev | primary · init']]],
+      ['main | default · br-main', [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read']]],
+      ['br-dev', [['primary | ep-dev']]],
     ]);
     const spoken = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
     assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');
@@ -148,22 +145,6 @@ describe('treeItem', () => {
     assert.equal(branch.contextValue, 'branch');
   });
 
-  it('shows the names of branches in tooltips', async () => {
-    const parent = { id: 'br-main', name: 'main' };
-    branches = [parent, { id: 'br-dev', name: 'dev | *x*', parent_id: 'br-main', protected: true }];
-    await load();
-    await store.inventory.branches.ensureLoaded('shop');
-    const textFor = (node: TreeNode) => tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
-    const ids = { projectId: 'shop', branchId: 'br-dev' };
-    const [branch, compute] = [
-      { kind: 'branch', ...ids },
-      { kind: 'compute', ...ids, computeId: 'ep-dev' },
-    ] as const;
-    for (const row of ['| Id | br-dev |', '| Parent | br-main (main) |', '| Protected | yes |'])
-      assert.ok(textFor(branch).includes(row), textFor(branch));
-    assert.ok(textFor(compute).includes('| Branch | br-dev (dev | *x*) |'), textFor(compute));
-  });
-
   it('gives every node a unique id, and every child its parent', async () => {
     await load();
     const all: TreeNode[] = [];
@@ -179,7 +160,55 @@ describe('treeItem', () => {
     assert.equal(all.length, 6);
   });
 
-  it('distinguishes states by icon, text and accessible label, not by color alone', async () => {
+  it('shows who created a branch and the time left, in full words to screen readers', async () => {
+    const hours = (count: number) => new Date(Date.now() + count * 3_600_000 + 60_000).toISOString();
+    branches = [
+      { id: 'br-a', name: 'agent/try', expires_at: hours(23) },
+      { id: 'br-b', name: 'trial', expires_at: hours(6 * 24) },
+      { id: 'br-main', name: 'main', default: true },
+    ];
+    await load();
+    await store.inventory.branches.ensureLoaded('shop');
+    const agent = {
+      account: '',
+      projectId: 'shop',
+      branchId: 'br-a',
+      name: 'agent/try',
+      agent: 'claude-code',
+      createdAt: '',
+      expiresAt: hours(23),
+    };
+    const node = (branchId: string) => ({ kind: 'branch', projectId: 'shop', branchId }) as const;
+    const [own, other] = [
+      treeItem(store.inventory, node('br-a'), agent),
+      treeItem(store.inventory, node('br-b')),
+    ];
+    assert.equal(textOf(own), 'br-a | agent/try · claude-code · 23 h · no computes');
+    assert.equal(
+      own.accessibilityInformation?.label,
+      'Branch br-a, agent/try, created by claude-code, expires in 23 hours, no computes',
+    );
+    assert.match(tooltip(store.inventory, node('br-a'), { agent })?.value ?? '', /Created by \| claude/);
+    assert.equal(textOf(other), 'br-b | trial · expires in 6 d · no computes');
+    assert.equal(other.accessibilityInformation?.label, 'Branch br-b, trial, expires in 6 days, no computes');
+  });
+
+  it('has an icon for the default and for protected branches', async () => {
+    branches = [
+      { id: 'br-main', name: 'main', default: true },
+      { id: 'br-live', name: 'live', protected: true },
+      { id: 'br-dev', name: 'dev' },
+    ];
+    await load();
+    await store.inventory.branches.ensureLoaded('shop');
+    const icons = ['br-main', 'br-live', 'br-dev'].map((branchId) => {
+      const item = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
+      return (item.iconPath as { id: string }).id;
+    });
+    assert.deepEqual(icons, ['star-full', 'lock', 'git-branch']);
+  });
+
+  it('distinguishes states by icon and accessible label, not by color alone', async () => {
     computes = [
       computeRecord('ep-a'),
       computeRecord('ep-b', { current_state: 'idle' }),
@@ -193,10 +222,8 @@ describe('treeItem', () => {
     const shapes = new Set(items.map(({ iconPath }) => (iconPath as { id: string }).id));
     assert.equal(shapes.size, items.length);
     const texts = ['active', 'idle', 'init', 'active → idle', 'disabled', 'hibernating'];
-    assert.deepEqual(
-      items.map(({ description }) => String(description).split(' · ').at(-1)),
-      texts,
-    );
+    // A state without an icon.
+    assert.equal(items.at(-1)?.description, 'hibernating');
     items.forEach((item, index) =>
       assert.ok(item.accessibilityInformation?.label.includes(texts[index] ?? '?')),
     );
@@ -237,63 +264,5 @@ describe('treeItem', () => {
     assert.equal(shown.length, 401);
     assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);
     assert.equal(tree(800).length, 450);
-  });
-
-  it('compares only the visible fields of a project', async () => {
-    const project = {
-      id: 'shop',
-      name: 'Shop',
-      region_id: 'eu',
-      pg_version: 17,
-      created_at: '2026-01-01T00:00:00Z',
-    };
-    const node = { kind: 'project', projectId: 'shop' } as const;
-    const look = async (change: object) => {
-      projects = [{ ...project, ...change }];
-      await store.inventory.refreshProjects();
-      const { value } = tooltip(store.inventory, node) ?? { value: '' };
-      const item = JSON.stringify(treeItem(store.inventory, node));
-      return { looks: item + value, shown: visibleFields(store.inventory, 'shop') };
-    };
-    const before = await look({});
-    const others = {
-      name: 'Shop 2',
-      region_id: 'us',
-      pg_version: 18,
-      created_at: '2026-01-02T00:00:00Z',
-      cpu_used_sec: 7200,
-      locked: true,
-      branch_logical_size_limit: 512,
-    };
-    const hidden = { updated_at: '2026-01-02T00:00:00Z', provisioner: 'k8s' };
-    for (const [name, value] of Object.entries({ ...others, ...hidden })) {
-      const after = await look({ [name]: value });
-      assert.equal(after.looks === before.looks, name in hidden, name);
-      assert.equal(after.shown === before.shown, name in hidden, name);
-    }
-  });
-
-  it('shows hosts and Postgres settings in the tooltip', async () => {
-    const settings = { pg_settings: { work_mem: '8MB' } };
-    computes = [computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings })];
-    await load();
-    const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' } as const;
-    const text = tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
-    for (const row of ['| Host | ep-a.eu.example.com |', '| Pooled host | ep-a-pooler.eu.example.com |'])
-      assert.ok(text.includes(row), text);
-    assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
-  });
-
-  it('says in the tooltip how pooled connections work', async () => {
-    const kinds = { shared: 'on, in transaction mode (PgBouncer)', separate: 'on, a separate session' };
-    computes = Object.keys(kinds).map((kind) =>
-      computeRecord(`ep-${kind}`, { host: '127.0.0.1:1', pooler_enabled: true, pooled_sessions: kind }),
-    );
-    await load();
-    for (const [kind, expected] of Object.entries(kinds)) {
-      const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${kind}` };
-      const text = tooltip(store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
-      assert.ok(text?.includes(`| Pooled connections | ${expected}`), text);
-    }
   });
 });

@@ -2,7 +2,7 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { usageOf, usageStep } from '../../../../../src/extension/inventory/usage.ts';
 
-const { ago, ahead, autosuspendText, duration, usageText } =
+const { ago, ahead, autosuspendText, duration, timeAndDate, timeLeft, usageText } =
   await import('../../../../../src/extension/window/ui/timeText.ts');
 
 describe('duration', () => {
@@ -88,5 +88,29 @@ describe('usageStep', () => {
   it('changes once for each tenth of an hour', () => {
     const steps = [0, 359, 360, 3600].map((seconds) => usageStep({ compute_time_seconds: seconds }));
     assert.deepEqual(steps, [0, 0, 1, 10]);
+  });
+});
+
+describe('timeLeft', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  const after = (seconds: number) => timeLeft(new Date(now + seconds * 1000).toISOString(), now);
+
+  it('is short, and never more than what is left', () => {
+    const hour = 3600;
+    assert.deepEqual(
+      [-5, 59, 60, 3599, hour, 23.9 * hour, 47 * hour, 48 * hour, 6.9 * 24 * hour].map(after),
+      ['0 min', '0 min', '1 min', '59 min', '1 h', '23 h', '47 h', '2 d', '6 d'],
+    );
+  });
+});
+
+describe('timeAndDate', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  const text = (seconds: number) => timeAndDate(new Date(now + seconds * 1000).toISOString(), now);
+
+  it('says how long ago or in how long, and when', () => {
+    assert.match(text(-7200), /^2 hours ago \(11\/21\/2026, .+\)$/);
+    assert.match(text(30), /^just now \(/);
+    assert.match(text(7200), /^in 2 hours \(/);
   });
 });

@@ -5,8 +5,8 @@ const { safeItem, safeRow, setViewMessage, window } =
   await import('../../../../../src/extension/window/ui/window.ts');
 const { markdown, markdownList, markdownTable, withCommandLinks } =
   await import('../../../../../src/extension/window/ui/markdown.ts');
-const { formatDate, formatDay } = await import('../../../../../src/extension/window/ui/timeText.ts');
-const { ago } = await import('../../../../../src/extension/window/ui/timeText.ts');
+const { ago, formatDate, timeAndDate, timeLeft } =
+  await import('../../../../../src/extension/window/ui/timeText.ts');
 const { TreeItem } = await import('vscode');
 
 const HOSTILE = `[click](command:workbench.action.terminal.new) $(trash) a\u202eb\u0007${'x'.repeat(4096)}`;
@@ -71,7 +71,7 @@ describe('markdown', () => {
 
 describe('texts that are not dates', () => {
   it('are shown as short and safe text', () => {
-    for (const show of [formatDate, formatDay, ago]) {
+    for (const show of [formatDate, timeAndDate, timeLeft, ago]) {
       isSafe(show(HOSTILE));
       assert.equal(show(HOSTILE).length, 40);
       assert.equal(show('soon'), 'soon');
