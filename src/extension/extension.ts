@@ -12,7 +12,7 @@ import { registerDocuments } from './documents.ts';
 import { registerProviders } from './connection/ui/providers.ts';
 import { registerAgents } from './agents/ui/register.ts';
 import { rotationRecords, unprotectedRecords } from './windowModel/recoveryRecords.ts';
-import { removeAbandonedPassFiles } from './connection/ui/passFiles.ts';
+import { removeAbandonedPassFiles } from './connection/ui/abandonedPassFiles.ts';
 import { registerSettingsFiles } from './settings/ui/settingsFileSystem.ts';
 import { setViewState } from './window/ui/contextKey.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';

@@ -1,21 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { window as vscodeWindow, type Terminal, type TerminalOptions, type Uri } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
-import { isAlive } from '../../../base/processIdentity.ts';
 import { window } from '../../window/ui/window.ts';
-
-/** The name contains the id of the process that created the folder. */
-const FOLDER = /^psql-(\d+)-/;
-
-/** Removes the files that killed windows left behind. */
-export async function removeAbandonedPassFiles({ fsPath: storage }: Pick<Uri, 'fsPath'>): Promise<void> {
-  for (const name of await readdir(storage).catch(() => [])) {
-    const pid = Number(FOLDER.exec(name)?.[1] ?? process.pid);
-    if (!isAlive(pid)) await rm(path.join(storage, name), { recursive: true, force: true });
-  }
-}
 
 /**
  * Password files for libpq, each for one terminal and readable only by the user. An environment variable would be visible to

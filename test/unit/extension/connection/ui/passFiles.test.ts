@@ -4,8 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 
-const { PassFiles, removeAbandonedPassFiles } =
-  await import('../../../../../src/extension/connection/ui/passFiles.ts');
+const { removeAbandonedPassFiles } =
+  await import('../../../../../src/extension/connection/ui/abandonedPassFiles.ts');
+const { PassFiles } = await import('../../../../../src/extension/connection/ui/passFiles.ts');
 
 /** No process can have it: the highest one on Linux is 4194304. */
 const NO_PID = 4_194_305;
