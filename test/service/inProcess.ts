@@ -57,6 +57,8 @@ export class FaultyEngine implements ComputeEngine {
     await this.#do('changeCatalog', branch);
     return this.catalog(branch);
   };
+  history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
+  keepHistory: ComputeEngine['keepHistory'] = (branches) => this.#plain.keepHistory(branches);
   createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
     this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
   restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>

@@ -2,6 +2,7 @@
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
+import { retentions } from './records/history.ts';
 import { removeLeftover } from './branches/projects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { every } from '../core/clock.ts';
@@ -29,6 +30,9 @@ const USAGE_INTERVAL = 30_000;
 
 /** Milliseconds between two checks for expired branches. */
 const EXPIRY_INTERVAL = 5_000;
+
+/** Milliseconds between two checks whether the history of a branch has grown. */
+const HISTORY_INTERVAL = 10_000;
 
 export class ControlPlane implements Plane {
   readonly store: Store;
@@ -66,6 +70,10 @@ export class ControlPlane implements Plane {
         void this.#writeSizes();
       }),
       every(clock, EXPIRY_INTERVAL, () => deleteExpiredBranches(this)),
+      every(clock, HISTORY_INTERVAL, () => {
+        // Otherwise no history grows.
+        if (this.store.account.activeComputes().length > 0) void this.#keepHistory();
+      }),
     ];
   }
 
@@ -103,6 +111,7 @@ export class ControlPlane implements Plane {
       const { postgresProblem, pooledSessions } = engine;
       if (postgresProblem !== undefined) log(`No compute can start. ${postgresProblem}`);
       store.commit(...setPooledSessions(store.account, pooledSessions));
+      void this.#keepHistory();
       await attachAll(store.account, engine, (id, error) => {
         if (!this.operations.isStopped) log(`${id} cannot be reached: ${systemReason(error)}`);
       });
@@ -163,6 +172,11 @@ export class ControlPlane implements Plane {
       set: 'operation',
       value: withStatus(operation, 'failed', now, reason),
     });
+  }
+
+  async #keepHistory(): Promise<void> {
+    const engine = await this.engine.catch(() => undefined);
+    if (!this.operations.isStopped) await engine?.keepHistory(retentions(this.store.account));
   }
 
   #writeUsage(): void {

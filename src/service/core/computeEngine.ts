@@ -92,11 +92,17 @@ export interface BranchOwner {
   readonly database: string;
 }
 
+/** A moment in the history of a branch: with all that was written before a position (LSN), or committed until a time (ISO 8601). */
+export type Moment = { readonly lsn: string } | { readonly timestamp: string };
+
 /** A new branch: with a copy of its parent's data or only of the schema, or with new data and this owner. */
 export interface BranchSpec {
   readonly id: string;
   readonly parentId?: string | undefined;
+  /** Of the parent's history. Missing for its current data. */
+  readonly moment?: Moment | undefined;
   readonly isSchemaOnly?: boolean | undefined;
+  readonly keepsHistory?: boolean | undefined;
   readonly owner?: BranchOwner | undefined;
 }
 
@@ -104,6 +110,8 @@ export interface BranchSpec {
 export interface BranchRestore {
   readonly id: string;
   readonly sourceId: string;
+  /** Of the source's history. Missing for its current data. */
+  readonly moment?: Moment | undefined;
   readonly preservedId?: string | undefined;
 }
 
@@ -111,6 +119,35 @@ export interface BranchRestore {
 export type SampleData = 'beforeMigration' | 'main' | 'checkoutRewrite';
 /** By the id of the branch. */
 export type SampleBranches = Readonly<Record<string, SampleData>>;
+
+/** What a branch's history contains. */
+export interface BranchHistory {
+  /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
+  readonly start: string;
+  readonly startLsn: string;
+  /** The latest moment. */
+  readonly endLsn: string;
+}
+
+/** How long the history of a branch is kept. */
+export interface BranchRetention {
+  readonly id: string;
+  /** Seconds; 0 for no history. */
+  readonly seconds: number;
+}
+
+/** Bytes. */
+export interface HistoryLimits {
+  /** Of the history of one branch, and of all. */
+  readonly branch: number;
+  readonly total: number;
+  /**
+   * A copy of the data is made when as much as its size was written since the last one, but not less and not more than this,
+   * because recovery reads all that was written.
+   */
+  readonly leastWritten: number;
+  readonly mostWritten: number;
+}
 
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
@@ -188,6 +225,12 @@ export interface ComputeEngine {
   /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
   restoreBranch(restore: BranchRestore): Promise<void>;
 
+  /** Starts no compute. @returns undefined without history. @throws {EngineError} */
+  history(branchId: string): Promise<BranchHistory | undefined>;
+
+  /** Makes and removes what the history of these branches needs. Called again and again. Does not throw. */
+  keepHistory(branches: readonly BranchRetention[], limits?: HistoryLimits): Promise<void>;
+
   /** Removes the data of a branch without computes. Idempotent. */
   deleteBranch(branchId: string): Promise<void>;
 
@@ -212,7 +255,7 @@ export interface ComputeEngine {
   size(branchId: string): Promise<number | undefined>;
 
   /** Starts no compute. @throws {EngineError} */
-  schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema>;
+  schema(branchId: string, database: string, format: SchemaFormat, moment?: Moment): Promise<BranchSchema>;
 
   /**
    * Changes the databases or roles of a branch completely or not at all, even if the service is killed. Starts no compute.

@@ -1,6 +1,7 @@
 /** The calls about the account itself, its API keys and its projects. */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import { sizesOf } from '../../api/rules/sizes.ts';
+import { historyRetention } from '../controlPlane/records/history.ts';
 import { createProject, deleteProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { withUsage } from '../controlPlane/records/usage.ts';
@@ -136,8 +137,7 @@ function toProjectResponse({ active_time, ...listed }: ProjectRecord) {
     written_data_bytes: 0,
     data_transfer_bytes: 0,
     data_storage_bytes_hour: 0,
-    // Branches can't be restored to an earlier time, but a client may have set it.
-    history_retention_seconds: listed.history_retention_seconds ?? 0,
+    history_retention_seconds: historyRetention(listed),
     consumption_period_start: listed.created_at,
     consumption_period_end: PERIOD_END,
   };

@@ -1,12 +1,8 @@
 /** The public service's calls for databases, roles, schemas and connection URIs. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
-import {
-  defaultBranch,
-  findBranch,
-  primaryOf,
-  rejectHistoryPosition,
-} from '../controlPlane/records/branchRecord.ts';
+import { defaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
+import { momentOf } from '../controlPlane/records/history.ts';
 import { readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import {
@@ -27,6 +23,7 @@ import {
 } from '../controlPlane/catalog/roles.ts';
 import { poolerHost } from '../controlPlane/records/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import type { Moment } from '../core/computeEngine.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
@@ -45,10 +42,9 @@ export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
   [`GET ${BRANCH}/schema`]: async (call) => {
-    rejectHistory(call, ['lsn', 'timestamp']);
     const format = choiceParameter(call, 'format', ['sql', 'json']);
     const database = requiredParameter(call, 'db_name');
-    return reply(await readSchema(branchOfCall(plane, call), database, format));
+    return reply(await readSchema(branchOfCall(plane, call), database, format, momentOfCall(plane, call)));
   },
   [`GET ${BRANCH}/compare_schema`]: (call) => compareSchema(plane, call),
   [`GET ${PROJECT}/connection_uri`]: (call) => connectionUri(plane, call),
@@ -91,15 +87,15 @@ function roleRoutes(plane: ControlPlane): Routes {
 
 /** Returns what is different in the branch, compared with its parent or the branch that the caller names. */
 async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
-  rejectHistory(call, ['lsn', 'timestamp', 'base_lsn', 'base_timestamp']);
   const target = branchOfCall(plane, call);
   const database = requiredParameter(call, 'db_name');
   const baseId =
     queryParameter(call, 'base_branch_id') ?? findBranch(target.project, target.branchId).parent_id;
   if (baseId === undefined) throw badRequest('base_branch_id is required, because the branch has no parent.');
-  const sqlOf = async (branchId: string) =>
-    (await readSchema({ ...target, branchId }, database, 'sql')).sql ?? '';
-  const [before, after] = [await sqlOf(baseId), await sqlOf(target.branchId)];
+  const moments = [momentOfCall(plane, call, 'base_'), momentOfCall(plane, call)];
+  const sqlOf = async (branchId: string, moment: Moment | undefined) =>
+    (await readSchema({ ...target, branchId }, database, 'sql', moment)).sql ?? '';
+  const [before, after] = [await sqlOf(baseId, moments[0]), await sqlOf(target.branchId, moments[1])];
   if (before === after) return reply({ diff: '' });
   const options = { headerOptions: FILE_HEADERS_ONLY };
   const [from, to] = [`a/${database}`, `b/${database}`];
@@ -107,9 +103,13 @@ async function compareSchema(plane: ControlPlane, call: ApiCall): Promise<JsonRe
 }
 
 /** @throws {HttpError} 422 */
-function rejectHistory(call: ApiCall, names: readonly string[]): void {
-  rejectHistoryPosition(Object.fromEntries(names.map((name) => [name, queryParameter(call, name)])));
-}
+const momentOfCall = ({ clock }: ControlPlane, call: ApiCall, prefix = ''): Moment | undefined =>
+  momentOf(
+    Object.fromEntries(
+      ['lsn', 'timestamp'].map((name) => [prefix + name, queryParameter(call, prefix + name)]),
+    ),
+    clock.now(),
+  );
 
 const branchOfCall = (plane: ControlPlane, call: ApiCall): BranchTarget => ({
   plane,

@@ -7,9 +7,12 @@ import {
   type EngineEvents,
   type RecordedIds,
 } from '../core/computeEngine.ts';
+import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
+import { keepHistory } from './data/historyUpkeep.ts';
+import { rangeOfHistory } from './data/recoverTo.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
 import { writeSampleBranches } from './data/sampleData.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
@@ -104,7 +107,7 @@ function postgresEngine(
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
     size: async (branchId) => databasesSize(branches.folder(branchId)),
-    ...branchMethods(deps),
+    ...branchMethods(deps, log),
     async close() {
       shutdown.abort(new EngineError('The service is stopping'));
       await Promise.all([...computes.values()].map(async (compute) => compute.close()));
@@ -119,11 +122,17 @@ const rethrow = (error: unknown): never => {
   throw asEngineError(error);
 };
 
-function branchMethods(deps: ServerDependencies) {
+function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   const catalogs = new Catalogs(deps);
+  const upkeep = limitConcurrency(1);
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
     restoreBranch: async (restore) => restoreBranchData(deps, restore),
+    history: async (branchId) => rangeOfHistory(deps, branchId).catch(rethrow),
+    keepHistory: async (retentions, limits) =>
+      upkeep(async () => keepHistory(deps, retentions, limits)).catch((error: unknown) => {
+        if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
+      }),
     async deleteBranch(branchId) {
       await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);
@@ -131,7 +140,7 @@ function branchMethods(deps: ServerDependencies) {
     setSampleData: (data) => writeSampleBranches(deps.storage.root, data),
     prepareBranch: async ({ id, owner }) => deps.branches.prepare(id, owner),
     catalog: async (branchId, passwordOf) => catalogs.read(branchId, passwordOf).catch(rethrow),
-    schema: async (branchId, database, format) => catalogs.schema(branchId, database, format).catch(rethrow),
+    schema: async (...args) => catalogs.schema(...args).catch(rethrow),
     changeCatalog: async (branchId, change) => catalogs.change(branchId, change).catch(rethrow),
   } satisfies Partial<ComputeEngine>;
 }

@@ -10,7 +10,7 @@ import { addressOf, connectionInfo } from './config/serverAddress.ts';
 import { connectAsSuperuser } from './process/superuser.ts';
 import { launchServer } from './process/launchServer.ts';
 import type { Postmaster } from './process/postmaster.ts';
-import { isCopyUsable, keepWalForReplicas, startOnNewCopy } from './data/replicaCopies.ts';
+import { isCopyUsable, keepWal, startOnNewCopy } from './data/replicaCopies.ts';
 
 export interface ServerRole {
   /** @throws {EngineError} with Postgres's own reason */
@@ -26,7 +26,7 @@ export const primaryRole = (deps: ServerDependencies): ServerRole => ({
     deps.branches.lock(compute.branchId).exclusive(async () => {
       const dataDir = await deps.branches.ensure(compute.branchId);
       deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
-      keepWalForReplicas(deps, compute.branchId);
+      keepWal(deps, compute.branchId);
       const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
       deps.branches.setPrimary(compute.branchId, server);
       return server;

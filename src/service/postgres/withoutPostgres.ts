@@ -37,6 +37,8 @@ export function simulatedEngine(): ComputeEngine {
     remove: doNothing,
     createBranch: doNothing,
     restoreBranch: doNothing,
+    history: doNothing,
+    keepHistory: doNothing,
     deleteBranch: doNothing,
     setSampleData: () => undefined,
     prepareBranch: async () => ({ databases: [], roles: [] }),

@@ -2,7 +2,7 @@
  * What the service stores: the public records with all fields, and what only the service knows. All values
  * are immutable: a change replaces the value, so its JSON can be cached. Undefined fields are left out of the JSON.
  */
-import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/computeEngine.ts';
+import type { BranchOwner, ComputeAddress, Moment, PooledSessions } from '../core/computeEngine.ts';
 import type { DefaultEndpointSettings } from '../../api/records/requests.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 
@@ -39,7 +39,7 @@ export type ProjectRecord = {
   readonly owner_id: string;
   readonly proxy_host: string;
   readonly default_endpoint_settings?: DefaultEndpointSettings | undefined;
-  /** Kept for clients that set it; the service has no history. */
+  /** How long the history of branches is kept. Missing for the default. */
   readonly history_retention_seconds?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;
@@ -73,6 +73,11 @@ export type BranchRecord = {
   readonly expires_at?: string | undefined;
   readonly ttl_interval_seconds?: number | undefined;
   readonly last_reset_at?: string | undefined;
+  /** The moment of the parent's history that the branch was created from. */
+  readonly parent_lsn?: string | undefined;
+  readonly parent_timestamp?: string | undefined;
+  /** The branch of which it preserves the data before a restore. */
+  readonly restored_as?: string | undefined;
   /** Key-value pairs from the client that created the branch. */
   readonly annotation_value?: Readonly<Record<string, string>> | undefined;
 };
@@ -154,11 +159,18 @@ export type BranchStep =
   | {
       readonly kind: 'createBranch';
       readonly parentId?: string | undefined;
+      readonly moment?: Moment | undefined;
       readonly isSchemaOnly?: boolean | undefined;
+      readonly keepsHistory?: boolean | undefined;
       readonly owner?: BranchOwner | undefined;
     }
   /** `preservedId`: the branch that receives the current data. */
-  | { readonly kind: 'restoreBranch'; readonly sourceId: string; readonly preservedId?: string | undefined }
+  | {
+      readonly kind: 'restoreBranch';
+      readonly sourceId: string;
+      readonly moment?: Moment | undefined;
+      readonly preservedId?: string | undefined;
+    }
   | { readonly kind: 'deleteBranch' };
 
 export const isBranchStep = (step: OperationStep): step is BranchStep => step.kind.endsWith('Branch');

@@ -8,6 +8,7 @@ import { readWithPassword } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValid, type Allocation } from '../records/computeRecord.ts';
 import { allocate, openAddresses, pendingCompute, withPending } from '../computes/computes.ts';
+import { isHistoryKept, momentOf, requireInHistory } from '../records/history.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
@@ -22,7 +23,6 @@ import {
   requireDeletable,
   requireFree,
   requireMayHaveChildren,
-  rejectHistoryPosition,
   requireNewName,
   requireReady,
   withExpiry,
@@ -37,8 +37,10 @@ type ComputeOfBranch = NonNullable<BranchCreationBody['endpoints']>[number];
 
 export async function createBranch(plane: Plane, project: ProjectState, body: BranchCreationBody) {
   const { store, operations } = plane;
-  const { endpoints: requested = [] } = body;
+  const { endpoints: requested = [], branch: { parent_lsn, parent_timestamp } = {} } = body;
   const source = buildBranch(plane, project, body).parent;
+  const moment = momentOf({ parent_lsn, parent_timestamp }, plane.clock.now());
+  await requireInHistory(plane, project, source.id, moment);
   const catalog = await readWithPassword({ plane, project, branchId: source.id });
   const engine = await plane.engine;
   const ports = new Set<number>();
@@ -47,13 +49,14 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
   // Another call may have changed the project in the meantime.
   const { branch, parent } = buildBranch(plane, project, body);
   const isSchemaOnly = branch.init_source === 'schema-only';
+  const keepsHistory = isHistoryKept(project, branch);
   const computes = allocated.map(([endpoint, allocation]) =>
     pendingCompute(plane, project.record, { ...endpoint, branch_id: branch.id }, allocation),
   );
   const started = operations.begin(
     project.record.id,
     [
-      branchTask(branch, { kind: 'createBranch', parentId: parent.id, isSchemaOnly }),
+      branchTask(branch, { kind: 'createBranch', parentId: parent.id, moment, isSchemaOnly, keepsHistory }),
       ...computes.map(startTask),
     ],
     [{ set: 'branch', value: branch }, ...computes.map((value): Mutation => ({ set: 'compute', value }))],
@@ -68,7 +71,7 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
   const { branch: creation = {}, endpoints = [], annotation_value } = body;
   const now = plane.clock.now();
   const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
-  rejectHistoryPosition({ parent_lsn: creation.parent_lsn, parent_timestamp: creation.parent_timestamp });
+  const { parent_lsn, parent_timestamp } = creation;
   const { init_source = 'parent-data' } = creation;
   const isSchemaOnly = init_source === 'schema-only';
   if (!isSchemaOnly && init_source !== 'parent-data')
@@ -87,7 +90,7 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
     ...newBranch(basics, now),
     protected: creation.protected ?? false,
     annotation_value,
-    ...(isSchemaOnly ? { init_source } : { logical_size: parent.logical_size }),
+    ...(isSchemaOnly ? { init_source } : { logical_size: parent.logical_size, parent_lsn, parent_timestamp }),
   };
   const expiring = withExpiry(branch, creation.expires_at ?? null, now);
   requireExpiryAllowed(project, expiring);
@@ -155,8 +158,13 @@ export async function restoreBranch(
 ): Promise<BranchResult> {
   requirePostgres(await plane.engine);
   requireRestorable(project, id, request);
+  const { source_branch_id: sourceId, source_lsn, source_timestamp } = request;
+  const moment = momentOf({ source_lsn, source_timestamp }, plane.clock.now());
+  await requireInHistory(plane, project, sourceId, moment);
+  // Another call may have changed the project in the meantime.
+  requireRestorable(project, id, request);
   const branch = findFree(project, id);
-  requireReady(project, findBranch(project, request.source_branch_id));
+  requireReady(project, findBranch(project, sourceId));
   const preserved = buildPreservedBranch(plane, project, branch, request.preserve_under_name);
   const active = computesOf(project, id).filter(({ record }) => record.current_state === 'active');
   const pending = active.map((compute) => withPending(plane, compute, 'active'));
@@ -168,10 +176,9 @@ export async function restoreBranch(
     state_changed_at: at,
     updated_at: at,
   };
-  const sourceId = request.source_branch_id;
   const tasks = [
     ...active.map(({ record }) => computeTask(record, { kind: 'suspend' })),
-    branchTask(branch, { kind: 'restoreBranch', sourceId, preservedId: preserved?.id }),
+    branchTask(branch, { kind: 'restoreBranch', sourceId, moment, preservedId: preserved?.id }),
     ...pending.map(startTask),
   ];
   const changes: Mutation[] = [
@@ -184,12 +191,14 @@ export async function restoreBranch(
 
 function requireRestorable(project: ProjectState, id: string, request: BranchRestoreBody): void {
   const branch = findBranch(project, id);
-  requireMayHaveChildren(findBranch(project, request.source_branch_id));
-  rejectHistoryPosition({ source_lsn: request.source_lsn, source_timestamp: request.source_timestamp });
-  if (request.source_branch_id === id)
+  const isOwnHistory = request.source_branch_id === id;
+  if (!isOwnHistory) requireMayHaveChildren(findBranch(project, request.source_branch_id));
+  else if (request.source_lsn === undefined && request.source_timestamp === undefined)
     throw unprocessable(
-      'source_branch_id: this service keeps no history, so the source must be another branch.',
+      'source_branch_id: it is the branch itself, so source_lsn or source_timestamp is required.',
     );
+  else if (!request.preserve_under_name)
+    throw unprocessable('source_branch_id: it is the branch itself, so preserve_under_name is required.');
   if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const hasChildren = [...project.branches.values()].some((each) => each.parent_id === id);
   if (hasChildren && !request.preserve_under_name)
@@ -199,13 +208,14 @@ function requireRestorable(project: ProjectState, id: string, request: BranchRes
 function buildPreservedBranch(
   plane: Plane,
   project: ProjectState,
-  { project_id, parent_id }: BranchRecord,
+  { id, project_id, parent_id, expires_at, ttl_interval_seconds }: BranchRecord,
   name: string | undefined,
 ): BranchRecord | undefined {
   if (!name) return undefined;
   requireNewName(project, name);
   const basics = { id: newBranchId(plane), project_id, parent_id, name, default: false };
-  return newBranch(basics, plane.clock.now());
+  const branch = newBranch(basics, plane.clock.now());
+  return { ...branch, restored_as: id, expires_at, ttl_interval_seconds };
 }
 
 /** Deletes expired branches. One that can't be deleted yet is retried at the next check. */

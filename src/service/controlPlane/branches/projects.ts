@@ -20,6 +20,7 @@ import { branchTask, locked, startTask, unfinishedOperations } from '../records/
 import type { Plane } from '../operations/operations.ts';
 import { newBranch } from '../records/branchRecord.ts';
 import { newBranchId } from './branches.ts';
+import { isHistoryKept } from '../records/history.ts';
 
 const DEFAULT_BRANCH = 'main';
 const PRIMARY = { type: 'read_write' } as const;
@@ -37,11 +38,12 @@ export async function createProject(plane: Plane, creation: ProjectCreation) {
   requireValid(project, PRIMARY, plan);
   const basics = { id: newBranchId(plane), project_id: id, name: branchName, default: true };
   const branch = newBranch(basics, now);
+  const keepsHistory = isHistoryKept({ record: project }, branch);
   const endpoint = { ...PRIMARY, branch_id: branch.id };
   const compute = pendingCompute(plane, project, endpoint, await allocate(engine, store.account));
   const started = operations.begin(
     id,
-    [branchTask(branch, { kind: 'createBranch', owner }), startTask(compute)],
+    [branchTask(branch, { kind: 'createBranch', keepsHistory, owner }), startTask(compute)],
     [
       { set: 'project', value: project },
       { set: 'branch', value: branch },

@@ -5,6 +5,7 @@ import {
   type CatalogCommand,
   isSystemDatabase,
   isSystemRole,
+  type Moment,
   ONLY_ROLE,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
@@ -13,6 +14,7 @@ import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
+import { requireInHistory } from '../records/history.ts';
 import { computeTask, newOperation, removeOldOperations } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 
@@ -48,11 +50,14 @@ export async function readSchema(
   target: BranchTarget,
   database: string,
   format: SchemaFormat,
+  moment?: Moment,
 ): Promise<BranchSchema> {
   const { branch, catalog } = await readCatalog(target);
   requireReady(target.project, branch);
-  findNamed('database', catalog.databases, database);
-  return (await target.plane.engine).schema(branch.id, database, format);
+  // At that moment, there may have been other databases.
+  if (moment === undefined) findNamed('database', catalog.databases, database);
+  else await requireInHistory(target.plane, target.project, branch.id, moment);
+  return (await target.plane.engine).schema(branch.id, database, format, moment);
 }
 
 /** Also returns the password if there is exactly one role. Empty without Postgres. */

@@ -58,7 +58,7 @@ async function performOnBranch(
         throw error;
       }
     case 'restoreBranch':
-      return engine.restoreBranch({ id, sourceId: step.sourceId, preservedId: step.preservedId });
+      return engine.restoreBranch({ ...step, id });
     case 'deleteBranch':
       return engine.deleteBranch(id);
   }
@@ -111,10 +111,17 @@ function afterBranchStep(
     case 'createBranch':
       return [ready(branch, now)];
     case 'restoreBranch': {
-      const { sourceId, preservedId } = step;
+      const { sourceId, preservedId, moment } = step;
       const last_reset_at = toTimestamp(now);
+      const { lsn: parent_lsn, timestamp: parent_timestamp } = {
+        lsn: undefined,
+        timestamp: undefined,
+        ...moment,
+      };
+      const origin = { parent_id: sourceId, init_source: undefined, parent_lsn, parent_timestamp };
       return [
-        ready({ ...branch, parent_id: sourceId, init_source: undefined, last_reset_at }, now),
+        // A branch that was restored to its own history stays where it is.
+        ready({ ...branch, ...(sourceId !== branch.id && origin), last_reset_at }, now),
         ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),
       ];
     }

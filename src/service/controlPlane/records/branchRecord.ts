@@ -106,7 +106,7 @@ export function requireDeletable(project: ProjectState, branch: BranchRecord): v
   const { id } = branch;
   if (branch.default)
     throw unprocessable(`Branch ${id} is the default branch. Set another one as default first.`);
-  if (branch.parent_id === undefined && branch.init_source === undefined)
+  if (branch.parent_id === undefined && branch.init_source === undefined && branch.restored_as === undefined)
     throw unprocessable(`Branch ${id} is the root branch of its project. Delete the project instead.`);
   if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const [child] = childrenOf(project, id);
@@ -145,11 +145,4 @@ export function withExpiry(branch: BranchRecord, expiresAt: string | null, now: 
   if (at <= now || seconds > MAX_TIME_TO_LIVE)
     throw unprocessable('expires_at: must be in the next 30 days.');
   return { ...branch, expires_at: toTimestamp(at), ttl_interval_seconds: seconds };
-}
-
-/** Only the current data of a branch is kept, so a position in its history is not supported. */
-export function rejectHistoryPosition(fields: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, value] of Object.entries(fields))
-    if (value !== undefined)
-      throw unprocessable(`${name}: this service keeps no history. Leave it out to use the current data.`);
 }

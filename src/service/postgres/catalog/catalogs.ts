@@ -6,9 +6,11 @@ import {
   type BranchCatalog,
   type BranchSchema,
   type CatalogCommand,
+  type Moment,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
+import { readAt } from '../data/recoverTo.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
@@ -60,15 +62,19 @@ export class Catalogs {
   }
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
-  async schema(branchId: string, database: string, format: SchemaFormat): Promise<BranchSchema> {
-    return this.#withServer(branchId, {
-      read: async (server) =>
-        format === 'sql'
-          ? { sql: await dumpSchema(this.#deps, server.address, database) }
-          : { json: { tables: await this.#inDatabase(server, database, readTables) } },
-      cached: () => undefined,
-      use: (schema) => schema,
-    });
+  async schema(
+    branchId: string,
+    database: string,
+    format: SchemaFormat,
+    moment?: Moment,
+  ): Promise<BranchSchema> {
+    const read = async (server: Postmaster): Promise<BranchSchema> =>
+      format === 'sql'
+        ? { sql: await dumpSchema(this.#deps, server.address, database) }
+        : { json: { tables: await this.#inDatabase(server, database, readTables) } };
+    return moment === undefined
+      ? this.#withServer(branchId, { read, cached: () => undefined, use: (schema) => schema })
+      : this.#deps.branches.lock(branchId).shared(async () => readAt(this.#deps, branchId, moment, read));
   }
 
   /** Reads from the branch's primary, or else from the cache or a server that is started for this. */

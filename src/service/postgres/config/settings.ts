@@ -40,15 +40,13 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
 /** Defaults that users can change. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
-  // Otherwise a suspended branch keeps as many unused WAL files as it wrote between two checkpoints.
-  wal_recycle: 'off',
   // Statements contain data, which must not be in the service's log.
   log_min_error_statement: 'panic',
   // Ends the statement of a client that is gone. Postgres can't check this on Windows.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '1s' }),
 };
 
-/** A file next to a branch's data directory, with the settings that its read replicas need of its primaries. */
+/** A file next to a branch's data directory, with the settings that its history and its read replicas need of its primaries. */
 export const REPLICAS_FILE = 'replicas.conf';
 
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
@@ -129,6 +127,8 @@ export function fixedArguments(
     cluster_name: compute.id,
     unix_socket_permissions: '0700',
     wal_level: 'replica',
+    // Recycled files would be written again, but branches share them (see `history.ts`).
+    wal_recycle: 'off',
     ...sharedMemorySettings(),
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
     // Enough for all read replicas of a branch. An unused one costs almost nothing.

@@ -3,7 +3,7 @@
  * Backup Using the Low Level API"), else directly. The caller holds or shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
-import { constants, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
@@ -15,6 +15,7 @@ import { copyTree } from './copyTree.ts';
 import { writePrivateFile } from '../folders/files.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
+import { isShutDown, TIMELINE_FILE, WAL_FILE, walFileOfCheckpoint } from './walFiles.ts';
 
 /** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */
 const PER_SERVER_FILES =
@@ -76,34 +77,42 @@ function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy
   return backup;
 }
 
-/**
- * Copies the data without the WAL.
- * @returns the first and the last WAL file that the copies need to recover. The server keeps them until the session ends
- */
+interface BaseBackup {
+  /** The server keeps the WAL of the backup until this session ends. */
+  readonly session: Client;
+  /** The first and the last WAL file that the copies need to recover. */
+  readonly first: string;
+  readonly last: string;
+  /** The positions of its start and its end (LSN). */
+  readonly start: string;
+  readonly end: string;
+}
+
+/** Copies the data without the WAL. */
 export async function takeBaseBackup(
   deps: ServerDependencies,
   server: Postmaster,
   copies: readonly Copy[],
-): Promise<{ readonly session: Client; readonly first: string; readonly last: string }> {
+): Promise<BaseBackup> {
   const session = await connectAsSuperuser(deps, server.address);
   try {
     const name = `copy_${randomBytes(8).toString('hex')}`;
     await session.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
-    const started = await session.query<{ first: string }>(
-      'select pg_catalog.pg_walfile_name(pg_catalog.pg_backup_start($1, true)) as first',
+    const started = await session.query<{ start: string; first: string }>(
+      'select lsn::text as start, pg_catalog.pg_walfile_name(lsn) as first from pg_catalog.pg_backup_start($1, true) as lsn',
       [name],
     );
     const omit = (file: string) => PER_SERVER_FILES.test(file) || FILES_IN_USE.test(file);
     await inParallel(copies, async ({ from, to }) =>
       copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
     );
-    const stopped = await session.query<{ last: string; labelfile: string }>(
-      'select pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
+    const stopped = await session.query<{ end: string; last: string; labelfile: string }>(
+      'select lsn::text as end, pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
     );
     const [start, stop] = [started.rows[0], stopped.rows[0]];
     if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
     for (const { to } of copies) writePrivateFile(path.join(to, 'backup_label'), stop.labelfile);
-    return { session, first: start.first, last: stop.last };
+    return { session, ...start, end: stop.end, last: stop.last };
   } catch (error) {
     await session.end();
     throw error;
@@ -117,10 +126,10 @@ async function inParallel(copies: readonly Copy[], work: (copy: Copy) => Promise
   await Promise.all(works);
 }
 
-/** Postgres completed the last file when it ended the backup. */
+/** Postgres completed the last file when it ended the backup. Later recoveries need to know where the timeline comes from. */
 async function copyWal({ from, to }: Copy, first: string, last: string): Promise<void> {
   const files = (await readdir(path.join(from, 'pg_wal'))).filter(
-    (name) => WAL_FILE.test(name) && name >= first && name <= last,
+    (name) => TIMELINE_FILE.test(name) || (WAL_FILE.test(name) && name >= first && name <= last),
   );
   for (const name of files)
     await copyFile(
@@ -130,34 +139,4 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
     );
   if (!files.includes(first) || !files.includes(last))
     throw new EngineError('The write-ahead log of the copy was removed');
-}
-
-/**
- * Positions in Postgres's control file. Its first fields are the same in all versions that the service supports
- * (src/include/catalog/pg_control.h).
- */
-const [STATE, CHECKPOINT, TIMELINE] = [16, 32, 48];
-const SHUT_DOWN = 1;
-/** A file of the write-ahead log (WAL). Within a timeline, the names sort in the order of the contents. */
-const WAL_FILE = /^[0-9A-F]{24}$/;
-
-const readControlFile = (dataDir: string) => readFileSync(path.join(dataDir, 'global', 'pg_control'));
-
-/** Whether the last server on the data was shut down cleanly. */
-const isShutDown = (dataDir: string) =>
-  !existsSync(path.join(dataDir, 'postmaster.pid')) &&
-  readControlFile(dataDir).readInt32LE(STATE) === SHUT_DOWN;
-
-/** The name of the WAL file with the last checkpoint. After a clean shutdown, a server reads no older ones. */
-function walFileOfCheckpoint(dataDir: string): string {
-  const control = readControlFile(dataDir);
-  const folder = path.join(dataDir, 'pg_wal');
-  const [file = ''] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
-  // They all have the same size.
-  const { size } = statSync(path.join(folder, file), { bigint: true });
-  const number = control.readBigUInt64LE(CHECKPOINT) / size;
-  const perPart = 0x1_0000_0000n / size;
-  // A name is the timeline and two parts of the number.
-  const parts = [control.readUInt32LE(TIMELINE), number / perPart, number % perPart];
-  return parts.map((part) => part.toString(16).toUpperCase().padStart(8, '0')).join('');
 }

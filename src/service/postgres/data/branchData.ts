@@ -8,6 +8,7 @@ import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/co
 import type { StandbySettings } from '../config/settings.ts';
 import { BranchLock } from './branchLock.ts';
 import { writePrivateFile } from '../folders/files.ts';
+import { isHistoryKept, keptWal, templateBase, writeHistory } from './history.ts';
 import { branchLogin, type OwnerLogin } from './logins.ts';
 import { sampleStatements } from './sampleData.ts';
 import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
@@ -90,8 +91,11 @@ export class BranchData {
     await this.lock(branchId).creation(async () => {
       if (existsSync(dataDir)) return;
       const login = this.login(branchId);
-      await this.#template();
-      await copyTemplate(this.#deps, dataDir, login, sampleStatements(this.#deps.storage.root, branchId));
+      const template = await this.#template();
+      const folder = path.dirname(dataDir);
+      const content = sampleStatements(this.#deps.storage.root, branchId);
+      await copyTemplate(this.#deps, dataDir, login, keptWal(folder), content);
+      if (isHistoryKept(folder)) writeHistory(folder, [templateBase(template, dataDir)]);
     });
     this.#checkVersion(branchId, dataDir);
     return dataDir;

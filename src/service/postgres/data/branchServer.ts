@@ -9,9 +9,10 @@ import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { ServerDependencies } from './branchData.ts';
+import { keptWal } from './history.ts';
 
 /** CU. */
-const SMALLEST_SIZE = 0.25;
+export const SMALLEST_SIZE = 0.25;
 
 /**
  * Runs the service's own work on a branch with its running primary, or else with a server for such work only, so that it wakes
@@ -40,7 +41,7 @@ async function startPrivately(deps: ServerDependencies, branchId: string): Promi
     dataDir,
     name: branchId,
     onLine: () => undefined,
-    settings: { ...settings, ...onSocketOnly },
+    settings: { ...settings, ...onSocketOnly, ...keptWal(deps.storage.branch(branchId)) },
   });
 }
 

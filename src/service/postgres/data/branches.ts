@@ -14,6 +14,15 @@ import {
   removeData,
   writePrivateFile,
 } from '../folders/files.ts';
+import {
+  HISTORY_FILE,
+  inheritHistory,
+  isHistoryKept,
+  removeHistory,
+  removeUnusedBases,
+  writeHistory,
+} from './history.ts';
+import { copyDataAt } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { restoredFolder } from '../folders/storage.ts';
@@ -22,19 +31,23 @@ import { syncToDisk } from './template.ts';
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
 export async function createBranchData(
   deps: ServerDependencies,
-  { id, parentId, isSchemaOnly = false, owner }: BranchSpec,
+  { id, parentId, owner, ...options }: BranchSpec,
 ): Promise<void> {
-  const { branches, storage, shutdownSignal } = deps;
+  const { branches, storage, shutdownSignal, isTemporary } = deps;
+  const keepsHistory = options.keepsHistory === true && !isTemporary;
   if (parentId !== undefined) {
     await branches.lock(parentId).shared(async () => {
       if (!existsSync(branches.folder(id)))
-        await copyBranch(deps, parentId, storage.branch(id), isSchemaOnly);
+        await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
     });
     return finishSchema(deps, id);
   }
   try {
     branches.login(id, owner);
-    await branches.lock(id).exclusive(async () => branches.ensure(id));
+    await branches.lock(id).exclusive(async () => {
+      if (keepsHistory && branches.isNew(id)) writeHistory(storage.branch(id), []);
+      await branches.ensure(id);
+    });
   } catch (error) {
     // The password of a new branch may be known already, so the next service must find it.
     if (!shutdownSignal.aborted) removeAll(storage.branch(id));
@@ -64,26 +77,26 @@ async function finishSchema(deps: ServerDependencies, id: string): Promise<void>
 export async function restoreBranchData(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
   const { branches } = deps;
   const { id, sourceId, preservedId } = restore;
-  await branches.lock(sourceId).shared(async () =>
+  const replace = async () =>
     branches.lock(id).exclusive(async () => {
       // If the preserved branch exists, the service was killed after the branch was replaced.
       if (preservedId !== undefined && existsSync(branches.folder(preservedId))) return;
       await branches.ensure(id);
       await replaceBranch(deps, restore);
-    }),
-  );
+    });
+  await (sourceId === id ? replace() : branches.lock(sourceId).shared(replace));
 }
 
 async function replaceBranch(
   deps: ServerDependencies,
-  { id, sourceId, preservedId }: BranchRestore,
+  { id, sourceId, preservedId, moment }: BranchRestore,
 ): Promise<void> {
   const folder = deps.storage.branch(id);
   const old = preservedId === undefined ? `${folder}.replaced` : deps.storage.branch(preservedId);
   const replacement = restoredFolder(folder);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
   invalidateCopies(deps, id);
-  await copyBranch(deps, sourceId, replacement);
+  await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: isHistoryKept(folder) });
   removeAll(old);
   // If the service is killed between the two renames, the next one does the second (`storage.ts`).
   renameOverSync(folder, old);
@@ -104,6 +117,7 @@ export async function deleteBranchData({ branches, storage }: ServerDependencies
   });
   branches.forget(id);
   storage.removeAddress(id);
+  await removeUnusedBases(storage);
 }
 
 /** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */
@@ -111,15 +125,20 @@ async function copyBranch(
   deps: ServerDependencies,
   branchId: string,
   to: string,
-  isSchemaOnly = false,
+  { moment, isSchemaOnly = false, keepsHistory = false }: Omit<BranchSpec, 'id'>,
 ): Promise<void> {
   await createAtomically(to, async (unfinished) => {
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
-    await copyData(deps, branchId, dataDir);
     const source = deps.storage.branch(branchId);
-    for (const name of readdirSync(source).filter((file) => file.endsWith('.json')))
+    if (moment === undefined) await copyData(deps, branchId, dataDir);
+    else await copyDataAt(deps, branchId, unfinished, moment, async () => undefined);
+    for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));
+    if (!keepsHistory) removeHistory(unfinished);
+    // A copy without the rows must not lead back to them.
+    else if (isSchemaOnly) writeHistory(unfinished, []);
+    else if (moment === undefined) inheritHistory(deps.storage, source, unfinished);
     if (isSchemaOnly) writePrivateFile(path.join(unfinished, WITH_ROWS), '');
     await syncToDisk(deps, dataDir);
   });

@@ -50,7 +50,7 @@ async function copyFolders(
   options: CopyOptions,
   files: string[],
 ): Promise<void> {
-  await mkdir(path.join(to, below), { mode: 0o700 });
+  await mkdir(path.join(to, below), { recursive: true, mode: 0o700 });
   const entries = (await ignoreMissing(readdir(path.join(from, below), { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     const relative = path.posix.join(below, entry.name);

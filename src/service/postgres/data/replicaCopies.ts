@@ -7,6 +7,7 @@ import { REPLICAS_FILE } from '../config/settings.ts';
 import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, writePrivateFile } from '../folders/files.ts';
+import { isHistoryKept, KEPT_WAL_SETTING } from './history.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 
@@ -39,7 +40,7 @@ export async function startOnNewCopy<T>(
       writePrivateFile(path.join(dataDir, 'standby.signal'), '');
       writePrivateFile(path.join(unfinished, MARKER), `${replica.branchId}\n${version}`);
     });
-    keepWalForReplicas(deps, replica.branchId);
+    keepWal(deps, replica.branchId);
     return await start();
   } finally {
     await session?.end();
@@ -49,10 +50,11 @@ export async function startOnNewCopy<T>(
 /** How far a suspended read replica can fall behind before its branch is copied again. The user's setting wins. */
 const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 
-/** Makes primaries of the branch keep WAL if the branch has replicas. */
-export function keepWalForReplicas(deps: ServerDependencies, branchId: string): void {
-  const file = path.join(deps.storage.branch(branchId), REPLICAS_FILE);
-  writePrivateFile(file, markersOf(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '');
+/** Makes primaries of the branch keep WAL if the branch has history or replicas. */
+export function keepWal(deps: ServerDependencies, branchId: string): void {
+  const folder = deps.storage.branch(branchId);
+  const forReplicas = markersOf(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
+  writePrivateFile(path.join(folder, REPLICAS_FILE), isHistoryKept(folder) ? KEPT_WAL_SETTING : forReplicas);
   deps.branches.primary(branchId)?.reload();
 }
 

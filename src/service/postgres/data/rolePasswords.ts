@@ -69,6 +69,12 @@ export class RolePasswords {
     return password;
   }
 
+  /** The passwords, by role, that were given after a time (milliseconds since 1970). */
+  changedSince(time: number): ReadonlyMap<string, string> {
+    const changed = this.#read().filter(({ updatedAt }) => Date.parse(updatedAt) > time);
+    return new Map(changed.map(({ name, passwords }) => [name, passwords.at(-1) ?? '']));
+  }
+
   remove(name: string): void {
     if (this.#find(name) !== undefined) this.#write(name, undefined);
   }

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically } from '../folders/files.ts';
 import type { Binaries } from '../config/programs.ts';
-import { settingArguments, sharedMemorySettings } from '../config/settings.ts';
+import { settingArguments, sharedMemorySettings, type Settings } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
@@ -77,11 +77,16 @@ function removeMaps(folder: string): void {
 export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
-/** Creates a data directory as a copy of the template, which must exist, with this owner. @param content statements for {@link BRANCH_DATABASE} */
+/**
+ * Creates a data directory as a copy of the template, which must exist, with this owner.
+ * @param settings of the WAL that it keeps
+ * @param content statements for {@link BRANCH_DATABASE}
+ */
 export async function copyTemplate(
   deps: EngineDependencies,
   dataDir: string,
   owner: OwnerLogin,
+  settings: Settings,
   content: readonly string[] = [],
 ): Promise<void> {
   const { storage, binaries, shutdownSignal } = deps;
@@ -91,7 +96,8 @@ export async function copyTemplate(
     await copyTree(template, unfinished, { shutdownSignal });
     const statements = [...ownerStatements(owner), ...content];
     // In one run, because each takes a tenth of a second. Only branches with the default owner have content.
-    await runSingleUser(deps, unfinished, statements, content.length === 0 ? SUPERUSER : BRANCH_DATABASE);
+    const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
+    await runSingleUser(deps, unfinished, statements, { database, settings });
     await syncToDisk(deps, unfinished);
   });
 }
@@ -145,7 +151,7 @@ async function runSingleUser(
   { storage, binaries, shutdownSignal }: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
-  database = SUPERUSER,
+  { database = SUPERUSER, settings: further = {} }: { readonly database?: string; readonly settings?: Settings } = {},
 ): Promise<void> {
   const settings = {
     log_min_messages: 'error',
@@ -155,6 +161,7 @@ async function runSingleUser(
     fsync: 'off',
     wal_recycle: 'off',
     ...sharedMemorySettings(),
+    ...further,
   };
   const args = ['--single', '-D', dataDir, ...settingArguments(settings), database];
   await runProgram(binaries.postgres, args, {

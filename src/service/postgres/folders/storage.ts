@@ -5,9 +5,11 @@
  *     sample.json                which branches begin with rows of the sample account
  *     branches/<branch>/data/    the branch's data, on which its primary runs
  *     branches/<branch>/standby.json   what it requires of read replicas
- *     branches/<branch>/replicas.conf  settings of its primaries while it has read replicas
+ *     branches/<branch>/replicas.conf  settings of its primaries while it has history or read replicas
+ *     branches/<branch>/history.json   the bases of its history
  *     branches/<branch>/login.json     the login that the branch began with
  *     branches/<branch>/passwords.json   of roles whose password the service changed
+ *     bases/<base>/              an earlier copy of a branch's data, from which its history begins
  *     replicas/<compute>/data/   a read replica's copy
  *     poolers/<compute>/         PgBouncer's configuration
  *     sockets/<short name>/      the socket folders of the servers, here or (if the path is too long) in the temporary folder
@@ -44,7 +46,8 @@ export interface Storage {
 export const restoredFolder = (folder: string): string => `${folder}.restored`;
 
 export function openStorage(root: string): Storage {
-  for (const folder of ['.', 'branches', 'replicas', 'poolers']) makePrivateFolder(path.join(root, folder));
+  for (const folder of ['.', 'branches', 'bases', 'replicas', 'poolers'])
+    makePrivateFolder(path.join(root, folder));
   let sockets: string | undefined;
   const loopbackPorts = new Map<string, number>();
   const folderIn = (kind: string) => (id: string) => path.join(root, kind, validated(id));
@@ -91,6 +94,7 @@ export async function removeUnrecorded(storage: Storage, { branches, computes }:
   for (const id of branches) storage.branch(id);
   const { root } = storage;
   await removeIn(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
+  await removeIn(path.join(root, 'bases'), (name) => name.endsWith('.new'));
   for (const [kind, ids] of Object.entries({ branches, replicas: computes, poolers: computes })) {
     const recorded = new Set(ids);
     const folder = path.join(root, kind);

@@ -1,0 +1,82 @@
+/** Which history of branches is kept, and whether a moment that a request names is in it. */
+import type { Clock } from '../../../base/clock.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import type { BranchRetention, ComputeEngine, Moment } from '../../core/computeEngine.ts';
+import { unprocessable } from '../../core/errors.ts';
+import type { AccountState, ProjectState } from '../../state/store.ts';
+import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
+
+/** A day, as on the public service. Seconds. */
+const DEFAULT_RETENTION = 86_400;
+
+/** Seconds; 0 for no history. */
+export const historyRetention = ({
+  history_retention_seconds = DEFAULT_RETENTION,
+}: Pick<ProjectRecord, 'history_retention_seconds'>): number => history_retention_seconds;
+
+/** Nobody works on branches that a program makes for a test: `maker` names that program. */
+export const isHistoryKept = ({ record }: Pick<ProjectState, 'record'>, branch: BranchRecord): boolean =>
+  historyRetention(record) > 0 && branch.annotation_value?.['maker'] === undefined;
+
+export const retentions = (account: AccountState): BranchRetention[] =>
+  [...account.projects.values()].flatMap((project) =>
+    [...project.branches.values()]
+      .filter(({ current_state }) => current_state === 'ready')
+      .map((branch) => ({
+        id: branch.id,
+        seconds: isHistoryKept(project, branch) ? historyRetention(project.record) : 0,
+      })),
+  );
+
+/**
+ * @param fields of a request: a position (LSN) and a time, by the field's name
+ * @returns undefined for the current data
+ * @throws {HttpError} 422 if it is none or in the future
+ */
+export function momentOf(
+  fields: Readonly<Record<string, string | undefined>>,
+  now: number,
+): Moment | undefined {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const [name = '', value] = given[0] ?? [];
+  if (value === undefined) return undefined;
+  if (given.length > 1) throw unprocessable(`${name}: a position and a time exclude each other.`);
+  if (!name.endsWith('lsn')) {
+    const time = Date.parse(value);
+    if (Number.isNaN(time)) throw unprocessable(`${name}: must be a time such as 2026-01-31T12:00:00Z.`);
+    if (time > now) throw unprocessable(`${name}: must not be in the future.`);
+    return { timestamp: value };
+  }
+  if (!/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i.test(value))
+    throw unprocessable(`${name}: must be a position (LSN) such as 0/15000A8.`);
+  return { lsn: value };
+}
+
+/** @throws {HttpError} 422 with the earliest moment */
+export async function requireInHistory(
+  plane: { readonly engine: Promise<ComputeEngine>; readonly clock: Clock },
+  { record }: ProjectState,
+  branchId: string,
+  moment: Moment | undefined,
+): Promise<void> {
+  if (moment === undefined) return;
+  const retention = historyRetention(record);
+  if (retention === 0)
+    throw unprocessable(
+      `Project ${record.id} keeps no history. Set its history_retention_seconds, for moments from then on.`,
+    );
+  const history = await (await plane.engine).history(branchId);
+  if (history === undefined)
+    throw unprocessable(`There is no history of branch ${branchId} yet. Use its current data.`);
+  const { start, startLsn, endLsn } = history;
+  const earliest = Math.max(Date.parse(start), plane.clock.now() - retention * 1000);
+  if ('timestamp' in moment ? Date.parse(moment.timestamp) < earliest : isBefore(moment.lsn, startLsn))
+    throw unprocessable(
+      `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`,
+    );
+  if ('lsn' in moment && isBefore(endLsn, moment.lsn))
+    throw unprocessable(`Branch ${branchId} has not reached ${moment.lsn} yet: it is at ${endLsn}.`);
+}
+
+const isBefore = (lsn: string, other: string): boolean => numberOf(lsn) < numberOf(other);
+const numberOf = (lsn: string) => lsn.split('/').reduce((sum, part) => sum * 2 ** 32 + parseInt(part, 16), 0);

@@ -1,0 +1,191 @@
+/**
+ * Makes bases and removes what is too old or too much, in the background. If the service is killed at any point, bases that
+ * no branch names and WAL before the oldest base are left, and removed later.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants, rmSync } from 'node:fs';
+import { copyFile, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import type { BranchRetention, HistoryLimits } from '../../core/computeEngine.ts';
+import { createAtomically, databasesSize } from '../folders/files.ts';
+import type { Storage } from '../folders/storage.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { takeBaseBackup } from './baseBackup.ts';
+import type { ServerDependencies } from './branchData.ts';
+import {
+  hasOldWal,
+  historySize,
+  isHistoryKept,
+  KEPT_WAL_MB,
+  readHistory,
+  removeHistory,
+  removeOldWal,
+  removeUnusedBases,
+  writeHistory,
+  type Base,
+} from './history.ts';
+import { keepWal } from './replicaCopies.ts';
+import { syncToDisk } from './template.ts';
+import { parseLsn } from './walFiles.ts';
+
+const MB = 1024 ** 2;
+const LIMITS: HistoryLimits = {
+  branch: KEPT_WAL_MB * MB,
+  total: 4 * KEPT_WAL_MB * MB,
+  leastWritten: 64 * MB,
+  mostWritten: 768 * MB,
+};
+/** Of the disk, which history must leave free. */
+const FREE_PART = 0.1;
+
+/** @throws {Error} when a base can't be made */
+export async function keepHistory(
+  deps: ServerDependencies,
+  branches: readonly BranchRetention[],
+  limits = LIMITS,
+): Promise<void> {
+  const { storage, isTemporary } = deps;
+  if (isTemporary) return;
+  const hasSpace = await isDiskFree(storage);
+  let isReduced = false;
+  for (const { id, seconds } of branches) {
+    if (deps.branches.isNew(id)) continue;
+    const folder = storage.branch(id);
+    if (seconds === 0) {
+      if (!isHistoryKept(folder)) continue;
+      removeHistory(folder);
+      keepWal(deps, id);
+      isReduced = true;
+      continue;
+    }
+    if (hasSpace) await makeBaseIfDue(deps, id, limits);
+    isReduced = (await removeOldest(deps, id, limits.branch, Date.now() - seconds * 1000)) || isReduced;
+  }
+  isReduced = (await reduceTotal(deps, branches, limits)) || isReduced;
+  if (isReduced) await removeUnusedBases(storage);
+}
+
+async function isDiskFree({ root }: Storage): Promise<boolean> {
+  const { bavail, blocks } = await statfs(root);
+  return bavail > blocks * FREE_PART;
+}
+
+async function makeBaseIfDue(
+  deps: ServerDependencies,
+  id: string,
+  { leastWritten, mostWritten }: HistoryLimits,
+): Promise<void> {
+  const primary = deps.branches.primary(id);
+  if (primary === undefined || primary.isStopping) return;
+  const folder = deps.storage.branch(id);
+  if (!isHistoryKept(folder)) {
+    writeHistory(folder, []);
+    keepWal(deps, id);
+  }
+  const { wal, bases } = readHistory(deps.storage, folder) ?? {};
+  const newest = bases?.at(-1);
+  if (wal === undefined) return;
+  const written =
+    newest === undefined ? Infinity : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
+  if (written < leastWritten) return;
+  const size = await databasesSize(path.join(folder, 'data'));
+  if (written < Math.min(size, mostWritten)) return;
+  await deps.branches.lock(id).shared(async () => {
+    if (deps.branches.primary(id) === primary) await makeBase(deps, id, primary, size);
+  });
+}
+
+async function makeBase(
+  deps: ServerDependencies,
+  id: string,
+  primary: Postmaster,
+  size: number,
+): Promise<void> {
+  const { storage } = deps;
+  const name = path.join('bases', randomBytes(8).toString('hex'));
+  const branch = storage.branch(id);
+  const data = path.join(branch, 'data');
+  let base: Base | undefined;
+  await createAtomically(path.join(storage.root, name), async (folder) => {
+    const { session, start, end } = await takeBaseBackup(deps, primary, [{ from: data, to: folder }]);
+    await session.end();
+    const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
+    base = {
+      folder: name.replaceAll('\\', '/'),
+      start: parseLsn(start) ?? 0,
+      end: parseLsn(end) ?? 0,
+      time: Date.now(),
+      bytes,
+    };
+    await syncToDisk(deps, folder);
+  });
+  const bases = readHistory(storage, branch)?.bases ?? [];
+  if (base !== undefined && isHistoryKept(branch)) writeHistory(branch, [...bases, base]);
+}
+
+/** Whether a copy costs nothing until one of both changes. */
+async function sharesBlocks(from: string, to: string): Promise<boolean> {
+  const file = path.join(to, 'shares-blocks');
+  try {
+    await copyFile(path.join(from, 'PG_VERSION'), file, constants.COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** Removes the oldest part of a branch's history. @param before the retention begins. @returns whether there was any */
+async function removeOldest(
+  deps: ServerDependencies,
+  id: string,
+  limit: number,
+  before: number,
+): Promise<boolean> {
+  const folder = deps.storage.branch(id);
+  const history = readHistory(deps.storage, folder);
+  if (history === undefined) return false;
+  const { wal } = history;
+  const bases = [...history.bases];
+  while (isTooOld(bases, before) || historySize({ wal, bases }) > limit) bases.shift();
+  const isReduced = bases.length < history.bases.length;
+  if (isReduced) writeHistory(folder, bases);
+  // Copies in progress need WAL too.
+  if (hasOldWal({ wal, bases }))
+    await deps.branches.lock(id).exclusive(async () => {
+      const current = readHistory(deps.storage, folder);
+      if (current !== undefined) removeOldWal(current);
+    });
+  return isReduced;
+}
+
+/** Whether all of the time that is kept comes after the second one. */
+const isTooOld = ([, second]: readonly Base[], before: number): boolean =>
+  second !== undefined && second.time < before;
+
+/** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
+async function reduceTotal(
+  deps: ServerDependencies,
+  branches: readonly BranchRetention[],
+  limits: HistoryLimits,
+): Promise<boolean> {
+  const { storage } = deps;
+  for (let isReduced = false; ; isReduced = true) {
+    const histories = branches.flatMap(({ id }) => {
+      const history = readHistory(storage, storage.branch(id));
+      return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
+    });
+    const total = histories.reduce((sum, history) => sum + historySize(history), 0);
+    const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
+    if (oldest === undefined || (total <= limits.total && (await isDiskFree(storage)))) return isReduced;
+    const folder = storage.branch(oldest.id);
+    if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));
+    else {
+      removeHistory(folder);
+      keepWal(deps, oldest.id);
+    }
+    await removeOldest(deps, oldest.id, limits.branch, 0);
+    await removeUnusedBases(storage);
+  }
+}

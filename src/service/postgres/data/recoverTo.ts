@@ -1,0 +1,235 @@
+/**
+ * Creates the data of a branch as it was at a moment in its history: Postgres recovers a base to the last record before the
+ * moment, and continues on a new timeline. The caller shares the branch's lock.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { asEngineError, EngineError, type BranchHistory, type Moment } from '../../core/computeEngine.ts';
+import { makePrivateFolder, removeData, writePrivateFile } from '../folders/files.ts';
+import { startServer } from '../process/launchServer.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { connectAsSuperuser } from '../process/superuser.ts';
+import { SMALLEST_SIZE, withBranchServer } from './branchServer.ts';
+import type { ServerDependencies } from './branchData.ts';
+import { copyTree } from './copyTree.ts';
+import { KEPT_WAL_MB, linkWal, readHistory, writeHistory, writeKeptWal, type Base } from './history.ts';
+import { RolePasswords } from './rolePasswords.ts';
+import { scramVerifier } from './logins.ts';
+import { formatLsn, isShutDown, parseLsn, readControlFile, type Wal } from './walFiles.ts';
+import { walRecords, type WalRecord } from './walRecords.ts';
+
+/** Reads from a copy that is removed at the end. @throws {EngineError} */
+export async function readAt<T>(
+  deps: ServerDependencies,
+  branchId: string,
+  moment: Moment,
+  read: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  // Without a record: the next service removes it if this one is killed.
+  const folder = path.join(deps.storage.root, 'branches', `${branchId}.${randomBytes(4).toString('hex')}`);
+  try {
+    return await copyDataAt(deps, branchId, folder, moment, read);
+  } finally {
+    await removeData(folder);
+  }
+}
+
+/**
+ * @param folder of the new data, which is created in its subfolder `data` and keeps the history up to the moment
+ * @param work with the server that recovers it
+ * @throws {EngineError}
+ */
+export async function copyDataAt<T>(
+  deps: ServerDependencies,
+  branchId: string,
+  folder: string,
+  moment: Moment,
+  work: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  const { storage, shutdownSignal } = deps;
+  const source = storage.branch(branchId);
+  const head = await endOfWal(deps, branchId);
+  const { wal, bases = [] } = readHistory(storage, source) ?? {};
+  const base = bases.findLast((each) => isBefore(each, moment));
+  if (wal === undefined || base === undefined)
+    throw new EngineError(`The history of branch ${branchId} does not reach back to this moment`);
+  const dataDir = path.join(folder, 'data');
+  makePrivateFolder(path.join(dataDir, 'pg_wal'));
+  // From now on, these bases are not removed.
+  const kept = bases.slice(0, bases.indexOf(base) + 1);
+  writeHistory(folder, kept);
+  writeKeptWal(folder);
+  const { target, time } = await findTarget(wal, base, moment, head);
+  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), kept[0]?.start ?? base.start, target.start);
+  for (const name of inUse)
+    await copyFile(
+      path.join(wal.folder, name),
+      path.join(dataDir, 'pg_wal', name),
+      constants.COPYFILE_FICLONE,
+    );
+  await copyTree(path.join(storage.root, base.folder), dataDir, {
+    omit: (file) => file.startsWith('pg_wal/'),
+    shutdownSignal,
+  });
+  await copyFile(path.join(source, 'data', 'postgresql.conf'), path.join(dataDir, 'postgresql.conf'));
+  const changed = new RolePasswords(source).changedSince(time ?? base.time);
+  return recover(
+    deps,
+    branchId,
+    { dataDir, target: target.start, timeline: wal.timelineAt(target.start) },
+    async (server) => {
+      await setPasswords(deps, server, changed);
+      return work(server);
+    },
+  );
+}
+
+/** @returns undefined without history. @throws {EngineError} */
+export async function rangeOfHistory(
+  deps: ServerDependencies,
+  branchId: string,
+): Promise<BranchHistory | undefined> {
+  const { branches, storage } = deps;
+  if (branches.isNew(branchId)) return undefined;
+  return branches.lock(branchId).shared(async () => {
+    const end = await endOfWal(deps, branchId);
+    const [oldest] = readHistory(storage, storage.branch(branchId))?.bases ?? [];
+    if (oldest === undefined) return undefined;
+    const start = new Date(oldest.time).toISOString();
+    return { start, startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
+  });
+}
+
+const isBefore = ({ end, time }: Base, moment: Moment): boolean =>
+  'lsn' in moment ? end <= (parseLsn(moment.lsn) ?? 0) : time <= Date.parse(moment.timestamp);
+
+/** A position after all that was committed. It is on disk. */
+async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
+  const dataDir = await deps.branches.ensure(branchId);
+  const { ownServer } = deps.branches.lock(branchId);
+  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
+    return readControlFile(dataDir).checkpoint + 1;
+  return withBranchServer(deps, branchId, async ({ address }) => {
+    const client = await connectAsSuperuser(deps, address);
+    try {
+      await client.query('set synchronous_commit to on');
+      // Its commit writes all earlier ones, which may not wait for it.
+      await client.query('select pg_catalog.pg_current_xact_id()');
+      const { rows } = await client.query<{ lsn: string }>(
+        'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
+      );
+      return parseLsn(rows[0]?.lsn ?? '') ?? 0;
+    } finally {
+      await client.end();
+    }
+  });
+}
+
+/** Between a record and the position after it, there can be the header of a page. */
+const TOLERANCE = 64;
+
+/** @returns the last record before the moment, and when the last transaction before it ended (milliseconds since 1970) */
+async function findTarget(wal: Wal, base: Base, moment: Moment, head: number) {
+  const [lsn, until] =
+    'lsn' in moment ? [parseLsn(moment.lsn) ?? 0, Infinity] : [head, microseconds(moment.timestamp)];
+  let target: WalRecord | undefined;
+  let time: number | undefined;
+  for (const record of walRecords(wal, base.start)) {
+    if (record.start >= head) break;
+    if (record.start >= base.end && (record.start >= lsn || (record.time ?? 0) > until)) {
+      if (target !== undefined) return { target, time };
+      break;
+    }
+    // Reading many files must not keep the service from replying.
+    if (target !== undefined && wal.segmentAt(target.start) !== wal.segmentAt(record.start))
+      await setImmediate();
+    target = record;
+    time = record.time === undefined ? time : record.time / 1000;
+  }
+  if (target === undefined || target.end + TOLERANCE < Math.min(head, lsn))
+    throw new EngineError(`The write-ahead log is damaged at ${formatLsn(target?.end ?? base.start)}`);
+  return { target, time };
+}
+
+/** Since 1970. A Date would round to milliseconds. */
+export function microseconds(timestamp: string): number {
+  const [, digits = ''] = /\.(\d+)/.exec(timestamp) ?? [];
+  const seconds = Math.floor(Date.parse(timestamp.replace(/\.\d+/, '')) / 1000);
+  return seconds * 1_000_000 + Number(digits.slice(0, 6).padEnd(6, '0'));
+}
+
+/** Prepared transactions need at least as many as the server had that prepared them. */
+const PREPARED_TRANSACTIONS = 100;
+
+interface Recovery {
+  readonly dataDir: string;
+  readonly target: number;
+  readonly timeline: number;
+}
+
+async function recover<T>(
+  deps: ServerDependencies,
+  branchId: string,
+  { dataDir, target, timeline }: Recovery,
+  work: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  writePrivateFile(path.join(dataDir, 'recovery.signal'), '');
+  const { max_prepared_transactions = 0, ...standby } = deps.branches.standbySettings(branchId) ?? {};
+  const name = path.basename(path.dirname(dataDir));
+  try {
+    const server = await startServer(deps, {
+      compute: { id: branchId, minCu: SMALLEST_SIZE },
+      dataDir,
+      name,
+      onLine: () => undefined,
+      settings: {
+        ...standby,
+        max_prepared_transactions: Math.max(max_prepared_transactions, PREPARED_TRANSACTIONS),
+        ...(process.platform !== 'win32' && { listen_addresses: '' }),
+        // The log is in place, so the required command only has to fail.
+        restore_command: 'exit 1',
+        recovery_target_lsn: formatLsn(target),
+        recovery_target_timeline: timeline,
+        recovery_target_action: 'promote',
+        hot_standby: 'off',
+        autovacuum: 'off',
+        wal_keep_size: `${KEPT_WAL_MB}MB`,
+        // The folder is synced as a whole, before it gets its name.
+        fsync: 'off',
+      },
+    }).catch((error: unknown) => {
+      throw new EngineError(
+        `The history of branch ${branchId} cannot be used: ${asEngineError(error).message}`,
+      );
+    });
+    try {
+      return await work(server);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    deps.storage.removeAddress(name);
+  }
+}
+
+/** Connection strings stay valid: roles keep passwords that the service has given them since the moment. */
+async function setPasswords(
+  deps: ServerDependencies,
+  { address }: Postmaster,
+  passwords: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (passwords.size === 0) return;
+  const client = await connectAsSuperuser(deps, address);
+  const { rows } = await client.query<{ role: string }>(
+    'select rolname as role from pg_catalog.pg_roles where rolname::text operator(pg_catalog.=) any ($1)',
+    [[...passwords.keys()]],
+  );
+  for (const { role } of rows)
+    await client.query(
+      `alter role ${client.escapeIdentifier(role)} password '${scramVerifier(passwords.get(role) ?? '')}'`,
+    );
+  await client.end();
+}

@@ -1,0 +1,134 @@
+/**
+ * The files of the write-ahead log (WAL), and positions in it. A position (LSN) is a number of bytes, which fits into a number.
+ * After a recovery to an earlier moment, a server continues on a new timeline; a file `<timeline>.history` says where it began.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** A file of the WAL. Within a timeline, the names sort in the order of the contents. */
+export const WAL_FILE = /^[0-9A-F]{24}$/;
+/** Says from which timelines a timeline comes. */
+export const TIMELINE_FILE = /^[0-9A-F]{8}\.history$/;
+
+const HALF = 2 ** 32;
+
+/** @returns undefined if it isn't one, such as `0/15000A8` */
+export function parseLsn(text: string): number | undefined {
+  const [, high, low] = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i.exec(text) ?? [];
+  return high === undefined || low === undefined ? undefined : parseInt(high, 16) * HALF + parseInt(low, 16);
+}
+
+export const formatLsn = (lsn: number): string =>
+  [Math.floor(lsn / HALF), lsn % HALF].map((part) => part.toString(16).toUpperCase()).join('/');
+
+const hexadecimal = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
+
+/** @param size of a segment, in bytes */
+export function walFileName(timeline: number, segment: number, size: number): string {
+  const perPart = HALF / size;
+  return [timeline, Math.floor(segment / perPart), segment % perPart].map(hexadecimal).join('');
+}
+
+/**
+ * Positions in Postgres's control file. Its first fields are the same in all versions that the service supports
+ * (src/include/catalog/pg_control.h).
+ */
+const [STATE, CHECKPOINT, TIMELINE] = [16, 32, 48];
+const SHUT_DOWN = 1;
+
+/** What the control file says about the last checkpoint. */
+export function readControlFile(dataDir: string) {
+  const bytes = readFileSync(path.join(dataDir, 'global', 'pg_control'));
+  return {
+    isShutDown: bytes.readInt32LE(STATE) === SHUT_DOWN,
+    checkpoint: Number(bytes.readBigUInt64LE(CHECKPOINT)),
+    timeline: bytes.readUInt32LE(TIMELINE),
+  };
+}
+
+/** Whether the last server on the data was shut down cleanly. */
+export const isShutDown = (dataDir: string): boolean =>
+  !existsSync(path.join(dataDir, 'postmaster.pid')) && readControlFile(dataDir).isShutDown;
+
+/** The name of the WAL file with the last checkpoint. After a clean shutdown, a server reads no older ones. */
+export function walFileOfCheckpoint(dataDir: string): string {
+  const { checkpoint, timeline } = readControlFile(dataDir);
+  const size = segmentSize(dataDir);
+  return walFileName(timeline, Math.floor(checkpoint / size), size);
+}
+
+/** All segments of a data directory have the same size. Bytes. */
+export function segmentSize(dataDir: string): number {
+  const folder = path.join(dataDir, 'pg_wal');
+  const [file = ''] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
+  return statSync(path.join(folder, file)).size;
+}
+
+/** A timeline, and where it began. */
+interface Era {
+  readonly timeline: number;
+  readonly start: number;
+}
+
+/** The WAL in a data directory: its files and timelines. */
+export class Wal {
+  readonly folder: string;
+  readonly size: number;
+  readonly files: ReadonlySet<string>;
+  /** The last checkpoint that is on disk: a server writes no file before it again. */
+  readonly checkpoint: number;
+  /** Newest first. */
+  readonly #eras: readonly Era[];
+
+  constructor(dataDir: string) {
+    this.folder = path.join(dataDir, 'pg_wal');
+    this.size = segmentSize(dataDir);
+    this.files = new Set(readdirSync(this.folder));
+    const { checkpoint, timeline } = readControlFile(dataDir);
+    this.checkpoint = checkpoint;
+    this.#eras = readEras(this.folder, timeline);
+  }
+
+  segmentAt(lsn: number): number {
+    return Math.floor(lsn / this.size);
+  }
+
+  /** The timeline on which the position was written. */
+  timelineAt(lsn: number): number {
+    return this.#eras.find(({ start }) => start <= lsn)?.timeline ?? 1;
+  }
+
+  /** The file that a recovery to `target` reads. The new timeline's file also has the WAL before its start. */
+  fileOf(segment: number, target = Infinity): string {
+    const era = this.#eras.find(({ start }) => start <= target && this.segmentAt(start) <= segment);
+    return walFileName(era?.timeline ?? 1, segment, this.size);
+  }
+
+  /** The oldest segment without a gap between it and the last checkpoint. */
+  oldestSegment(): number {
+    let segment = this.segmentAt(this.checkpoint);
+    while (segment > 0 && this.files.has(this.fileOf(segment - 1))) segment -= 1;
+    return segment;
+  }
+
+  /** The last file, which may be empty. */
+  newestSegment(): number {
+    let segment = this.segmentAt(this.checkpoint);
+    while (this.files.has(this.fileOf(segment + 1))) segment += 1;
+    return segment;
+  }
+}
+
+function readEras(folder: string, timeline: number): Era[] {
+  const file = path.join(folder, `${hexadecimal(timeline)}.history`);
+  if (!existsSync(file)) return [{ timeline, start: 0 }];
+  const eras: Era[] = [];
+  let start = 0;
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const [, earlier, end = ''] = /^\s*(\d+)\s+(\S+)/.exec(line) ?? [];
+    if (earlier === undefined) continue;
+    eras.unshift({ timeline: Number(earlier), start });
+    start = parseLsn(end) ?? start;
+  }
+  return [{ timeline, start }, ...eras];
+}

@@ -1,0 +1,134 @@
+/**
+ * Reads the records of the write-ahead log (WAL) to find a moment in it: Postgres itself would fail to recover to a time after the
+ * last commit. The format is that of src/include/access/{xlogrecord,xlog_internal}.h, the same in all versions that the service
+ * supports; each record names the one before it, so a misread record isn't taken for the next one.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Wal } from './walFiles.ts';
+
+const PAGE = 8192;
+const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
+/** Flags of a page: it begins with the rest of a record; it does not, because a crash interrupted that record. */
+const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
+/** Resource managers and their records. */
+const [XLOG, TRANSACTION] = [0, 1];
+const SWITCH = 0x40;
+/** Where their data has the time: commit, abort, and both of a prepared transaction, which is prepared first. */
+const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
+  [0x00, 0],
+  [0x20, 0],
+  [0x30, 0],
+  [0x40, 0],
+  [0x10, 16],
+]);
+/** Enough for the header of a record of a transaction, and its time. */
+const BEGINNING = 64;
+
+/** Microseconds from 1970 to 2000, from which Postgres counts. */
+const EPOCH = 946_684_800_000_000;
+
+export interface WalRecord {
+  readonly start: number;
+  /** Where the next record is looked for. */
+  readonly end: number;
+  /** When a transaction ended or was prepared. Microseconds since 1970. */
+  readonly time?: number;
+}
+
+/** The records from a position, which must be that of a record, up to the first that is incomplete. */
+export function* walRecords(wal: Wal, from: number): Generator<WalRecord> {
+  const reader = new Reader(wal);
+  let previous: number | undefined;
+  for (let at = from; ;) {
+    const start = at % PAGE === 0 ? at + headerSize(wal, at) : at;
+    const record = reader.record(start);
+    if (record === undefined) return;
+    if ('interruptedAt' in record) {
+      at = record.interruptedAt;
+      continue;
+    }
+    const { bytes, end } = record;
+    if (previous !== undefined && Number(bytes.readBigUInt64LE(8)) !== previous) return;
+    previous = start;
+    const [info, manager] = [bytes.readUInt8(16), bytes.readUInt8(17)];
+    const isSwitch = manager === XLOG && (info & 0xf0) === SWITCH;
+    const position = manager === TRANSACTION ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
+    const time = position === undefined ? undefined : timeOf(bytes, position);
+    // Records begin at multiples of 8. The rest of a segment after a switch is empty.
+    at = isSwitch ? Math.ceil(end / wal.size) * wal.size : Math.ceil(end / 8) * 8;
+    yield { start, end: at, ...(time !== undefined && { time }) };
+  }
+}
+
+const headerSize = (wal: Wal, page: number) => (page % wal.size === 0 ? LONG_HEADER : SHORT_HEADER);
+
+class Reader {
+  readonly #wal: Wal;
+  #loaded: { readonly segment: number; readonly bytes: Buffer } | undefined;
+
+  constructor(wal: Wal) {
+    this.#wal = wal;
+  }
+
+  /** @returns the first bytes of the record at the position; undefined if it isn't complete */
+  record(start: number) {
+    const page = start - (start % PAGE);
+    if (this.#page(page) === undefined) return undefined;
+    const length = this.#bytes(start, 4).readUInt32LE();
+    if (length < RECORD_HEADER) return undefined;
+    const parts: Buffer[] = [];
+    let [at, left, kept] = [start, length, 0];
+    while (left > 0) {
+      if (at % PAGE === 0) {
+        const header = this.#page(at);
+        if (header === undefined) return undefined;
+        if ((header.flags & INTERRUPTED) !== 0) return { interruptedAt: at };
+        if ((header.flags & CONTINUED) === 0 || header.left !== left) return undefined;
+        at += headerSize(this.#wal, at);
+      }
+      const count = Math.min(left, PAGE - (at % PAGE));
+      if (kept < BEGINNING) parts.push(this.#bytes(at, count));
+      kept += count;
+      at += count;
+      left -= count;
+    }
+    return { bytes: Buffer.concat(parts), end: at };
+  }
+
+  /** @returns undefined for a page that was not written yet */
+  #page(at: number) {
+    if (!this.#load(at)) return undefined;
+    const header = this.#bytes(at, SHORT_HEADER);
+    if (Number(header.readBigUInt64LE(8)) !== at) return undefined;
+    return { flags: header.readUInt16LE(2), left: header.readUInt32LE(16) };
+  }
+
+  #bytes(at: number, count: number): Buffer {
+    const offset = at % this.#wal.size;
+    return (this.#loaded?.bytes ?? Buffer.alloc(0)).subarray(offset, offset + count);
+  }
+
+  #load(at: number): boolean {
+    const segment = this.#wal.segmentAt(at);
+    if (this.#loaded?.segment === segment) return true;
+    const name = this.#wal.fileOf(segment);
+    if (!this.#wal.files.has(name)) return false;
+    const bytes = readFileSync(path.join(this.#wal.folder, name));
+    this.#loaded = { segment, bytes };
+    return bytes.length === this.#wal.size;
+  }
+}
+
+/** A first byte says what comes before the record's data, of which the length is the last. */
+function timeOf(bytes: Buffer, position: number): number | undefined {
+  for (let at = RECORD_HEADER; at < bytes.length;) {
+    const kind = bytes.readUInt8(at);
+    if (kind === 253) at += 3;
+    else if (kind === 252) at += 5;
+    else if (kind === 255 || kind === 254)
+      return Number(bytes.readBigInt64LE(at + (kind === 255 ? 2 : 5) + position)) + EPOCH;
+    else return undefined;
+  }
+  return undefined;
+}

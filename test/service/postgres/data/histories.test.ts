@@ -1,0 +1,39 @@
+/**
+ * Random histories: at a random moment, by time or by position, a branch has exactly the rows that were committed before it.
+ * The seed of a failure is printed; `SEED` runs that one.
+ */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { roundsOf } from '../../../helpers/fullRun.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { RandomHistory } from './randomHistory.ts';
+
+const given = process.env['SEED'];
+const ROUNDS = given === undefined ? Number(process.env['HISTORIES'] ?? roundsOf(2, 200)) : 1;
+const STEPS = 10;
+/** Run at the same time: each waits for its servers most of the time. */
+const WORKERS = 2;
+
+describe(`${ROUNDS} random histories`, () => {
+  let service: ControlPlane;
+  before(async () => (service = await startControlPlane()));
+  after(() => service.close());
+
+  it('have the rows that were committed before a random moment', async () => {
+    const seeds = Array.from({ length: ROUNDS }, () =>
+      given === undefined ? randomInt(2 ** 31) : Number(given),
+    );
+    const failures: string[] = [];
+    const work = async () => {
+      for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
+        const history = new RandomHistory(service, seed);
+        await history.run(STEPS).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.stack : String(error);
+          failures.push(`SEED=${seed}: ${history.steps.join(', ')}\n${reason}`);
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: WORKERS }, work));
+    assert.deepEqual(failures, [], failures.join('\n'));
+  });
+});
