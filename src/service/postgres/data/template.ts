@@ -151,7 +151,10 @@ async function runSingleUser(
   { storage, binaries, shutdownSignal }: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
-  { database = SUPERUSER, settings: further = {} }: { readonly database?: string; readonly settings?: Settings } = {},
+  {
+    database = SUPERUSER,
+    settings: further = {},
+  }: { readonly database?: string; readonly settings?: Settings } = {},
 ): Promise<void> {
   const settings = {
     log_min_messages: 'error',

@@ -129,7 +129,7 @@ export class RandomHistory {
 
   async #commitPrepared(): Promise<void> {
     const [name] = await query(await this.#uri(), 'select gid from pg_prepared_xacts order by gid limit 1');
-    if (name !== undefined) await this.#sql(`commit prepared '${String(name)}'`);
+    if (typeof name === 'string') await this.#sql(`commit prepared '${name}'`);
   }
 
   async #suspend(): Promise<void> {
@@ -240,7 +240,11 @@ export class RandomHistory {
 
   async #content(uri: string): Promise<string> {
     const client = await connectTo(uri);
-    return contentOf(client).finally(async () => client.end());
+    try {
+      return await contentOf(client);
+    } finally {
+      await client.end();
+    }
   }
 
   get #mine(): ComputeSpec {
