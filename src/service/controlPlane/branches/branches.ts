@@ -20,6 +20,7 @@ import {
   findBranch,
   newBranch,
   requireExpiryAllowed,
+  isOwnPast,
   requireDeletable,
   requireFree,
   requireMayHaveChildren,
@@ -191,18 +192,24 @@ export async function restoreBranch(
 
 function requireRestorable(project: ProjectState, id: string, request: BranchRestoreBody): void {
   const branch = findBranch(project, id);
-  const isOwnHistory = request.source_branch_id === id;
-  if (!isOwnHistory) requireMayHaveChildren(findBranch(project, request.source_branch_id));
-  else if (request.source_lsn === undefined && request.source_timestamp === undefined)
-    throw unprocessable(
-      'source_branch_id: it is the branch itself, so source_lsn or source_timestamp is required.',
-    );
-  else if (!request.preserve_under_name)
-    throw unprocessable('source_branch_id: it is the branch itself, so preserve_under_name is required.');
+  const source = findBranch(project, request.source_branch_id);
+  if (!isOwnPast(branch, source)) requireMayHaveChildren(source);
+  if (source.id === id) requireOwnMoment(request);
   if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const hasChildren = [...project.branches.values()].some((each) => each.parent_id === id);
   if (hasChildren && !request.preserve_under_name)
     throw unprocessable(`Branch ${id} has child branches, so preserve_under_name is required.`);
+}
+
+function requireOwnMoment({ source_lsn, source_timestamp, preserve_under_name }: BranchRestoreBody): void {
+  const missing =
+    source_lsn === undefined && source_timestamp === undefined
+      ? 'source_lsn or source_timestamp'
+      : preserve_under_name
+        ? undefined
+        : 'preserve_under_name';
+  if (missing !== undefined)
+    throw unprocessable(`source_branch_id: it is the branch itself, so ${missing} is required.`);
 }
 
 function buildPreservedBranch(

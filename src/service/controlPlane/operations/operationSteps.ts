@@ -11,7 +11,7 @@ import {
   type Mutation,
   type StoredOperation,
 } from '../../state/storedRecords.ts';
-import { computesOf } from '../records/branchRecord.ts';
+import { computesOf, isOwnPast } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
 import { recordCompute } from '../records/usage.ts';
 
@@ -113,15 +113,14 @@ function afterBranchStep(
     case 'restoreBranch': {
       const { sourceId, preservedId, moment } = step;
       const last_reset_at = toTimestamp(now);
-      const { lsn: parent_lsn, timestamp: parent_timestamp } = {
-        lsn: undefined,
-        timestamp: undefined,
-        ...moment,
-      };
-      const origin = { parent_id: sourceId, init_source: undefined, parent_lsn, parent_timestamp };
+      const { lsn, timestamp }: { readonly lsn?: string; readonly timestamp?: string } = moment ?? {};
+      const position = { parent_lsn: lsn, parent_timestamp: timestamp };
+      const origin = { parent_id: sourceId, init_source: undefined, ...position };
       return [
-        // A branch that was restored to its own history stays where it is.
-        ready({ ...branch, ...(sourceId !== branch.id && origin), last_reset_at }, now),
+        ready(
+          { ...branch, ...(!isOwnPast(branch, project.branches.get(sourceId)) && origin), last_reset_at },
+          now,
+        ),
         ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),
       ];
     }

@@ -120,6 +120,13 @@ export function requireMayHaveChildren({ id, expires_at }: BranchRecord): void {
     throw unprocessable(`Branch ${id} expires, so it cannot have child branches.`);
 }
 
+/**
+ * Whether the source is the branch itself or was preserved when the branch was restored. Then it doesn't become the parent:
+ * the branch goes back to what it was, and the source can be deleted.
+ */
+export const isOwnPast = ({ id }: BranchRecord, source: BranchRecord | undefined): boolean =>
+  source?.id === id || source?.restored_as === id;
+
 /** The default branch, protected branches and branches with children can't be deleted, so they can't expire. */
 export function requireExpiryAllowed(project: ProjectState, branch: BranchRecord): void {
   if (branch.expires_at === undefined) return;
