@@ -159,14 +159,14 @@ describe('the schema of a branch', () => {
       ['postgres', '', 404, /no database/],
       ['app', '&format=xml', 400, /format must be sql or json/],
       ['', '', 400, /db_name is required/],
-      ['app', '&lsn=0/1', 422, /The history of branch br-[\w-]+ begins at /],
-      ['app', '&timestamp=2026-01-01T00:00:00Z', 422, /begins at /],
+      ['app', '&lsn=0/1', 422, /history of branch br-/],
+      ['app', '&timestamp=2026-01-01T00:00:00Z', 422, /history of branch br-/],
     ] as const) {
       const { status: actual, text } = await main.get(database, more);
       assert.equal(actual, status, text);
       assert.match(text, reason);
     }
-    assert.match((await main.compare('&base_lsn=0/1')).text, /begins at /);
+    assert.match((await main.compare('&base_lsn=0/1')).text, /history of branch br-/);
   });
 
   it('reports what pg_dump says when it fails', async () => {
