@@ -68,6 +68,7 @@ const laterServiceSuites = [
   'postgres/network/gateway',
   'postgres/network/serverless',
   'postgres/data/writeAheadLog',
+  'postgres/data/historyUpkeep',
   'privileges/privileges',
   'migrations',
   'postgres/network/splitMessages',

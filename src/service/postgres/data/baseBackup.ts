@@ -15,7 +15,7 @@ import { copyTree } from './copyTree.ts';
 import { writePrivateFile } from '../folders/files.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { isShutDown, TIMELINE_FILE, WAL_FILE, walFileOfCheckpoint } from './walFiles.ts';
+import { isShutDown, TIMELINE_FILE, WAL_FILE, walFileOfCheckpoint } from '../wal/walFiles.ts';
 
 /** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */
 const PER_SERVER_FILES =

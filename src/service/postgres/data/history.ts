@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { REPLICAS_FILE } from '../config/settings.ts';
 import { namesInFolder, removeData, writePrivateFile } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
-import { formatLsn, parseLsn, readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from './walFiles.ts';
+import { formatLsn, parseLsn, readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
 
 const Position = z.pipe(
   z.string().check(z.refine((text) => parseLsn(text) !== undefined)),

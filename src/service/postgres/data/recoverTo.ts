@@ -18,8 +18,8 @@ import { copyTree } from './copyTree.ts';
 import { KEPT_WAL_MB, linkWal, readHistory, writeHistory, writeKeptWal, type Base } from './history.ts';
 import { RolePasswords } from './rolePasswords.ts';
 import { scramVerifier } from './logins.ts';
-import { formatLsn, isShutDown, parseLsn, readControlFile, type Wal } from './walFiles.ts';
-import { walRecords, type WalRecord } from './walRecords.ts';
+import { formatLsn, isShutDown, parseLsn, readControlFile, type Wal } from '../wal/walFiles.ts';
+import { walRecords, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy that is removed at the end. @throws {EngineError} */
 export async function readAt<T>(

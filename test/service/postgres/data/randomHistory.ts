@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
 import type { ComputeSpec, Moment } from '../../../../src/service/core/computeEngine.ts';
+import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';
 
@@ -16,17 +17,6 @@ interface Mark {
   readonly content: string;
   /** A sequence is allowed to skip values, but not to repeat one. */
   readonly sequence: number;
-}
-
-/** Numbers from 0 to 1 that a seed determines (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const KEEP_FOR = 86_400;
@@ -47,7 +37,7 @@ export class RandomHistory {
 
   constructor(service: ControlPlane, seed: number) {
     this.#service = service;
-    this.#random = randomFrom(seed);
+    this.#random = randomNumbers(seed);
     this.#id = `br-${seed}`;
   }
 
@@ -87,11 +77,11 @@ export class RandomHistory {
           this.#sql(`insert into item select ${id} * 1000 + g, md5(g::text) from generate_series(1, 300) g`),
       ],
       ['delete', () => this.#sql(`delete from item where id % 3 = ${id % 3}; insert into draft values (1)`)],
-      ['alter', () => this.#sql(`alter table item add column c${id} int default ${id}`)],
+      ['alter', () => this.#locking(`alter table item add column c${id} int default ${id}`)],
       ['create', () => this.#sql(`create table t${id} as select ${id} as x; insert into draft values (2)`)],
       [
         'drop',
-        () => this.#sql(`drop table if exists t${id - 2}; truncate item; insert into item values (1)`),
+        () => this.#locking(`drop table if exists t${id - 2}; truncate item; insert into item values (1)`),
       ],
       ['database', () => this.#sql(`create database d${id}`)],
       ['prepare', () => this.#sql(`begin; insert into item values (-${id}); prepare transaction 'p${id}'`)],
@@ -117,6 +107,12 @@ export class RandomHistory {
     }
   }
 
+  /** Prepared transactions keep the locks that these statements wait for. */
+  async #locking(sql: string): Promise<void> {
+    while (await this.#commitPrepared());
+    await this.#sql(sql);
+  }
+
   /** More than a snapshot holds. */
   async #savepoints(id: number): Promise<void> {
     const inserts = Array.from(
@@ -127,9 +123,11 @@ export class RandomHistory {
     await this.#sql(`begin; ${inserts.join('\n')} commit`);
   }
 
-  async #commitPrepared(): Promise<void> {
+  /** @returns whether there was one */
+  async #commitPrepared(): Promise<boolean> {
     const [name] = await query(await this.#uri(), 'select gid from pg_prepared_xacts order by gid limit 1');
     if (typeof name === 'string') await this.#sql(`commit prepared '${name}'`);
+    return name !== undefined;
   }
 
   async #suspend(): Promise<void> {

@@ -1,0 +1,61 @@
+/** What is kept of the history of a branch, and what is removed. */
+import assert from 'node:assert/strict';
+import { query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+const DAY = 86_400;
+const NO_LIMIT = 2 ** 40;
+/** Each check makes a base. */
+const LIMITS = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
+
+describe('The history of a branch', () => {
+  const id = 'br-history';
+  let service: ControlPlane;
+  let uri: string;
+
+  const keep = (seconds: number, limits: Partial<typeof LIMITS> = {}) =>
+    service.engine.keepHistory([{ id, seconds }], { ...LIMITS, ...limits });
+  const start = async () => (await service.engine.history(id))?.startLsn;
+  /** A base after some rows. */
+  const addBase = async () => {
+    await query(uri, 'insert into item select from generate_series(1, 1000)');
+    await keep(DAY);
+  };
+
+  beforeEach(async () => {
+    service = await startControlPlane();
+    await service.engine.createBranch({ id, keepsHistory: true });
+    uri = await service.uri(await service.create({ id: 'ep-history', branchId: id }));
+    await query(uri, 'create table item ()');
+    await addBase();
+    await addBase();
+  });
+  afterEach(() => service.close());
+
+  it('loses what is older than the retention, and nothing before', async () => {
+    const first = await start();
+    await keep(DAY);
+    assert.equal(await start(), first);
+    await keep(0.001);
+    assert.notEqual(await start(), first);
+    const branch = { id: 'br-past', parentId: id, moment: { lsn: first ?? '' } };
+    await assert.rejects(service.engine.createBranch(branch), /does not reach back to this moment/);
+  });
+
+  it('loses the oldest if it is larger than the limit of a branch, or of all', async () => {
+    const first = await start();
+    await keep(DAY, { branch: 1 });
+    assert.notEqual(await start(), first);
+    await addBase();
+    assert.notEqual(await start(), undefined);
+    await keep(DAY, { total: 1 });
+    assert.equal(await start(), undefined);
+  });
+
+  it('ends with a retention of 0, and begins again', async () => {
+    await keep(0);
+    assert.equal(await start(), undefined);
+    await keep(DAY);
+    assert.notEqual(await start(), undefined);
+  });
+});
