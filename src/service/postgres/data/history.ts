@@ -104,21 +104,29 @@ export function inheritHistory(storage: Storage, sourceFolder: string, folder: s
  * share them.
  * @returns the files after them, which a server may still write
  */
-export function linkWal(wal: Wal, to: string, start: number, end: number): string[] {
+export function linkWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
   const [inUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];
-  const rest: string[] = [];
+  const rest: WalFile[] = [];
+  const fileOf = (source: string, name = source): WalFile => ({
+    source: path.join(wal.folder, source),
+    target: path.join(to, name),
+  });
   for (const name of wal.files)
-    if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) link(wal, to, name);
+    if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) link(fileOf(name));
   for (let segment = wal.segmentAt(start); segment <= last; segment += 1) {
-    const name = wal.fileOf(segment, end);
-    if (segment >= inUse) rest.push(name);
-    else link(wal, to, name);
+    const file = fileOf(wal.sourceOf(segment, end), wal.fileOf(segment, end));
+    if (segment >= inUse) rest.push(file);
+    else link(file);
   }
   return rest;
 }
 
-function link(wal: Wal, to: string, name: string): void {
-  const [source, target] = [path.join(wal.folder, name), path.join(to, name)];
+interface WalFile {
+  readonly source: string;
+  readonly target: string;
+}
+
+function link({ source, target }: WalFile): void {
   if (existsSync(target)) return;
   try {
     linkSync(source, target);

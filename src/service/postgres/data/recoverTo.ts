@@ -64,12 +64,7 @@ export async function copyDataAt<T>(
   writeKeptWal(folder);
   const { target, time } = await findTarget(wal, base, moment, head);
   const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), kept[0]?.start ?? base.start, target.start);
-  for (const name of inUse)
-    await copyFile(
-      path.join(wal.folder, name),
-      path.join(dataDir, 'pg_wal', name),
-      constants.COPYFILE_FICLONE,
-    );
+  for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
   await copyTree(path.join(storage.root, base.folder), dataDir, {
     omit: (file) => file.startsWith('pg_wal/'),
     shutdownSignal,

@@ -104,6 +104,19 @@ export class Wal {
     return walFileName(era?.timeline ?? 1, segment, this.size);
   }
 
+  /**
+   * The file with the WAL of a segment up to `target`: the one that a recovery reads, or if the data were restored without it, that
+   * of a later timeline, which began in the same segment with a copy of what came before.
+   */
+  sourceOf(segment: number, target: number): string {
+    const own = this.fileOf(segment, target);
+    if (this.files.has(own)) return own;
+    const later = this.#eras
+      .filter(({ start }) => start > target && this.segmentAt(start) === segment)
+      .map(({ timeline }) => walFileName(timeline, segment, this.size));
+    return later.findLast((name) => this.files.has(name)) ?? own;
+  }
+
   /** The oldest segment without a gap between it and the last checkpoint. */
   oldestSegment(): number {
     let segment = this.segmentAt(this.checkpoint);

@@ -81,7 +81,10 @@ export class RandomHistory {
       ['create', () => this.#sql(`create table t${id} as select ${id} as x; insert into draft values (2)`)],
       [
         'drop',
-        () => this.#locking(`drop table if exists t${id - 2}; truncate item; insert into item values (1)`),
+        () =>
+          this.#locking(
+            `drop table if exists t${Math.max(0, id - 2)}; truncate item; insert into item values (1)`,
+          ),
       ],
       ['database', () => this.#sql(`create database d${id}`)],
       ['prepare', () => this.#sql(`begin; insert into item values (-${id}); prepare transaction 'p${id}'`)],
