@@ -41,6 +41,7 @@ const program = (name: string, ...command: string[]): Step => ({
  * The longest come first.
  */
 const laterServiceSuites = [
+  'postgres/data/histories',
   'postgres/branchKills',
   'catalog/kills',
   'neonctl',

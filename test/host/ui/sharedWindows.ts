@@ -28,6 +28,6 @@ export const sharedWindows = {
     suites: ['accessibility', 'apiKeys', 'editorHosts', 'failures', 'tidyUp', 'writeEnv'],
   },
   fourthWindow: {
-    suites: ['branches', 'schema', 'rows', 'operations', 'marks', 'keySearch', 'workBranch'],
+    suites: ['branches', 'schema', 'rows', 'undo', 'operations', 'marks', 'keySearch', 'workBranch'],
   },
 } satisfies Record<string, SharedWindow>;
