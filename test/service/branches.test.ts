@@ -235,27 +235,6 @@ describe('Branches', () => {
     assert.deepEqual([(await find(MAIN))?.parent_id, (await find(MAIN))?.default], [CHECKOUT, true]);
   });
 
-  it('go back to a moment, and to what was preserved then, which does not become their parent', async () => {
-    const { branch } = await create({ expires_at: inSeconds(3_600) });
-    await settle();
-    const restore = async (body: object, status: number) => {
-      await api.send('POST', `${BRANCHES}/${branch.id}/restore`, body, status);
-      await settle();
-    };
-    const start = new Date(test.clock.now() - 1000).toISOString();
-    test.engine.history = async () => ({ start, startLsn: '0/1', endLsn: '0/2' });
-    const own = { source_branch_id: branch.id };
-    const moment = { source_timestamp: new Date(test.clock.now()).toISOString() };
-    await restore({ ...own, preserve_under_name: 'present' }, 422);
-    await restore({ ...own, ...moment }, 422);
-    await restore({ ...own, source_timestamp: inSeconds(60), preserve_under_name: 'present' }, 422);
-    await restore({ ...own, ...moment, preserve_under_name: 'present' }, 200);
-    const preserved = (await api.branches(PROJECT)).find(({ name }) => name === 'present');
-    await restore({ source_branch_id: preserved?.id, preserve_under_name: 'past' }, 200);
-    assert.equal((await find(branch.id))?.parent_id, MAIN);
-    await api.send('DELETE', `${BRANCHES}/${preserved?.id}`);
-  });
-
   it('are as before if they cannot be restored', async () => {
     const before = await api.branches(PROJECT);
     test.engine.fail('restoreBranch', 'the disk is full');
