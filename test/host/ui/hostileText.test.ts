@@ -22,6 +22,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'account.remove': 'the account has no text of the service',
   'account.switch': 'the account has no text of the service',
   'schema.refresh': 'needs an open schema; shows the same title',
+  'rows.refresh': 'needs open rows; shows nothing itself',
   'view.refresh': 'shows nothing itself',
   'view.showIdsFirst': 'shows nothing itself',
   'view.showNamesFirst': 'shows nothing itself',
