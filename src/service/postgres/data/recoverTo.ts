@@ -111,8 +111,8 @@ async function endOfWal(deps: ServerDependencies, branchId: string): Promise<num
     const client = await connectAsSuperuser(deps, address);
     try {
       await client.query('set synchronous_commit to on');
-      // Its commit writes all earlier ones, which may not wait for it.
-      await client.query('select pg_catalog.pg_current_xact_id()');
+      // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
+      await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
       const { rows } = await client.query<{ lsn: string }>(
         'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
       );
