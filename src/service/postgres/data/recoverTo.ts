@@ -63,7 +63,7 @@ export async function copyDataAt<T>(
   writeHistory(folder, kept);
   writeKeptWal(folder);
   const { target, time } = await findTarget(wal, base, moment, head);
-  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), kept[0]?.start ?? base.start, target.start);
+  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), kept[0]?.start ?? base.start, target.end - 1);
   for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
   await copyTree(path.join(storage.root, base.folder), dataDir, {
     omit: (file) => file.startsWith('pg_wal/'),

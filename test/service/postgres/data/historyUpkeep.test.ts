@@ -52,6 +52,18 @@ describe('The history of a branch', () => {
     assert.equal(await start(), undefined);
   });
 
+  it('has the moment of a record that continues in the next file of the log', async () => {
+    await query(uri, `create table large as select repeat('x', 500) from generate_series(1, 10000)`);
+    const { startLsn = '', endLsn = '' } = (await service.engine.history(id)) ?? {};
+    const fileOf = (lsn: string) => Math.floor(parseInt(lsn.split('/')[1] ?? '', 16) / 2 ** 20);
+    // The last record before the start of a file is cut there, if it doesn't end exactly there.
+    for (let file = fileOf(startLsn) + 1; file <= fileOf(endLsn); file += 1) {
+      const moment = { lsn: `0/${(file * 2 ** 20).toString(16)}` };
+      await service.engine.createBranch({ id: 'br-cut', parentId: id, moment });
+      await service.engine.deleteBranch('br-cut');
+    }
+  });
+
   it('ends with a retention of 0, and begins again', async () => {
     await keep(0);
     assert.equal(await start(), undefined);
