@@ -35,6 +35,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'compute.insertHost': 'needs an editor; asks like Copy Host',
   'branch.unprotect': 'needs a protected branch; asks like Protect Branch',
   'log.show': 'shows the log',
+  'workBranch.show': 'its first item opens a terminal; its menu has a test of its own',
   'workBranch.stopFollowing': 'asks nothing',
   'localService.start': 'another service',
   'localService.stop': 'another service',
@@ -116,6 +117,13 @@ describe('Hostile text of the service', () => {
       await harmless();
     });
   }
+
+  it('is shown as text in the menu of the database branch', async () => {
+    await ui().run('Show Database Branch…');
+    await ui().quickInput.waitFor(/points to \[click\]/);
+    await harmless();
+    await ui().quickInput.cancel('points to');
+  });
 
   it('is shown as text in completions and hovers', async () => {
     const editor = new Editor(ui().page);
