@@ -9,7 +9,7 @@ import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, installedPostgres } from '../postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
-import { branchApi, emptyBranches, encoded, WITHOUT_COMPUTE } from './branchApi.ts';
+import { branchApi, BRANCH, emptyBranches, encoded, WITHOUT_COMPUTE } from './branchApi.ts';
 import { SCHEMAS } from './schemas.ts';
 
 const schemas = Object.entries(SCHEMAS).slice(0, roundsOf(3, Infinity));
@@ -166,7 +166,10 @@ describe('the schema of a branch', () => {
       assert.equal(actual, status, text);
       assert.match(text, reason);
     }
-    assert.match((await main.compare('&base_lsn=0/1')).text, /history of branch br-/);
+    assert.match(
+      (await main.compare(`&base_branch_id=${BRANCH}&base_lsn=0/1`)).text,
+      /history of branch br-/,
+    );
   });
 
   it('reports what pg_dump says when it fails', async () => {
