@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import { isCancelled } from '../api/transport/errors.ts';
 import { asApiKeyNode, asComputeNode } from './inventory/nodes.ts';
-import { SqlError } from './agents/sqlError.ts';
+import { SqlError } from './sql/sqlError.ts';
 import { showFailure } from './window/ui/notify.ts';
 import * as account from './account/commands/account.ts';
 import * as localService from './localService/commands/localService.ts';

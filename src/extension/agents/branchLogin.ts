@@ -1,13 +1,11 @@
 /** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
-import type { ConnectionStringParts } from '../connection/connectionStrings.ts';
 import { credentialsFor } from '../connection/credentials.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { findPrimary } from '../gitBranch/findTarget.ts';
 import type { BranchIds } from '../account/refs.ts';
-
-export type BranchLogin = ConnectionStringParts & { readonly password: string };
 
 export interface BranchLoginRequest extends BranchIds {
   readonly connection: AccountConnection;

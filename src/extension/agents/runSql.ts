@@ -5,10 +5,10 @@
  * definitions and rows with row-level security, which agents would take for missing.
  */
 import type Client from 'pg/lib/client.js';
-import type { BranchLogin } from './branchLogin.ts';
-import { requireReadOnly } from './readOnlyCheck.ts';
-import { withSession } from './sqlSession.ts';
-import { Statement, type SqlRequest, type StatementResult } from './sqlStatement.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import { requireReadOnly } from '../sql/readOnlyCheck.ts';
+import { withSession } from '../sql/sqlSession.ts';
+import { Statement, type SqlRequest, type StatementResult } from '../sql/sqlStatement.ts';
 
 export interface SqlResult extends Omit<StatementResult, 'fields'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];

@@ -6,9 +6,9 @@
 import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
-import type { BranchLogin } from '../agents/branchLogin.ts';
-import { requireReadOnly } from '../agents/readOnlyCheck.ts';
-import { toSqlError, withSession } from '../agents/sqlSession.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import { requireReadOnly } from '../sql/readOnlyCheck.ts';
+import { toSqlError, withSession } from '../sql/sqlSession.ts';
 import { rangeHashes, sharedColumns, type ComparedSource, type Ranges } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';

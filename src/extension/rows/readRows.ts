@@ -4,10 +4,10 @@
  */
 import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
-import type { BranchLogin } from '../agents/branchLogin.ts';
-import { requireReadOnly } from '../agents/readOnlyCheck.ts';
-import { withSession, type SessionOptions } from '../agents/sqlSession.ts';
-import { Statement } from '../agents/sqlStatement.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import { requireReadOnly } from '../sql/readOnlyCheck.ts';
+import { withSession, type SessionOptions } from '../sql/sqlSession.ts';
+import { Statement } from '../sql/sqlStatement.ts';
 import type { RowTable } from './formatRows.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 

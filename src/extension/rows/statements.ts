@@ -1,5 +1,5 @@
 /** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
-import { tokensOf, type Token } from '../agents/sqlNames.ts';
+import { tokensOf, type Token } from '../sql/sqlNames.ts';
 
 export interface FileStatement {
   /** Without the semicolon. */

@@ -1,10 +1,10 @@
 /** SQL of agents on a real server: what a read-only statement must not do, how values arrive, and the limits. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import type { BranchLogin } from '../../../src/extension/agents/branchLogin.ts';
-import { requireReadOnly } from '../../../src/extension/agents/readOnlyCheck.ts';
+import type { BranchLogin } from '../../../src/extension/sql/sqlSession.ts';
+import { requireReadOnly } from '../../../src/extension/sql/readOnlyCheck.ts';
 import { runSql } from '../../../src/extension/agents/runSql.ts';
-import type { SqlRequest } from '../../../src/extension/agents/sqlStatement.ts';
+import type { SqlRequest } from '../../../src/extension/sql/sqlStatement.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../helpers/hostileSql.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';

@@ -1,6 +1,6 @@
 /** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
 import { l10n } from 'vscode';
-import type { BranchLogin } from '../../agents/branchLogin.ts';
+import type { BranchLogin } from '../../sql/sqlSession.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';

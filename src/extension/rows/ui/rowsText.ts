@@ -1,8 +1,8 @@
 /** Rows as the text of a document, and why they couldn't be read. */
 import { env, l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import { ForbiddenFunctionError } from '../../agents/readOnlyCheck.ts';
-import { SqlError } from '../../agents/sqlError.ts';
+import { ForbiddenFunctionError } from '../../sql/readOnlyCheck.ts';
+import { SqlError } from '../../sql/sqlError.ts';
 import { tableLines } from '../formatRows.ts';
 import type { PeekedRows } from '../readRows.ts';
 import { NotOneQueryError } from '../statements.ts';

@@ -1,7 +1,7 @@
 /** What differs between two databases, against a comparison in memory, with random changes. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import type { BranchLogin } from '../../../../src/extension/agents/branchLogin.ts';
+import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
 import { compareRows, NoTableError } from '../../../../src/extension/rows/compareRows.ts';
 import type { DifferingRow } from '../../../../src/extension/rows/mergeRows.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';

@@ -1,7 +1,7 @@
 /** Rows as the user peeks at them, on a real server: what must not happen, and what hostile tables do. */
 import assert from 'node:assert/strict';
-import type { BranchLogin } from '../../../../src/extension/agents/branchLogin.ts';
-import { SqlError } from '../../../../src/extension/agents/sqlError.ts';
+import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
+import { SqlError } from '../../../../src/extension/sql/sqlError.ts';
 import { tableLines } from '../../../../src/extension/rows/formatRows.ts';
 import { listTables, peekRows } from '../../../../src/extension/rows/readRows.ts';
 import { NotOneQueryError } from '../../../../src/extension/rows/statements.ts';

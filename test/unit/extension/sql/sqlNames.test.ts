@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { namesIn } from '../../../../src/extension/agents/sqlNames.ts';
+import { namesIn } from '../../../../src/extension/sql/sqlNames.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
 describe('The names in a statement', () => {

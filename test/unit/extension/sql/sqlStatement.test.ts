@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Connection } from 'pg';
-import { Statement } from '../../../../src/extension/agents/sqlStatement.ts';
+import { Statement } from '../../../../src/extension/sql/sqlStatement.ts';
 
 const MEGABYTES = 1024 * 1024;
 

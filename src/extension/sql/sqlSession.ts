@@ -8,8 +8,7 @@ import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { splitHost } from '../../api/addresses/host.ts';
-import { sslModeOf } from '../connection/connectionStrings.ts';
-import type { BranchLogin } from './branchLogin.ts';
+import { sslModeOf, type ConnectionStringParts } from '../connection/connectionStrings.ts';
 import { SqlError } from './sqlError.ts';
 
 declare module 'pg' {
@@ -18,6 +17,9 @@ declare module 'pg' {
     readonly secretKey: number | null;
   }
 }
+
+/** Contains a secret. */
+export type BranchLogin = ConnectionStringParts & { readonly password: string };
 
 export interface SessionOptions {
   /** What `pg_stat_activity` shows. */
