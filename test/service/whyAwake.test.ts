@@ -216,7 +216,7 @@ describe('Why a compute of the local service is awake', () => {
     const login = { role, password, database: pathname.slice(1), host: compute.host };
     const client = await connectTo(uris.uri, { application_name: 'worker' });
     try {
-      const sessions = await readSessions(login);
+      const sessions = await readSessions(login, new AbortController().signal);
       assert.deepEqual(
         sessions.filter(({ type }) => type === 'client backend').map(({ application }) => application),
         ['worker'],

@@ -70,5 +70,5 @@ async function askPostgres(
   if (credentials === undefined) return undefined;
   // Loads `pg`, which most windows never need.
   const { readSessions } = await import('./readSessions.ts');
-  return await readSessions({ ...credentials, ...login, host });
+  return await readSessions({ ...credentials, ...login, host }, signal);
 }
