@@ -3,7 +3,7 @@ import type { Compute, Session } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../connection/connectionStrings.ts';
 import { credentialsFor } from '../connection/credentials.ts';
-import { timeOf } from '../operations/activitySpans.ts';
+import { knownSince } from '../operations/activitySpans.ts';
 import { awakeText, type Translator } from './awakeText.ts';
 import { RECENTLY, whyAwake, type AwakeFacts } from './whyAwake.ts';
 
@@ -45,9 +45,12 @@ async function loadFacts(
     if (activity !== undefined) return { compute, now, ...activity };
   }
   const found = await client.listOperations(projectId, OPERATIONS, { signal });
-  const oldest = found?.isComplete === false ? found.operations.at(-1) : undefined;
-  const knownSince = oldest && (timeOf(oldest) || undefined);
-  const facts = { compute, now, operations: found?.operations ?? [], knownSince };
+  const facts = {
+    compute,
+    now,
+    operations: found?.operations ?? [],
+    knownSince: found && knownSince(found),
+  };
   if (!asksPostgres || isLocalCompute(compute) || !isInUse(facts)) return facts;
   return { ...facts, sessions: await askPostgres(connection, compute, signal) };
 }

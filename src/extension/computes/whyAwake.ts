@@ -7,17 +7,11 @@ import type { Compute, Operation, Session } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspend.ts';
 import { isLocalCompute } from '../connection/connectionStrings.ts';
 import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
-import { activitySpans, startsOf, timeIn } from '../operations/activitySpans.ts';
+import { lastDayOf, timeIn, type KnownOperations, type Start } from '../operations/activitySpans.ts';
 import { isFinal } from '../operations/pendingChange.ts';
 
-export interface AwakeFacts {
+export interface AwakeFacts extends KnownOperations {
   readonly compute: Compute;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** Of the compute, and those of branches. */
-  readonly operations: readonly Operation[];
-  /** Before, operations are unknown. */
-  readonly knownSince?: number | undefined;
   /** Undefined if they weren't asked for. */
   readonly sessions?: readonly Session[] | undefined;
   /** Clients of PgBouncer; only the local service knows them. */
@@ -95,7 +89,7 @@ const MIN_STARTS = 4;
 export function whyAwake(facts: AwakeFacts): WhyAwake {
   const { compute, sessions = [] } = facts;
   const clients = sessions.filter(({ type }) => type === 'client backend');
-  const history = historyOf(facts);
+  const { lastStart, ...history } = historyOf(facts);
   const used = lastUsed(facts, clients);
   const why = {
     isReplica: compute.type === 'read_only',
@@ -113,31 +107,26 @@ export function whyAwake(facts: AwakeFacts): WhyAwake {
     const isLocalRule = isLocalCompute(compute) && ONLY_LOCAL.includes(held.cause);
     return { ...why, ...held, suspendsAfter: delay, isLocalRule };
   }
-  const free = freeCause(facts, history, delay, used);
+  const free = freeCause(facts, { ...history, lastStart, delay }, used);
   // What is in use now has no end yet.
   const isUsed = free.cause === 'inUse' || free.cause === 'pooled';
   const suspends = isUsed ? { suspendsAfter: delay } : { suspendsIn: Math.max(0, delay - (used ?? 0)) };
   return { ...why, ...free, ...suspends };
 }
 
-function historyOf({ compute, now, operations, knownSince = 0 }: AwakeFacts) {
-  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
-  const isActive = compute.current_state === 'active';
-  const spans = activitySpans({
-    operations: own,
-    now,
-    isActive,
-    lastActive: Date.parse(compute.last_active ?? '') || undefined,
-    knownSince: Math.max(knownSince, Date.parse(compute.created_at ?? '') || 0),
-  });
-  const starts = startsOf(own, now).filter(({ isRestart }) => !isRestart);
+function historyOf(facts: AwakeFacts) {
+  const { compute, now } = facts;
+  const { spans, starts } = lastDayOf(compute, facts);
   const last = spans.findLast(({ phase }) => phase === 'active');
   const since = Date.parse(compute.started_at ?? '') || last?.from;
+  const isActive = compute.current_state === 'active';
   const size = sizeOf(compute)?.min;
+  const first = starts.filter(({ isRestart }) => !isRestart);
   return {
     activeFor: isActive && since !== undefined ? (now - since) / 1000 : undefined,
-    starts: starts.length,
-    startsEvery: rhythmOf(starts.map(({ at }) => at)),
+    lastStart: starts.at(-1),
+    starts: first.length,
+    startsEvery: rhythmOf(first.map(({ at }) => at)),
     cuHours: size === undefined ? undefined : (timeIn(spans, 'active') / 3_600_000) * size,
   };
 }
@@ -223,21 +212,26 @@ function mostCommon(clients: readonly Session[]): Session | undefined {
 /** Why a compute is active that nothing keeps active now. */
 function freeCause(
   facts: AwakeFacts,
-  { startsEvery, activeFor = 0 }: Pick<WhyAwake, 'startsEvery' | 'activeFor'>,
-  delay: number,
+  {
+    startsEvery,
+    activeFor = 0,
+    lastStart,
+    delay,
+  }: Pick<WhyAwake, 'startsEvery' | 'activeFor'> & {
+    readonly lastStart: Start | undefined;
+    readonly delay: number;
+  },
   used = Infinity,
 ): Found {
-  const { compute, now, operations, sessions, pooledClients = 0 } = facts;
+  const { now, sessions, pooledClients = 0 } = facts;
   if (pooledClients > 0 && used <= POOLED_SESSION) return { cause: 'pooled' };
-  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
-  const start = startsOf(own, now).at(-1);
-  const isUnusedSince = start !== undefined && now - used * 1000 <= start.ready + FIRST_USE;
+  const isUnusedSince = lastStart !== undefined && now - used * 1000 <= lastStart.ready + FIRST_USE;
   const others = (type: string) => sessions?.find((each) => each.type === type);
   const prepared = others('prepared transaction');
   if (prepared !== undefined) return { cause: 'preparedTransaction', session: prepared };
   const autovacuum = others('autovacuum worker');
   if (startsEvery !== undefined) return { cause: 'scheduled' };
-  if (isUnusedSince) return { cause: start.isRestart ? 'restarted' : 'started' };
+  if (isUnusedSince) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
   // Nobody is connected, and yet it was used again and again.
   if (sessions !== undefined && activeFor > 2 * delay && used < delay) return { cause: 'poller' };

@@ -1,5 +1,5 @@
 /** When a compute was active during the last day, from its operations. */
-import type { Operation } from '../../api/records/records.ts';
+import type { Compute, Operation } from '../../api/records/records.ts';
 import { hasFailed, isFinal } from './pendingChange.ts';
 
 /** `unknown`: before the oldest operation that the service still has, or before the compute existed. */
@@ -12,30 +12,62 @@ export interface Span {
   readonly to: number;
 }
 
-export interface ComputeHistory {
-  /** Of one compute, in any order. */
+export interface KnownOperations {
+  /** Of the project, in any order. */
   readonly operations: readonly Operation[];
+  /** Milliseconds since 1970. */
   readonly now: number;
-  readonly isActive: boolean;
-  readonly lastActive?: number | undefined;
-  /** Before, nothing is known. */
-  readonly knownSince: number;
+  /** Before, operations are unknown. Milliseconds since 1970. */
+  readonly knownSince?: number | undefined;
+}
+
+export interface Start {
+  readonly at: number;
+  /** When it had started. */
+  readonly ready: number;
+  readonly isRestart: boolean;
 }
 
 export const DAY = 24 * 60 * 60_000;
 
+/** Since when all operations are known, if the service has older ones. */
+export function knownSince(found: {
+  readonly operations: readonly Operation[];
+  readonly isComplete: boolean;
+}): number | undefined {
+  const oldest = found.isComplete ? undefined : found.operations.at(-1);
+  return oldest && (timeOf(oldest) || undefined);
+}
+
 /** Milliseconds since 1970, or NaN. */
-export const timeOf = ({ created_at }: Pick<Operation, 'created_at'>): number => Date.parse(created_at ?? '');
+const timeOf = ({ created_at }: Pick<Operation, 'created_at'>): number => Date.parse(created_at ?? '');
 
 /** Oldest first. The list of a service has the newest first, and operations of one call may have the same time. */
-export const oldestFirst = (operations: readonly Operation[]): readonly Operation[] =>
+const oldestFirst = (operations: readonly Operation[]): readonly Operation[] =>
   operations
     .filter((each) => !Number.isNaN(timeOf(each)))
     .toReversed()
     .sort((a, b) => timeOf(a) - timeOf(b));
 
-/** The spans of the last day without gaps, oldest first. */
-export function activitySpans({ operations, now, isActive, lastActive, knownSince }: ComputeHistory): Span[] {
+/** The last day of a compute: spans without gaps and starts, both oldest first. */
+export function lastDayOf(
+  compute: Compute,
+  { operations, now, knownSince: known = 0 }: KnownOperations,
+): { readonly spans: readonly Span[]; readonly starts: readonly Start[] } {
+  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
+  const begin = Math.max(known, Date.parse(compute.created_at ?? '') || 0);
+  return {
+    spans: spansOf(compute, oldestFirst(own), { now, knownSince: begin }),
+    starts: startsOf(own, now),
+  };
+}
+
+function spansOf(
+  { current_state, last_active }: Compute,
+  operations: readonly Operation[],
+  { now, knownSince: known }: { readonly now: number; readonly knownSince: number },
+): readonly Span[] {
+  const isActive = current_state === 'active';
   const begin = now - DAY;
   const spans: Span[] = [];
   let cursor = begin;
@@ -46,8 +78,8 @@ export function activitySpans({ operations, now, isActive, lastActive, knownSinc
     else if (to > cursor) spans.push({ phase, from: cursor, to });
     cursor = to;
   };
-  until('unknown', knownSince);
-  const changes = oldestFirst(operations).filter(({ action }) => action in PHASES_AFTER);
+  until('unknown', known);
+  const changes = operations.filter(({ action }) => action in PHASES_AFTER);
   let phase: Phase = firstPhase(changes[0], isActive);
   for (const change of changes) {
     if (change.status === 'scheduling' || change.status === 'skipped') continue;
@@ -59,7 +91,7 @@ export function activitySpans({ operations, now, isActive, lastActive, knownSinc
     }
   }
   // A service that ends suspends its computes without an operation.
-  if (phase === 'active' && !isActive) until('active', Math.min(lastActive ?? now, now));
+  if (phase === 'active' && !isActive) until('active', Math.min(Date.parse(last_active ?? '') || now, now));
   until(isActive ? 'active' : 'idle', now);
   return spans;
 }
@@ -83,8 +115,7 @@ export const timeIn = (spans: readonly Span[], phase: Phase): number =>
 /** Milliseconds between the operations of a restart. */
 const RESTART_GAP = 2000;
 
-/** When the compute was started during the last day, oldest first. */
-export function startsOf(operations: readonly Operation[], now: number) {
+function startsOf(operations: readonly Operation[], now: number): readonly Start[] {
   const ordered = oldestFirst(operations);
   return ordered.flatMap((operation, index) => {
     const at = timeOf(operation);

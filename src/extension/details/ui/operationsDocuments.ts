@@ -8,7 +8,7 @@ import { explainError } from '../../window/ui/errorMessage.ts';
 import { ago, duration, formatDate } from '../../window/ui/timeText.ts';
 import { nameOf, projectName } from '../../inventory/branchStatus.ts';
 import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
-import { activitySpans, startsOf, timeOf } from '../../operations/activitySpans.ts';
+import { knownSince, lastDayOf } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
 import { hasFailed, isFinal } from '../../operations/pendingChange.ts';
 import { activityPicture, activitySummary } from '../../operations/ui/activityPicture.ts';
@@ -86,18 +86,10 @@ function countText({ isComplete, now }: History, count: number): string {
 }
 
 /** The picture is followed by the same as text. */
-function dayOf(compute: Compute, { operations, isComplete, now }: History): string {
-  const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
-  const oldest = isComplete ? undefined : operations.at(-1);
-  const spans = activitySpans({
-    operations: own,
-    now,
-    isActive: compute.current_state === 'active',
-    lastActive: Date.parse(compute.last_active ?? '') || undefined,
-    knownSince: Math.max((oldest && timeOf(oldest)) || 0, Date.parse(compute.created_at ?? '') || 0),
-  });
+function dayOf(compute: Compute, history: History): string {
+  const { spans, starts } = lastDayOf(compute, { ...history, knownSince: knownSince(history) });
   const name = displayName(compute);
-  const summary = activitySummary(spans, startsOf(own, now).length);
+  const summary = activitySummary(spans, starts.filter(({ isRestart }) => !isRestart).length);
   const label = l10n.t('{0} in the last day: {1}', name, summary);
   return `### ${escapeMarkdown(name)}\n\n${activityPicture(spans, label)}\n\n${escapeMarkdown(summary)}`;
 }
