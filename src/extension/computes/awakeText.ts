@@ -1,6 +1,7 @@
 /** Why a compute is active, in one line. Plain code with the language as a parameter, because agents read English. */
 import type { Session } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
+import { TIME_UNITS } from '../window/timeUnits.ts';
 import type { Cause, WhyAwake } from './whyAwake.ts';
 
 /** The part of `vscode.l10n` and `vscode.env` that this needs. */
@@ -46,16 +47,9 @@ export function awakeText(why: WhyAwake, l10n: Translator): string {
 
 const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
-const UNITS = [
-  ['day', 24 * 60 * 60],
-  ['hour', 60 * 60],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
 /** Returns text such as `31 min`, in the largest unit of which there are at least two. */
 function span(seconds: number, { language }: Translator): string {
-  const [unit, length] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ['second', 1];
+  const [unit, length] = TIME_UNITS.find(([, each]) => seconds >= 2 * each) ?? ['second', 1];
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
   return format.format(Math.round(seconds / length));
 }

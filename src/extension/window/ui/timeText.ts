@@ -1,6 +1,7 @@
 /** Dates, durations and usage in the display language. */
 import { env, l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
+import { TIME_UNITS } from '../timeUnits.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
 import type { Usage } from '../../inventory/usage.ts';
 
@@ -13,18 +14,11 @@ const format = (timestamp: string, toText: (date: Date) => string): string => {
   return Number.isNaN(date.getTime()) ? sanitize(timestamp, 40) : toText(date);
 };
 
-const UNITS = [
-  ['day', 24 * 60 * 60],
-  ['hour', 60 * 60],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
 /** Returns text such as `5 minutes` or `1 hour, 30 minutes`. */
 export function duration(seconds: number): string {
   const parts: string[] = [];
   let left = Math.round(seconds);
-  for (const [unit, length] of UNITS) {
+  for (const [unit, length] of TIME_UNITS) {
     const count = Math.floor(left / length);
     left -= count * length;
     if (count > 0) parts.push(inUnit(count, unit));
@@ -35,7 +29,7 @@ export function duration(seconds: number): string {
 const inUnit = (count: number, unit: string): string =>
   new Intl.NumberFormat(env.language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 
-const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...UNITS] as const;
+const AGO = [['year', 365 * 24 * 60 * 60], ['month', 30 * 24 * 60 * 60], ...TIME_UNITS] as const;
 
 /** Returns text such as `3 hours ago`; text that isn't a timestamp is returned sanitized. */
 export function ago(timestamp: string, now: number = Date.now()): string {
