@@ -23,6 +23,8 @@ const extension = {
   entryPoints: ['src/extension/extension.ts'],
   splitting: true,
   external: ['vscode'],
+  // Its main file loads others in a way that esbuild doesn't see.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 };
 const service = {
   ...shipped,

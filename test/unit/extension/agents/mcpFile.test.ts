@@ -36,9 +36,9 @@ describe('withServer', () => {
         '// a "comment, {',
         '{',
         '  "mcpServers": {',
+        `${mine('    ')},`,
         '    "other": { "args": ["}", {}] }, // last {',
         '    /* "mine": 1 */',
-        mine('    '),
         '  },',
         '  "more": [1, 2]',
         '}',
@@ -47,7 +47,7 @@ describe('withServer', () => {
     [
       'a file with a comment behind the last server',
       lines('{', '\t"mcpServers": {', '\t\t"other": {} // it', '\t}', '}'),
-      lines('{', '\t"mcpServers": {', '\t\t"other": {}, // it', mine('\t\t', '\t'), '\t}', '}'),
+      lines('{', '\t"mcpServers": {', `${mine('\t\t', '\t')},`, '\t\t"other": {} // it', '\t}', '}'),
     ],
     [
       'an older configuration of it, in which names are nested',
