@@ -191,9 +191,7 @@ function begin(
   trigger?: OperationRecord['triggered_by'],
 ): ComputeResult {
   const { record } = compute;
-  const tasks = steps
-    .map((step) => computeTask(record, step))
-    .map(({ step, target }) => ({ step, target: { ...target, triggered_by: trigger } }));
+  const tasks = steps.map((step) => computeTask(record, step, trigger));
   const change = { set: 'compute', value: compute } as const;
   return {
     endpoint: record,

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import type { BranchRetention, ComputeEngine, Moment } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
+import { parseLsn } from '../../core/lsn.ts';
 import type { AccountState, ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
 
@@ -14,7 +15,7 @@ export const historyRetention = ({
   history_retention_seconds = DEFAULT_RETENTION,
 }: Pick<ProjectRecord, 'history_retention_seconds'>): number => history_retention_seconds;
 
-/** Nobody works on branches that a program makes for a test: `maker` names that program. */
+/** Branches that a program makes for a test have none: `maker` names that program. */
 export const isHistoryKept = ({ record }: Pick<ProjectState, 'record'>, branch: BranchRecord): boolean =>
   historyRetention(record) > 0 && branch.annotation_value?.['maker'] === undefined;
 
@@ -31,7 +32,7 @@ export const retentions = (account: AccountState): BranchRetention[] =>
 /**
  * @param fields of a request: a position (LSN) and a time, by the field's name
  * @returns undefined for the current data
- * @throws {HttpError} 422 if it is none or in the future
+ * @throws {HttpError} 422 if it can't be read, or is in the future
  */
 export function momentOf(
   fields: Readonly<Record<string, string | undefined>>,
@@ -47,7 +48,7 @@ export function momentOf(
     if (time > now) throw unprocessable(`${name}: must not be in the future.`);
     return { timestamp: value };
   }
-  if (!/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i.test(value))
+  if (parseLsn(value) === undefined)
     throw unprocessable(`${name}: must be a position (LSN) such as 0/15000A8.`);
   return { lsn: value };
 }
@@ -75,8 +76,7 @@ export async function requireInHistory(
       `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`,
     );
   if ('lsn' in moment && isBefore(endLsn, moment.lsn))
-    throw unprocessable(`Branch ${branchId} has not reached ${moment.lsn} yet: it is at ${endLsn}.`);
+    throw unprocessable(`Branch ${branchId} is only at ${endLsn}, before ${moment.lsn}.`);
 }
 
-const isBefore = (lsn: string, other: string): boolean => numberOf(lsn) < numberOf(other);
-const numberOf = (lsn: string) => lsn.split('/').reduce((sum, part) => sum * 2 ** 32 + parseInt(part, 16), 0);
+const isBefore = (lsn: string, other: string): boolean => (parseLsn(lsn) ?? 0) < (parseLsn(other) ?? 0);

@@ -23,10 +23,11 @@ export interface Task {
   readonly target: Pick<OperationRecord, 'project_id' | 'branch_id' | 'endpoint_id' | 'triggered_by'>;
 }
 
-export const computeTask = ({ id, project_id, branch_id }: ComputeRecord, step: ComputeStep): Task => ({
-  step,
-  target: { project_id, branch_id, endpoint_id: id },
-});
+export const computeTask = (
+  { id, project_id, branch_id }: ComputeRecord,
+  step: ComputeStep,
+  triggered_by?: OperationRecord['triggered_by'],
+): Task => ({ step, target: { project_id, branch_id, endpoint_id: id, triggered_by } });
 
 export const branchTask = ({ project_id, id }: BranchRecord, step: BranchStep): Task => ({
   step,

@@ -2,7 +2,7 @@
  * The history of branches: their data at earlier moments can be created from a copy of it (a base) and the write-ahead log (WAL)
  * that follows. The WAL stays in the branch's data directory, because its servers keep it (`wal_keep_size`). Bases never change,
  * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of new data
- * is the template that it is a copy of. Whatever is missing or damaged, only history is lost.
+ * is the template that it is a copy of. If any of these files is missing or damaged, only history is lost.
  */
 import { copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,8 @@ import * as z from 'zod/mini';
 import { REPLICAS_FILE } from '../config/settings.ts';
 import { namesInFolder, removeData, writePrivateFile } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
-import { formatLsn, parseLsn, readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
+import { formatLsn, parseLsn } from '../../core/lsn.ts';
+import { readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
 
 const Position = z.pipe(
   z.string().check(z.refine((text) => parseLsn(text) !== undefined)),
@@ -85,9 +86,8 @@ export const templateBase = (template: string, dataDir: string): Base => ({
 });
 
 /**
- * Gives a copy the history of its source: the WAL before that of the copy, and the bases.
+ * Gives a copy the history of its source: the WAL before that of the copy, and the newest base, because older ones need more.
  * @param folder of the copy, with its data
- * @param only the newest base of the source, because older ones need more WAL
  */
 export function inheritHistory(storage: Storage, sourceFolder: string, folder: string): void {
   const history = readHistory(storage, sourceFolder);

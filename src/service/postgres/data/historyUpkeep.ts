@@ -26,7 +26,7 @@ import {
 } from './history.ts';
 import { keepWal } from './replicaCopies.ts';
 import { syncToDisk } from './template.ts';
-import { parseLsn } from '../wal/walFiles.ts';
+import { parseLsn } from '../../core/lsn.ts';
 
 const MB = 1024 ** 2;
 const LIMITS: HistoryLimits = {

@@ -18,7 +18,8 @@ import { copyTree } from './copyTree.ts';
 import { KEPT_WAL_MB, linkWal, readHistory, writeHistory, writeKeptWal, type Base } from './history.ts';
 import { RolePasswords } from './rolePasswords.ts';
 import { scramVerifier } from './logins.ts';
-import { formatLsn, isShutDown, parseLsn, readControlFile, type Wal } from '../wal/walFiles.ts';
+import { formatLsn, parseLsn } from '../../core/lsn.ts';
+import { isShutDown, readControlFile, type Wal } from '../wal/walFiles.ts';
 import { walRecords, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy that is removed at the end. @throws {EngineError} */

@@ -1,9 +1,9 @@
 /**
- * The files of the write-ahead log (WAL), and positions in it. A position (LSN) is a number of bytes, which fits into a number.
- * After a recovery to an earlier moment, a server continues on a new timeline; a file `<timeline>.history` says where it began.
+ * The files of the write-ahead log (WAL). After a recovery to an earlier moment, a server continues on a new timeline; a file `<timeline>.history` says where it began.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { parseLsn } from '../../core/lsn.ts';
 
 /** A file of the WAL. Within a timeline, the names sort in the order of the contents. */
 export const WAL_FILE = /^[0-9A-F]{24}$/;
@@ -11,15 +11,6 @@ export const WAL_FILE = /^[0-9A-F]{24}$/;
 export const TIMELINE_FILE = /^[0-9A-F]{8}\.history$/;
 
 const HALF = 2 ** 32;
-
-/** @returns undefined if it isn't one, such as `0/15000A8` */
-export function parseLsn(text: string): number | undefined {
-  const [, high, low] = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i.exec(text) ?? [];
-  return high === undefined || low === undefined ? undefined : parseInt(high, 16) * HALF + parseInt(low, 16);
-}
-
-export const formatLsn = (lsn: number): string =>
-  [Math.floor(lsn / HALF), lsn % HALF].map((part) => part.toString(16).toUpperCase()).join('/');
 
 const hexadecimal = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
 import type { ComputeSpec, Moment } from '../../../../src/service/core/computeEngine.ts';
+import { parseLsn } from '../../../../src/service/core/lsn.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';
@@ -187,7 +188,8 @@ export class RandomHistory {
     const history = await this.#service.engine.history(parentId);
     const { start = '', startLsn = '' } = history ?? {};
     const inHistory = marks.filter(
-      ({ from, lsn }) => from / 1000 >= Date.parse(start) && numberOf(lsn) >= numberOf(startLsn),
+      ({ from, lsn }) =>
+        from / 1000 >= Date.parse(start) && (parseLsn(lsn) ?? 0) >= (parseLsn(startLsn) ?? 0),
     );
     if (inHistory.length === 0) return;
     const { mark, moment } = this.#pickMoment(inHistory);
@@ -271,8 +273,6 @@ export class RandomHistory {
     for (const id of [this.#id, ...this.#preserved.map((each) => each.id)]) await engine.deleteBranch(id);
   }
 }
-
-const numberOf = (lsn: string) => lsn.split('/').reduce((sum, part) => sum * 2 ** 32 + parseInt(part, 16), 0);
 
 /** All rows, without those of the unlogged table, and the names of databases and prepared transactions. */
 async function contentOf(client: pg.Client): Promise<string> {
