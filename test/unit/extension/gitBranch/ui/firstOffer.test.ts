@@ -14,7 +14,7 @@ Object.assign(vscode.workspace, { onDidGrantWorkspaceTrust: noEvent });
 
 const { offerFirstBranch, stopOffering } =
   await import('../../../../../src/extension/gitBranch/ui/firstOffer.ts');
-const { window } = await import('../../../../../src/extension/window/ui/window.ts');
+const { hasOpenMessage, window } = await import('../../../../../src/extension/window/ui/window.ts');
 
 describe('The offer of a database branch', () => {
   let repository: GitRepository;
@@ -28,6 +28,7 @@ describe('The offer of a database branch', () => {
   const changed = new Emitter<void>();
   const [first, second] = ['Give feature/x its own database?', 'Give control its own database?'];
 
+  before(() => assert(!hasOpenMessage(), 'An earlier suite has left a message open'));
   beforeEach(() => {
     [repository, control] = [createRepository(), createRepository()];
     repository.git('switch', '--quiet', '--create', 'feature/x');
@@ -40,7 +41,7 @@ describe('The offer of a database branch', () => {
     const folders = [repository, control].map(({ folder }) => ({ uri: vscode.Uri.file(folder) }));
     Object.defineProperties(vscode.workspace, {
       workspaceFolders: { value: folders, configurable: true },
-      textDocuments: { value: [], configurable: true },
+      textDocuments: { value: [], writable: true, configurable: true },
       isTrusted: { get: () => isTrusted, configurable: true },
     });
     open();
