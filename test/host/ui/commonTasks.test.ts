@@ -63,6 +63,14 @@ describe('the most common tasks', () => {
     },
   );
 
+  takes('resizes', 5, async () => {
+    await ui().computes.contextMenu(compute, 'Edit Compute…');
+    await ui().quickInput.accept('Select what to change');
+    await ui().quickInput.choose('Select a fixed size', '1 CU');
+    await ui().dialog.press('Change and Restart');
+    await ui().computes.waitFor(/^Compute primary, active, primary, 1 CU/);
+  });
+
   takes('suspends', 1, async () => {
     await ui().computes.inlineAction(compute, 'Suspend Compute');
     await ui().computes.waitFor(/^Compute primary, idle,/);
@@ -103,14 +111,6 @@ describe('the most common tasks', () => {
     await ui().computes.contextMenu(compute, 'Open In…');
     await ui().quickInput.accept('Select a SQL client');
     await until('the connection', async () => (await clients.received()).length > 0);
-  });
-
-  takes('resizes', 5, async () => {
-    await ui().computes.contextMenu(compute, 'Edit Compute…');
-    await ui().quickInput.accept('Select what to change');
-    await ui().quickInput.choose('Select a fixed size', '1 CU');
-    await ui().dialog.press('Change and Restart');
-    await ui().computes.waitFor(/^Compute primary, active, primary, 1 CU/);
   });
 
   takes('makes a branch with a compute', 5, async () => {
