@@ -99,6 +99,55 @@ describe('A compute whose process crashes', () => {
   });
 });
 
+describe('The history of branches', () => {
+  const checks: { readonly count: number; readonly isAll: boolean }[] = [];
+  let end = async (): Promise<void> => undefined;
+  const engine = new FaultyEngine();
+  engine.keepHistory = async ({ length: count }, { isAll }) => {
+    checks.push({ count, isAll });
+    await end();
+  };
+  const started = useInProcess({ engine });
+  const pass = async (seconds: number) => {
+    checks.length = 0;
+    for (let passed = 0; passed < seconds; passed += 10) {
+      started().clock.advance(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return checks;
+  };
+  beforeEach(() => settled(started(), ACTIVE, 'active'));
+  afterEach(() => (checks.length = 0));
+
+  it('is checked at the start, each 10 s for branches in use, and each minute for all', async () => {
+    const [first] = checks;
+    assert(first?.isAll === true && first.count > 2);
+    assert.deepEqual(await pass(60), [...Array(5).fill({ count: 2, isAll: false }), first]);
+  });
+
+  it('is not checked again before a check has ended', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    end = async () => promise;
+    assert.equal((await pass(30)).length, 1);
+    resolve();
+    await promise;
+    assert.equal((await pass(30)).length, 3);
+  });
+
+  it('is not checked while no compute is active', async () => {
+    const { client } = started();
+    const active = async () => {
+      const lists = [];
+      for await (const { items } of client.projectPages())
+        for (const { id } of items) lists.push(...(await client.listComputes(id)).items);
+      return lists.filter(({ current_state }) => current_state === 'active');
+    };
+    for (const { project_id, id } of await active()) await client.suspendCompute(project_id, id);
+    await until('no compute', async () => (await active()).length === 0);
+    assert.deepEqual(await pass(60), []);
+  });
+});
+
 describe('Computes after a restart of the service', () => {
   const folder = temporaryFolder();
   after(() => rmSync(folder, { recursive: true }));

@@ -58,7 +58,7 @@ export class FaultyEngine implements ComputeEngine {
     return this.catalog(branch);
   };
   history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
-  keepHistory: ComputeEngine['keepHistory'] = (branches) => this.#plain.keepHistory(branches);
+  keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
   createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
     this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
   restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>

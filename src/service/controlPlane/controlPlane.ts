@@ -31,8 +31,9 @@ const USAGE_INTERVAL = 30_000;
 /** Milliseconds between two checks for expired branches. */
 const EXPIRY_INTERVAL = 5_000;
 
-/** Milliseconds between two checks whether the history of a branch has grown. */
+/** Milliseconds between two checks of the history of branches in use, which grows, and of that of all branches. */
 const HISTORY_INTERVAL = 10_000;
+const ALL_HISTORY_INTERVAL = 60_000;
 
 export class ControlPlane implements Plane {
   readonly store: Store;
@@ -46,6 +47,8 @@ export class ControlPlane implements Plane {
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
   readonly postgresProblem: Promise<string | undefined>;
   readonly #deps: ControlPlaneDependencies;
+  #isKeepingHistory = false;
+  #allHistoryCheckedAt = -Infinity;
   /** Each ends a timer. */
   readonly #stopTimers: readonly (() => void)[];
 
@@ -174,9 +177,18 @@ export class ControlPlane implements Plane {
     });
   }
 
+  /** Of the branches in use, and now and then of all: the history of others only gets older. */
   async #keepHistory(): Promise<void> {
     const engine = await this.engine.catch(() => undefined);
-    if (!this.operations.isStopped) await engine?.keepHistory(retentions(this.store.account));
+    if (engine === undefined || this.operations.isStopped || this.#isKeepingHistory) return;
+    this.#isKeepingHistory = true;
+    const { account } = this.store;
+    const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
+    const isAll = this.clock.now() - this.#allHistoryCheckedAt >= ALL_HISTORY_INTERVAL;
+    if (isAll) this.#allHistoryCheckedAt = this.clock.now();
+    const branches = retentions(account, (id) => isAll || used.has(id));
+    await engine.keepHistory(branches, { isAll });
+    this.#isKeepingHistory = false;
   }
 
   #writeUsage(): void {

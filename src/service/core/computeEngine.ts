@@ -228,8 +228,14 @@ export interface ComputeEngine {
   /** Starts no compute. @returns undefined without history. @throws {EngineError} */
   history(branchId: string): Promise<BranchHistory | undefined>;
 
-  /** Makes and removes what the history of these branches needs. Called again and again. Does not throw. */
-  keepHistory(branches: readonly BranchRetention[], limits?: HistoryLimits): Promise<void>;
+  /**
+   * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not
+   * throw. @param isAll whether they are all branches, so that the limit of all can be checked
+   */
+  keepHistory(
+    branches: readonly BranchRetention[],
+    options: { readonly isAll: boolean; readonly limits?: HistoryLimits },
+  ): Promise<void>;
 
   /** Removes the data of a branch without computes. Idempotent. */
   deleteBranch(branchId: string): Promise<void>;

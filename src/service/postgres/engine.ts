@@ -7,7 +7,6 @@ import {
   type EngineEvents,
   type RecordedIds,
 } from '../core/computeEngine.ts';
-import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
@@ -124,13 +123,12 @@ const rethrow = (error: unknown): never => {
 
 function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   const catalogs = new Catalogs(deps);
-  const upkeep = limitConcurrency(1);
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
     restoreBranch: async (restore) => restoreBranchData(deps, restore),
     history: async (branchId) => rangeOfHistory(deps, branchId).catch(rethrow),
-    keepHistory: async (retentions, limits) =>
-      upkeep(async () => keepHistory(deps, retentions, limits)).catch((error: unknown) => {
+    keepHistory: async (...args) =>
+      keepHistory(deps, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
       }),
     async deleteBranch(branchId) {

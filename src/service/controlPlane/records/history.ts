@@ -19,10 +19,14 @@ export const historyRetention = ({
 export const isHistoryKept = ({ record }: Pick<ProjectState, 'record'>, branch: BranchRecord): boolean =>
   historyRetention(record) > 0 && branch.annotation_value?.['maker'] === undefined;
 
-export const retentions = (account: AccountState): BranchRetention[] =>
+/** @param isIncluded by the id of a branch */
+export const retentions = (
+  account: AccountState,
+  isIncluded: (branchId: string) => boolean,
+): BranchRetention[] =>
   [...account.projects.values()].flatMap((project) =>
     [...project.branches.values()]
-      .filter(({ current_state }) => current_state === 'ready')
+      .filter(({ id, current_state }) => current_state === 'ready' && isIncluded(id))
       .map((branch) => ({
         id: branch.id,
         seconds: isHistoryKept(project, branch) ? historyRetention(project.record) : 0,

@@ -42,7 +42,7 @@ const FREE_PART = 0.1;
 export async function keepHistory(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],
-  limits = LIMITS,
+  { isAll, limits = LIMITS }: { readonly isAll: boolean; readonly limits?: HistoryLimits },
 ): Promise<void> {
   const { storage, isTemporary } = deps;
   if (isTemporary) return;
@@ -61,7 +61,7 @@ export async function keepHistory(
     if (hasSpace) await makeBaseIfDue(deps, id, limits);
     isReduced = (await removeOldest(deps, id, limits.branch, Date.now() - seconds * 1000)) || isReduced;
   }
-  isReduced = (await reduceTotal(deps, branches, limits)) || isReduced;
+  if (isAll) isReduced = (await reduceTotal(deps, branches, limits)) || isReduced;
   if (isReduced) await removeUnusedBases(storage);
 }
 

@@ -14,7 +14,7 @@ describe('The history of a branch', () => {
   let uri: string;
 
   const keep = (seconds: number, limits: Partial<typeof LIMITS> = {}) =>
-    service.engine.keepHistory([{ id, seconds }], { ...LIMITS, ...limits });
+    service.engine.keepHistory([{ id, seconds }], { isAll: true, limits: { ...LIMITS, ...limits } });
   const start = async () => (await service.engine.history(id))?.startLsn;
   /** A base after some rows. */
   const addBase = async () => {

@@ -151,7 +151,7 @@ export class RandomHistory {
   async #makeBase(): Promise<void> {
     await query(await this.#uri(), 'select 1');
     const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
-    await this.#service.engine.keepHistory([{ id: this.#id, seconds: KEEP_FOR }], limits);
+    await this.#service.engine.keepHistory([{ id: this.#id, seconds: KEEP_FOR }], { isAll: true, limits });
   }
 
   /** Undo: the branch is as it was at a moment, and what it was is a branch. */
