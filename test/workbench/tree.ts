@@ -47,6 +47,11 @@ export class Tree {
     );
   }
 
+  /** Waits until any row is selected: the last step of connecting. */
+  async waitForSelection(): Promise<void> {
+    await this.#root.locator('[aria-selected="true"]').first().waitFor();
+  }
+
   /** Waits until a row is selected: the last step of commands that show what they made. */
   async waitUntilSelected(label: string | RegExp): Promise<void> {
     const row = await this.#row(label);

@@ -15,6 +15,7 @@ export interface ComputesView {
   readonly expandedProjects: ReadonlySet<string>;
   readonly view: Selection;
   reveal(resource: ResourceRef): Promise<void>;
+  revealFirst(): Promise<void>;
   showMore(): void;
   redraw(): void;
 }

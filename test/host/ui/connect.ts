@@ -6,7 +6,6 @@ import {
   type LocalServiceOptions,
 } from '../../helpers/localService.ts';
 import { shopAccount } from '../../helpers/shopAccount.ts';
-import { until } from '../../workbench/until.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 
 /** A service behind a proxy that counts its requests and injects faults. Its `client` and `key` don't use the proxy. */
@@ -45,7 +44,7 @@ export function useService({ proxy: proxyOptions, ...options }: ServiceOptions =
 
 /**
  * Opens the view and connects the window to a running service, like a user with its address and key. Waits until VS Code
- * has drawn its projects: it redraws all views 200 ms after they have changed, and a row that is redrawn loses its tooltip.
+ * has selected a row: it redraws all views 200 ms after they have changed, and a row that is redrawn loses its tooltip.
  * @param project a project to expand
  */
 export async function connect(
@@ -59,6 +58,6 @@ export async function connect(
   await quickInput.answer('Select a service', baseUrl);
   await quickInput.answer('API key for', key);
   await statusBar.waitFor(`Connected to ${baseUrl.replace(/^https?:\/\//, '')}`);
-  await until('the projects', async () => (await computes.labels()).length > 0);
+  await computes.waitForSelection();
   if (project !== undefined) await computes.expandProject(project);
 }

@@ -9,7 +9,6 @@ import { CONTROL, hostileReply, TARGET } from '../../helpers/hostileReplies.ts';
 import { primary } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { projectRoot } from '../../workbench/folders.ts';
-import { until } from '../../workbench/until.ts';
 import { useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 import { watchPage } from './watchPage.ts';
@@ -98,7 +97,7 @@ describe('Hostile text of the service', () => {
     await ui().run('Connect…');
     await ui().quickInput.answer('Select a service', service().baseUrl);
     await ui().quickInput.answer('API key for', service().key);
-    await until('the projects', async () => (await ui().computes.labels()).length > 0);
+    await ui().computes.waitForSelection();
   });
   it('is shown as text in rows and tooltips', async () => {
     await ui().computes.expand(/^Project .* shop/);

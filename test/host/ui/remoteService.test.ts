@@ -23,7 +23,7 @@ describe('a remote service', () => {
       /doesn't accept the API key/,
     );
     await ui().quickInput.cancel(/./);
-    assert.match(await ui().welcomeText('Computes'), /Connect to your hosted Postgres/);
+    assert.match(await ui().welcomeText('Computes'), /Try it with the local service/);
     await ui().run('Switch Account…');
     const items = await until('the accounts', async () => {
       const shown = await ui().quickInput.waitFor('Select an account');
@@ -38,6 +38,7 @@ describe('a remote service', () => {
     await ui().quickInput.answer('Select a service', service().baseUrl);
     await ui().quickInput.answer('API key for', service().key);
     await ui().statusBar.waitFor(`Connected to ${service().baseUrl.replace('http://', '')}`);
+    await ui().computes.waitUntilSelected(/^Compute ep-little-smoke-851426/);
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active, primary/);
   });

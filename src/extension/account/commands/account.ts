@@ -24,6 +24,7 @@ export const connect: Command = async (context, argument, run) => {
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
   announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
+  await context.computesView.revealFirst();
 };
 
 async function accountItems({ accounts }: CommandContext): Promise<readonly Choice<Account>[]> {

@@ -2,7 +2,14 @@
 import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../inventory.ts';
-import type { BranchNode, ComputeNode, InventoryEvent, ProjectNode } from '../nodes.ts';
+import {
+  computeNodeOf,
+  type BranchNode,
+  type ComputeNode,
+  type InventoryEvent,
+  type ProjectNode,
+} from '../nodes.ts';
+import { branchIdsOf } from '../branchStatus.ts';
 import type { AgentBranch } from '../../agents/agentBranches.ts';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
@@ -130,6 +137,23 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     }
     const node = findNode(this.#inventory, resource);
     if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
+  }
+
+  /** For a new account: expands the first project and selects the primary of its default branch. Does not throw. */
+  async revealFirst(): Promise<void> {
+    const projects = await this.#inventory.ensureProjects();
+    const [projectId] = projects?.entries.keys() ?? [];
+    if (projectId === undefined) return;
+    const project: TreeNode = { kind: 'project', projectId };
+    const names = this.#inventory.branches.ensureLoaded(projectId);
+    await Promise.all([this.#inventory.ensureComputes(projectId), names]);
+    const [branchId = ''] = branchIdsOf(this.#inventory, projectId);
+    const [primary] = this.#inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+    const node = primary === undefined ? project : computeNodeOf(primary);
+    const options = { select: true, focus: false, expand: true };
+    await this.view.reveal(this.#nodes.get(node), options).then(undefined, (error: unknown) => {
+      this.#deps.log.error('Showing the first project', error);
+    });
   }
 
   showMore(): void {

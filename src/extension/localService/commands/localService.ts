@@ -20,10 +20,12 @@ export const startLocal: Command = async (context, _argument, run) => {
   // VS Code reports changed secrets later, but callers expect a connection when the command ends.
   const before = session.connection;
   await session.reread();
+  const isNew = session.connection !== before;
   // A new connection loads its lists itself.
-  if (session.connection !== undefined && session.connection === before)
+  if (session.connection !== undefined && !isNew)
     await refreshAll(context).catch((error: unknown) => context.log.error('Refreshing', error));
   announce(l10n.t('The local service is running'));
+  if (isNew) await context.computesView.revealFirst();
 };
 
 export const stop: Command = async ({ localService }, _argument, run) => {

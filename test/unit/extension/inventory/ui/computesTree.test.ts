@@ -61,6 +61,37 @@ describe('ComputesTree', () => {
     tree.dispose();
   });
 
+  it('selects the primary of the default branch in the first project of a new account', async () => {
+    const revealed: unknown[] = [];
+    const view = {
+      onDidExpandElement: ignored,
+      onDidCollapseElement: ignored,
+      reveal: async (...args: unknown[]) => void revealed.push(args),
+    } as unknown as TreeView<TreeNode>;
+    service.script = (call) => {
+      if (call.endsWith('/branches'))
+        return {
+          branches: [
+            { id: 'br-a', name: 'a' },
+            { ...main, default: true },
+          ],
+        };
+      const replica = computeRecord('ep-a', { branch_id: 'br-main', type: 'read_only' });
+      return { endpoints: [replica, computeRecord('ep-b', { branch_id: 'br-a' }), computeRecord('ep-main')] };
+    };
+    const tree = createTree(view);
+    await tree.revealFirst();
+    service.script = () => ({ endpoints: [] });
+    await model.inventory.refreshComputes('shop');
+    await tree.revealFirst();
+    tree.dispose();
+    const options = { select: true, focus: false, expand: true };
+    assert.deepEqual(revealed, [
+      [{ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' }, options],
+      [{ kind: 'project', projectId: 'shop' }, options],
+    ]);
+  });
+
   it('loads the computes and the branches before VS Code reveals a row, which a later redraw would stop', async () => {
     const { inventory } = model;
     const known: unknown[] = [];
