@@ -1,5 +1,6 @@
 /** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
 import { tokensOf, type Token } from '../sql/sqlNames.ts';
+import type { RowSource } from './rowDocuments.ts';
 
 export interface FileStatement {
   /** Without the semicolon. */
@@ -80,6 +81,21 @@ const TABLE = new RegExp(
 
 /** The table or view that a statement of pg_dump is about, as it is quoted there. */
 export const tableIn = (statement: string): string | undefined => TABLE.exec(statement)?.[1];
+
+const ONLY_TABLE = new RegExp(String.raw`^${NAME}(?:\.${NAME})?$`, 'i');
+
+/** @param text a table, quoted if needed, or one query */
+export function rowSourceOf(text: string): RowSource {
+  const table = ONLY_TABLE.exec(text.trim())?.[0];
+  return table === undefined ? { sql: text, name: text } : tableSource(table);
+}
+
+/** @param table quoted if needed */
+export const tableSource = (table: string): RowSource => ({
+  table,
+  sql: `SELECT * FROM ${table}`,
+  name: shortName(table),
+});
 
 /** Postgres reads names without quotes in lower case. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -76,7 +76,11 @@ describe('The MCP server without a window', () => {
     const own = branches.map(fieldsOf).filter(({ isYours }) => isYours);
     assert.ok(own.some((entry) => entry['branchId'] === branchId));
     await call('runSql', { ...branch, sql: 'CREATE TABLE t (id int)', write: true });
-    assert.equal((await call('compareSchema', branch))['differs'], true);
+    const rowsOf = "SELECT relname FROM pg_class WHERE relname = 't'";
+    const { differs, rows } = await call('compareSchema', { ...branch, rowsOf });
+    assert.deepEqual([differs, rows], [true, '1 added, 0 changed, 0 deleted\n relname\n ───────\n+t']);
+    const deletes = { ...branch, rowsOf: 'DELETE FROM pg_class RETURNING 1' };
+    await assert.rejects(call('compareSchema', deletes), /syntax error/);
     await call('resetBranch', branch);
     assert.equal((await call('compareSchema', branch))['differs'], false);
     /** Sends it again while an operation runs. */

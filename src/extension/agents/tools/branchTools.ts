@@ -1,8 +1,6 @@
 /** The tools that read and change branches. */
 import * as z from 'zod/mini';
-import { findRoleAndDatabase } from '../branchLogin.ts';
 import { branchTitle, deletionProblem } from '../../inventory/branchStatus.ts';
-import { schemaDiff } from '../../schema/compareSchemas.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
@@ -15,7 +13,6 @@ import type { ToolCall } from './toolCall.ts';
 
 /** Limits what the model has to read. */
 const MAX_BRANCHES = 100;
-const MAX_DIFF = 20_000;
 
 const ids = { projectId: projectIdSchema, branchId: branchIdSchema };
 const change = z.object({
@@ -27,7 +24,7 @@ const change = z.object({
 export const branchTools = {
   listBranches: defineTool({
     title: 'List branches',
-    description: 'Lists the branches of a project. You may write to, reset and delete those that are yours.',
+    description: 'Lists the branches of a project. Change only yours.',
     hints: READS,
     input: z.strictObject({
       projectId: described(projectIdSchema, "Default: the folder's or the only project."),
@@ -69,44 +66,6 @@ export const branchTools = {
   }),
 
   createBranch: createBranchTool,
-
-  compareSchema: defineTool({
-    title: 'Compare schema',
-    description: 'Returns how the schema of a branch differs from another, as a diff of SQL.',
-    hints: READS,
-    input: z.strictObject({
-      ...ids,
-      otherBranchId: described(branchIdSchema, 'Default: the parent.'),
-      database: z.optional(z.string()),
-    }),
-    output: z.object({
-      database: z.string(),
-      differs: z.boolean(),
-      diff: z.string(),
-      truncated: z.optional(z.boolean()),
-    }),
-    async run(call) {
-      const { deps, input, signal } = call;
-      const found = await findGatedBranch(call, input);
-      const otherId = input.otherBranchId ?? found.branch.parent_id;
-      if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
-      if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
-      const { database } = await findRoleAndDatabase({ ...call, ...found, database: input.database });
-      const [after = '', before = ''] = await Promise.all(
-        [found.branchId, otherId].map((id) =>
-          deps.schemas.read({ projectId: found.projectId, branchId: id, database }, { signal }),
-        ),
-      );
-      const diff = schemaDiff(before, after);
-      const shown = diff.slice(0, MAX_DIFF);
-      return {
-        database,
-        differs: diff !== '',
-        diff: shown.toWellFormed(),
-        truncated: shown !== diff || undefined,
-      };
-    },
-  }),
 
   resetBranch: defineTool({
     title: 'Reset branch',

@@ -39,7 +39,7 @@ type Call = ToolCall<z.infer<typeof input>>;
 export const createBranchTool = defineTool({
   title: 'Create branch',
   description:
-    'Creates your own branch: a copy of a database with its data, for you to change freely. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',
+    'Creates your own branch: a copy of a database with its data. It expires. Can write its URL to a git-ignored env file in your folder. With the name of a branch that is yours, returns that branch.',
   hints: ADDS,
   input,
   output: z.object({

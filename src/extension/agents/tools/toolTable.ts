@@ -1,16 +1,20 @@
 /** All tools for agents, and how MCP's `tools/list` and package.json, which `npm run manifest` writes, describe them. */
 import * as z from 'zod/mini';
 import { branchTools } from './branchTools.ts';
+import { compareTools } from './compareTool.ts';
 import { computeTools } from './computeTools.ts';
 import { sqlTools } from './sqlTool.ts';
 import { undoTools } from './undoTool.ts';
 import type { Tool } from './tool.ts';
 
 /** By their public names. */
-export const TOOLS = { ...computeTools, ...branchTools, ...sqlTools, ...undoTools } satisfies Record<
-  string,
-  Tool
->;
+export const TOOLS = {
+  ...computeTools,
+  ...branchTools,
+  ...compareTools,
+  ...sqlTools,
+  ...undoTools,
+} satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof TOOLS;
 export type ToolInput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['input']>;

@@ -34,7 +34,7 @@ export const undoTools = {
     input: z.strictObject({
       projectId: projectIdSchema,
       branchId: branchIdSchema,
-      to: described(z.string(), 'From the list, or such as 20 min ago or an ISO time.'),
+      to: described(z.string(), 'From the list, 20 min ago, or an ISO time.'),
     }),
     output: z.object({
       branchId: z.string(),

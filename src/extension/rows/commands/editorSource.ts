@@ -5,7 +5,7 @@ import { schemaOwner } from '../../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../schema/schemaScheme.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import type { RowSource } from '../rowDocuments.ts';
-import { shortName, statementAt, tableIn } from '../statements.ts';
+import { statementAt, tableIn, tableSource } from '../statements.ts';
 
 export interface EditorSource {
   readonly source?: RowSource | undefined;
@@ -26,8 +26,7 @@ export function editorSource(editor: TextEditor | undefined = editors.activeText
     const owner = schemaOwner(uri);
     const table = tableIn(statement() ?? '');
     return {
-      source:
-        table === undefined ? undefined : { table, sql: `SELECT * FROM ${table}`, name: shortName(table) },
+      source: table === undefined ? undefined : tableSource(table),
       branch: owner && { ...owner, account: uri.query },
       database: owner?.database,
     };

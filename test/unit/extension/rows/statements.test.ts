@@ -5,6 +5,7 @@ import {
   shortName,
   statementAt,
   statementsOf,
+  rowSourceOf,
   tableIn,
 } from '../../../../src/extension/rows/statements.ts';
 
@@ -44,6 +45,19 @@ describe('The statements of a SQL file', () => {
     for (const sql of ['', ';', 'select 1; select 2', 'select \0'])
       assert.throws(() => onlyStatement(sql), NotOneQueryError);
   });
+});
+
+describe('What a model names to compare', () => {
+  for (const [text, table, sql] of [
+    ['orders', 'orders', 'SELECT * FROM orders'],
+    [' "Or;der"."a b" ', '"Or;der"."a b"', 'SELECT * FROM "Or;der"."a b"'],
+    ['select 1', undefined, 'select 1'],
+    ['orders; drop table orders', undefined, 'orders; drop table orders'],
+  ] as const)
+    it(`is ${table ?? 'a query'} in ${text}`, () => {
+      const source = rowSourceOf(text);
+      assert.deepEqual([source.table, source.sql], [table, sql]);
+    });
 });
 
 describe('The table of a statement of pg_dump', () => {

@@ -1,0 +1,107 @@
+/** Compares two branches for agents: their schema, and the rows of a table or query. */
+import * as z from 'zod/mini';
+import type { RowComparison } from '../../rows/compareRows.ts';
+import { tableLines, tableWidths } from '../../rows/formatRows.ts';
+import { rowSourceOf } from '../../rows/statements.ts';
+import { schemaDiff } from '../../schema/compareSchemas.ts';
+import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
+import { findGatedBranch } from './agentPermissions.ts';
+import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
+import type { ToolCall } from './toolCall.ts';
+
+/** Limits of what the model has to read: characters of the diff, rows of each side, and characters of a value. */
+const MAX_DIFF = 20_000;
+const MAX_ROWS = 20;
+const MAX_VALUE = 200;
+
+export const compareTools = {
+  compareSchema: defineTool({
+    title: 'Compare schema',
+    description: 'Returns how the schema of a branch differs from another, as a diff of SQL.',
+    hints: READS,
+    input: z.strictObject({
+      projectId: projectIdSchema,
+      branchId: branchIdSchema,
+      otherBranchId: described(branchIdSchema, 'Default: the parent.'),
+      database: z.optional(z.string()),
+      rowsOf: described(z.string(), 'Also compare rows of this table or query.'),
+    }),
+    output: z.object({
+      database: z.string(),
+      differs: z.boolean(),
+      diff: z.string(),
+      truncated: z.optional(z.boolean()),
+      rows: z.optional(z.string()),
+    }),
+    async run(call) {
+      const { deps, input, signal } = call;
+      const found = await findGatedBranch(call, input);
+      const otherId = input.otherBranchId ?? found.branch.parent_id;
+      if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
+      if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
+      const { database } = await findRoleAndDatabase({ ...call, ...found, database: input.database });
+      const { projectId, branchId } = found;
+      const [after = '', before = ''] = await Promise.all(
+        [branchId, otherId].map((id) => deps.schemas.read({ projectId, branchId: id, database }, { signal })),
+      );
+      const diff = schemaDiff(before, after);
+      const shown = diff.slice(0, MAX_DIFF);
+      const { rowsOf } = input;
+      const ids = { projectId, branchId, otherId, database };
+      return {
+        database,
+        differs: diff !== '',
+        diff: shown.toWellFormed(),
+        truncated: shown !== diff || undefined,
+        rows: rowsOf === undefined ? undefined : await differingRows(call, ids, rowsOf),
+      };
+    },
+  }),
+};
+
+/** @throws {Error} with a sentence for the model */
+async function differingRows(
+  call: ToolCall<unknown>,
+  {
+    projectId,
+    branchId,
+    otherId,
+    database,
+  }: Readonly<Record<'projectId' | 'branchId' | 'otherId' | 'database', string>>,
+  rowsOf: string,
+): Promise<string> {
+  const { deps, connection, signal } = call;
+  const loginOf = (id: string) =>
+    findBranchLogin(deps.inventory, { connection, signal, projectId, branchId: id, database });
+  const logins = { before: await loginOf(otherId), after: await loginOf(branchId) };
+  // Loads `pg`, which most windows never need.
+  const { compareRows } = await import('../../rows/compareRows.ts');
+  return differenceOf(await compareRows(logins, rowSourceOf(rowsOf), signal));
+}
+
+/** Like a diff: the counts, the columns, then deleted rows and changed ones as they were (-), and added and changed ones (+). */
+function differenceOf({
+  columns,
+  rightAligned,
+  added,
+  changed,
+  deleted,
+  before,
+  after,
+}: RowComparison): string {
+  const tables = [before, after].map((rows) => ({
+    columns,
+    rightAligned,
+    rows: rows.slice(0, MAX_ROWS).map(({ cells }) => cells),
+  }));
+  const widths = tableWidths(tables, MAX_VALUE);
+  const [deletions = [], additions = []] = tables.map((table) => tableLines(table, MAX_VALUE, widths));
+  const isCut = Math.max(before.length, after.length) > MAX_ROWS;
+  return [
+    `${added} added, ${changed} changed, ${deleted} deleted`,
+    ...deletions.slice(0, 2).map((line) => ` ${line}`),
+    ...deletions.slice(2).map((line) => `-${line}`),
+    ...additions.slice(2).map((line) => `+${line}`),
+    ...(isCut ? [`Only the first ${MAX_ROWS} of each are shown.`] : []),
+  ].join('\n');
+}
