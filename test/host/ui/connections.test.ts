@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { findProgram } from '../../../src/base/findProgram.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { mainBranch, primary, shop } from '../../helpers/shopAccount.ts';
@@ -75,7 +76,8 @@ describe('a connection', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('is opened in psql with one click, which wakes the compute, and the password is in a private file', async () => {
+  it('is opened in psql with one click, which wakes the compute, and the password is in a private file', async function () {
+    if (findProgram('psql') === undefined) return this.skip();
     await ui().computes.waitFor(/^Compute primary, idle/);
     // The status bar shows the message for a few seconds.
     const shown = Promise.all([
