@@ -45,6 +45,7 @@ const laterServiceSuites = [
   'postgres/branchKills',
   'catalog/kills',
   'neonctl',
+  'neonctlHistory',
   'testBranches',
   'npm',
   'postgres/network/stockClients',
