@@ -5,9 +5,9 @@ declare module 'pg/lib/client.js' {
   export { Client as default } from 'pg';
 }
 
-/** A query of `pg`, with what its types lack: the answer to `COPY … FROM STDIN`, as the package pg-copy-streams gives it. */
+/** A query of `pg`, with what its types lack: what it does with each message of Postgres. */
 declare module 'pg/lib/query.js' {
-  import type { Query } from 'pg';
+  import type { FieldDef, Query } from 'pg';
 
   interface CopyConnection {
     sendCopyFromChunk(chunk: Uint8Array): void;
@@ -16,6 +16,10 @@ declare module 'pg/lib/query.js' {
   }
 
   export default class CopyQuery extends Query {
+    handleRowDescription: (message: { readonly fields: readonly FieldDef[] }) => void;
+    handleDataRow: (message: { readonly fields: readonly (string | null)[] }) => void;
+    handleCommandComplete: (message: { readonly text: string }) => void;
     handleCopyInResponse: (connection: CopyConnection) => void;
+    handleCopyData: (message: { readonly chunk: Uint8Array }) => void;
   }
 }

@@ -54,6 +54,7 @@ const laterServiceSuites = [
   'agents/withoutWindow',
   'postgres/branches',
   'postgres/runSql',
+  'postgres/runFile',
   'postgres/rows/peekRows',
   'postgres/rows/compareRows',
   'catalog/engine',

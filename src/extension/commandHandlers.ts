@@ -40,6 +40,7 @@ import { showWorkBranch } from './gitBranch/commands/showWorkBranch.ts';
 import { tidyUp } from './gitBranch/commands/tidyUp.ts';
 import { createFromTime } from './history/commands/createFromTime.ts';
 import { undo } from './history/commands/undo.ts';
+import { runFile } from './sql/commands/run.ts';
 import type { CommandId, SelectedRow } from './commandTable/commandTable.ts';
 
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {
@@ -99,6 +100,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.schema.compare': schema.compare,
   'hostedPostgres.schema.open': schema.open,
   'hostedPostgres.schema.refresh': schema.refreshSchema,
+  'hostedPostgres.sql.run': runFile,
   'hostedPostgres.undo': undo,
   'hostedPostgres.workBranch.choose': chooseBranch,
   'hostedPostgres.workBranch.create': createForGitBranch,

@@ -122,19 +122,20 @@ describe('The manifest', () => {
       'fileChange.ts',
       'gitFolder.ts',
       'psql.ts',
+      'run.ts',
       'tidyUp.ts',
       'writeEnv.ts',
     ]);
     const active = files.filter((file) =>
-      /createTerminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\b(?:writeFile|replaceFile)\(/.test(
+      /create(?:T|Pseudot)erminal\(|new WorkspaceEdit\(|workspace\.fs\.(?:write|delete)|\b(?:writeFile|replaceFile)\(/.test(
         readText(file),
       ),
     );
     // Write DATABASE_URL to .env checks before its questions, and the file that writes for it does again.
-    assert.deepEqual(names(active), ['addService.ts', 'fileChange.ts', 'psql.ts']);
+    assert.deepEqual(names(active), ['addService.ts', 'fileChange.ts', 'psql.ts', 'run.ts']);
     const offered = Object.values(menus)
       .flat()
-      .filter(({ command = '' }) => /\.(addService|openPsql|writeEnv)$/.test(command));
+      .filter(({ command = '' }) => /\.(addService|openPsql|sql\.run|writeEnv)$/.test(command));
     assert.ok(offered.length >= 2);
     for (const { when = '' } of offered) assert.match(when, /\bisWorkspaceTrusted\b/);
   });

@@ -3,25 +3,52 @@
  * `commandTable/commands.ts`, their titles in package.nls.json as `command.ID`. Nothing loads this at run time.
  */
 import {
+  apiKeysRow,
+  apiKeysTitle,
+  computesRow,
+  computesTitle,
+  editorTitle,
+  explorerContext,
+  fileContext,
+  fileTitle,
+  gitBranch,
+  operationsTitle,
+  sqlContext,
+  type MenuEntry,
+} from './menus.ts';
+import {
+  ACTIVE,
   all,
+  API_KEY,
+  API_KEY_IN_USE,
+  BRANCH,
   CAN_START,
+  CHILD_BRANCH,
+  COMPUTE,
+  ENABLED,
   FAILED,
   HAS_BRANCHES,
+  IDLE,
   IN_FOLDER,
   inState,
   is,
   isNot,
+  LISTED,
+  LISTED_BRANCH,
+  LISTED_PROJECT,
   LOADED,
+  OPERATIONS_DOCUMENT,
+  OTHER_BRANCH,
+  PROJECT,
+  PROJECT_OR_BRANCH,
+  PROTECTED,
+  ROWS_DOCUMENT,
+  RUNNING,
+  SCHEMA_DOCUMENT,
   SIGNED_IN,
   TRUSTED,
+  UNPROTECTED,
 } from './when.ts';
-
-interface MenuEntry {
-  readonly menu: 'view/title' | 'view/item/context' | 'editor/title' | 'editor/context' | 'git.branch';
-  /** The group of the menu, and the place in it. */
-  readonly group: string;
-  readonly when: string;
-}
 
 /** What a keybinding passes to its command: the selected row of which view. */
 export type SelectedRow = 'selectedCompute' | 'selectedApiKey';
@@ -37,47 +64,6 @@ export interface CommandRow {
   /** While a row of this kind has the focus. */
   readonly keys?: { readonly key: string; readonly mac?: string; readonly row: SelectedRow };
 }
-
-const entryOf =
-  (menu: MenuEntry['menu'], ...common: readonly string[]) =>
-  (group: string, ...when: readonly string[]): MenuEntry => ({ menu, group, when: all(...common, ...when) });
-
-const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
-const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations';
-const ROWS_DOCUMENT = 'resourceScheme == hosted-postgres-rows';
-/** A file, or the schema of a branch. */
-const SQL_DOCUMENT = 'editorLangId == sql';
-const IN_COMPUTES = 'view == hostedPostgres.computes';
-const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
-const computesTitle = entryOf('view/title', IN_COMPUTES);
-const apiKeysTitle = entryOf('view/title', IN_API_KEYS, SIGNED_IN);
-const computesRow = entryOf('view/item/context', IN_COMPUTES);
-const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
-const editorTitle = entryOf('editor/title');
-const operationsTitle = entryOf('editor/title', OPERATIONS_DOCUMENT);
-const sqlContext = entryOf('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
-const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
-
-// `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
-const PROJECT = 'viewItem =~ /^project\\b/';
-const BRANCH = 'viewItem =~ /^branch\\b/';
-const PROJECT_OR_BRANCH = 'viewItem =~ /^(project|branch)\\b/';
-/** Of a service that lists branches. */
-const LISTED_PROJECT = 'viewItem =~ /^project branches/';
-const LISTED_BRANCH = 'viewItem =~ /^branch listed/';
-const LISTED = 'viewItem =~ /^(project branches|branch listed)/';
-const PROTECTED = 'viewItem =~ /^branch listed \\w+ protected/';
-const UNPROTECTED = 'viewItem =~ /^branch listed \\w+ unprotected/';
-/** Not the default branch. */
-const OTHER_BRANCH = 'viewItem =~ /^branch listed other/';
-const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
-const COMPUTE = 'viewItem =~ /^compute /';
-const ENABLED = 'viewItem =~ /^compute (?!disabled)/';
-const IDLE = 'viewItem =~ /^compute idle/';
-const ACTIVE = 'viewItem =~ /^compute active/';
-const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
-const API_KEY = 'viewItem =~ /^apiKey/';
-const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";
 
 export const COMMAND_TABLE = {
   'hostedPostgres.account.connect': {
@@ -208,6 +194,14 @@ export const COMMAND_TABLE = {
     icon: 'refresh',
     palette: ROWS_DOCUMENT,
     menus: [editorTitle('navigation', ROWS_DOCUMENT)],
+  },
+  'hostedPostgres.sql.run': {
+    palette: all('resourceLangId == sql', TRUSTED, HAS_BRANCHES),
+    menus: [
+      fileTitle('5_hostedPostgres@1'),
+      fileContext('z_hostedPostgres@3'),
+      explorerContext('5_hostedPostgres@1'),
+    ],
   },
   'hostedPostgres.project.create': {
     palette: HAS_BRANCHES,

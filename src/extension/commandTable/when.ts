@@ -47,6 +47,37 @@ export const CAN_START = isNot('startNotOffered');
 export const TRUSTED = 'isWorkspaceTrusted';
 export const IN_FOLDER = all(TRUSTED, 'workspaceFolderCount > 0');
 
+export const SCHEMA_DOCUMENT = 'resourceScheme == hosted-postgres-schema';
+export const OPERATIONS_DOCUMENT = 'resourceScheme == hosted-postgres-operations';
+export const ROWS_DOCUMENT = 'resourceScheme == hosted-postgres-rows';
+/** A file, or the schema of a branch. */
+export const SQL_DOCUMENT = 'editorLangId == sql';
+/** A file on the machine of the extension. */
+export const SQL_FILE = all('resourceExtname == .sql', 'resourceScheme =~ /^(file|vscode-remote)$/');
+export const IN_COMPUTES = 'view == hostedPostgres.computes';
+export const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
+
+// `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
+export const PROJECT = 'viewItem =~ /^project\\b/';
+export const BRANCH = 'viewItem =~ /^branch\\b/';
+export const PROJECT_OR_BRANCH = 'viewItem =~ /^(project|branch)\\b/';
+/** Of a service that lists branches. */
+export const LISTED_PROJECT = 'viewItem =~ /^project branches/';
+export const LISTED_BRANCH = 'viewItem =~ /^branch listed/';
+export const LISTED = 'viewItem =~ /^(project branches|branch listed)/';
+export const PROTECTED = 'viewItem =~ /^branch listed \\w+ protected/';
+export const UNPROTECTED = 'viewItem =~ /^branch listed \\w+ unprotected/';
+/** Not the default branch. */
+export const OTHER_BRANCH = 'viewItem =~ /^branch listed other/';
+export const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
+export const COMPUTE = 'viewItem =~ /^compute /';
+export const ENABLED = 'viewItem =~ /^compute (?!disabled)/';
+export const IDLE = 'viewItem =~ /^compute idle/';
+export const ACTIVE = 'viewItem =~ /^compute active/';
+export const RUNNING = 'viewItem =~ /^compute (active|unknown)/';
+export const API_KEY = 'viewItem =~ /^apiKey/';
+export const API_KEY_IN_USE = "viewItem == 'apiKey inUse'";
+
 /** The text in place of the projects, as a key of package.nls.json. */
 export const WELCOME_TEXTS: Readonly<Record<Exclude<ViewState, 'loading' | 'ready'>, string>> = {
   signedOut: 'welcome.signedOut',

@@ -1,3 +1,6 @@
+import { libpqFields } from './connectionFormats.ts';
+import { isLocalCompute, type ConnectionStringParts } from './connectionStrings.ts';
+
 /**
  * The environment variables that decide where libpq connects, as whom and how. Those of preferences aren't among them:
  * PGAPPNAME, PGCLIENTENCODING, PGCONNECT_TIMEOUT, PGDATESTYLE, PGGEQO and PGTZ.
@@ -39,3 +42,34 @@ export const LIBPQ_VARIABLES = [
   'PGGSSLIB',
   'PGKRBSRVNAME',
 ] as const;
+
+/** While the local service isn't running, another program may listen at the address. It must not get the password. */
+export const LOCAL_SECURITY = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
+
+/** The variables of a program that connects to a database and nowhere else. The password is in the file `passFile`. */
+export function libpqEnvironment(
+  parts: Omit<ConnectionStringParts, 'password'>,
+  passFile: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const others = Object.entries(environment).filter(([name]) => !REMOVED.has(name.toUpperCase()));
+  const fields = libpqFields({ ...parts, password: undefined });
+  return {
+    ...Object.fromEntries(others),
+    ...Object.fromEntries(fields.map(([name, value]) => [VARIABLES[name], value])),
+    ...(isLocalCompute(parts) && LOCAL_SECURITY),
+    PGPASSFILE: passFile,
+  };
+}
+
+const REMOVED: ReadonlySet<string> = new Set(LIBPQ_VARIABLES);
+
+/** By libpq's keywords. */
+const VARIABLES: Readonly<Record<string, (typeof LIBPQ_VARIABLES)[number]>> = {
+  host: 'PGHOST',
+  port: 'PGPORT',
+  dbname: 'PGDATABASE',
+  user: 'PGUSER',
+  sslmode: 'PGSSLMODE',
+  channel_binding: 'PGCHANNELBINDING',
+};

@@ -26,8 +26,8 @@ export interface SessionOptions {
   readonly application: string;
   /** The first statement of a transaction that only reads, such as `BEGIN READ ONLY`; undefined for a task that writes. */
   readonly begin: string | undefined;
-  /** For each statement. */
-  readonly timeoutSeconds: number;
+  /** For each statement; undefined for no limit, and the settings that Postgres has. */
+  readonly timeoutSeconds: number | undefined;
   /** More of Postgres, by name. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -47,16 +47,19 @@ export async function withSession<T>(
   task: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = createClient(login, options.application);
-  const deadline = AbortSignal.timeout((CONNECT_SECONDS + 2 * options.timeoutSeconds) * 1000);
+  const { begin, timeoutSeconds } = options;
+  const deadline =
+    timeoutSeconds === undefined
+      ? new AbortController().signal
+      : AbortSignal.timeout((CONNECT_SECONDS + 2 * timeoutSeconds) * 1000);
   const stop = AbortSignal.any([signal, deadline]);
   const onAbort = () => void cancel(client);
   stop.addEventListener('abort', onAbort);
   try {
     stop.throwIfAborted();
     await client.connect();
-    await client.query(
-      options.begin === undefined ? settings(options) : `${options.begin}; ${settings(options)}`,
-    );
+    if (timeoutSeconds !== undefined)
+      await client.query(begin === undefined ? settings(options) : `${begin}; ${settings(options)}`);
     return await task(client);
   } catch (error) {
     if (signal.aborted) throw new Error('Canceled.', { cause: error });

@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
-import Query from 'pg/lib/query.js';
-import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
+import { runScript } from '../../base/sql/runScript.ts';
+import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
 import { databaseVariables } from '../databaseVariables.ts';
 import { filesIn, sqlFiles, type SqlFile } from './sqlFiles.ts';
-import { ScriptError, SqlScript, type ScriptStatement } from './sqlScript.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run, so that parents of former versions aren't used. */
@@ -62,58 +61,24 @@ async function runSql(name: string, url: string): Promise<void> {
   if (count === 0) throw new Error(`${name} has no SQL statements`);
 }
 
+const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
+
 /** Runs each statement by itself, as psql does. @returns how many */
 async function runFile({ file, text, inTransaction }: SqlFile, url: string): Promise<number> {
-  const script = new SqlScript(text);
-  let count = 0;
   return withClient(url, async (client) => {
     try {
       if (inTransaction) await client.query('begin');
-      for (let next = script.next(); next !== undefined; next = script.next()) {
-        await runStatement(client, script, next);
-        count += 1;
-      }
+      const count = await runScript(client, new SqlScript(text));
       if (inTransaction) await client.query('commit');
       if (client.getTransactionStatus() === 'T')
         throw new Error(`${file} ends within a transaction. Add "commit;".`);
       return count;
     } catch (error) {
       if (!(error instanceof ScriptError)) throw error;
-      throw new Error(`${file}:${error.line}: ${error.message}`, { cause: error.cause });
+      const advice = error instanceof PsqlCommandError ? ` ${RUN_BY_PSQL}` : '';
+      throw new Error(`${file}:${error.line}: ${error.message}${advice}`, { cause: error.cause });
     }
   });
-}
-
-async function runStatement(
-  client: Client,
-  script: SqlScript,
-  { text, start }: ScriptStatement,
-): Promise<void> {
-  const query = new Query(text);
-  // Rows aren't kept.
-  query.on('row', () => undefined);
-  let wrongData: unknown;
-  query.handleCopyInResponse = (connection) => {
-    try {
-      connection.sendCopyFromChunk(Buffer.from(script.copyData()));
-      connection.endCopyFrom();
-    } catch (error) {
-      wrongData = error;
-      connection.sendCopyFail('');
-    }
-  };
-  try {
-    await once(client.query(query), 'end');
-  } catch (error) {
-    if (wrongData !== undefined) throw wrongData;
-    const { message, position, detail, hint, where } = fieldsOf(error);
-    // In characters, from 1.
-    const before = Array.from(text)
-      .slice(0, Math.max(Number(position ?? 1) - 1, 0))
-      .join('');
-    const lines = [message, detail, hint, where].filter((line) => typeof line === 'string');
-    throw new ScriptError(script.lineAt(start + before.length), lines.join('\n'), { cause: error });
-  }
 }
 
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

@@ -29,5 +29,6 @@ export const sharedWindows = {
   },
   fourthWindow: {
     suites: ['branches', 'schema', 'rows', 'undo', 'operations', 'marks', 'keySearch', 'workBranch'],
+    options: () => ({ settings: { 'terminal.integrated.gpuAcceleration': 'off' } }),
   },
 } satisfies Record<string, SharedWindow>;

@@ -4,7 +4,7 @@ import type { Credentials } from '../../../api/addresses/connectionUri.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
-import { LIBPQ_VARIABLES } from '../libpqVariables.ts';
+import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { displayName } from '../../../base/sanitize.ts';
@@ -21,9 +21,6 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 
 /** VS Code removes a variable that is null. Otherwise PGHOSTADDR and others would send psql to another server. */
 const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [name, null]));
-
-/** While the local service isn't running, another program may listen at the address. It must not get the password. */
-const LOCAL_SECURITY = { PGSSLMODE: 'require', PGCHANNELBINDING: 'require' };
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");

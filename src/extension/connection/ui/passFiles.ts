@@ -23,15 +23,30 @@ export class PassFiles implements Disposable {
    * @param line a secret, see `passFileLine`
    */
   openTerminal(options: TerminalOptions, line: string): Terminal {
-    mkdirSync(this.#storage, { recursive: true });
-    const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
-    const file = path.join(folder, 'pgpass');
-    writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
+    const { file, folder } = this.#create(line);
     const env = { ...options.env, PGPASSFILE: file };
     const terminal = window.createTerminal({ ...options, env });
     this.#folders.set(terminal, folder);
     this.#subscription ??= vscodeWindow.onDidCloseTerminal((closed) => this.#remove(closed));
     return terminal;
+  }
+
+  /** Calls a program with the path of a new file, which is deleted when it has ended. @param line as above */
+  async during<T>(line: string, run: (file: string) => Promise<T>): Promise<T> {
+    const { file, folder } = this.#create(line);
+    try {
+      return await run(file);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  #create(line: string): { readonly folder: string; readonly file: string } {
+    mkdirSync(this.#storage, { recursive: true });
+    const folder = mkdtempSync(path.join(this.#storage, `psql-${process.pid}-`));
+    const file = path.join(folder, 'pgpass');
+    writeFileSync(file, line, { flag: 'wx', mode: 0o600 });
+    return { folder, file };
   }
 
   /** Running psql sessions continue, but ask for the password if they reconnect. */

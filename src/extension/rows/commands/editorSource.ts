@@ -43,12 +43,11 @@ const firstLine = (sql: string): string => {
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME)}…` : line;
 };
 
-/** The branch that the env file of the active editor's folder points to, if the account is connected. */
-export function envBranch({
-  workFolders,
-  session,
-}: Pick<CommandContext, 'workFolders' | 'session'>): BranchRef | undefined {
-  const uri = editors.activeTextEditor?.document.uri;
+/** The branch that the env file in the folder of a file points to, if the account is connected. */
+export function envBranch(
+  { workFolders, session }: Pick<CommandContext, 'workFolders' | 'session'>,
+  uri = editors.activeTextEditor?.document.uri,
+): BranchRef | undefined {
   const folder = uri && workspace.getWorkspaceFolder(uri);
   const current = (folder && workFolders.of(folder)?.state.current) ?? workFolders.shown?.work.state.current;
   const isHere = current?.account === session.connection?.accountId && current?.isDeleted === false;

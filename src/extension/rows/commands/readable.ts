@@ -32,6 +32,8 @@ interface ReadingRequest {
   readonly branch: BranchRef;
   /** Asked for if it isn't known. */
   readonly database?: string | undefined;
+  /** Whether a compute may be woken without a question, because that is clear from the command. */
+  readonly mayWake?: boolean;
 }
 
 /**
@@ -40,7 +42,7 @@ interface ReadingRequest {
  */
 export async function findReadable(
   context: CommandContext,
-  { title, branch, database }: ReadingRequest,
+  { title, branch, database, mayWake = false }: ReadingRequest,
 ): Promise<Readable | undefined> {
   const { session, inventory } = context;
   const connection = session.requireConnection();
@@ -50,10 +52,11 @@ export async function findReadable(
   await inventory.refreshComputes(projectId);
   const compute = await findPrimary(inventory, branch);
   const branchName = branchTitle(branchId, inventory.branches.get(projectId, branchId));
-  if (compute === undefined) throw new Error(l10n.t('{0} has no compute to read from.', branchName));
+  if (compute === undefined) throw new Error(l10n.t('{0} has no compute.', branchName));
   const status = computeStatus(compute);
   if (status === 'disabled') throw new Error(l10n.t('The compute of {0} is disabled.', branchName));
-  if (!connection.isLocal && status !== 'active' && !(await confirmWake(title, branchName))) return undefined;
+  const wakes = !connection.isLocal && status !== 'active';
+  if (wakes && !mayWake && !(await confirmWake(title, branchName))) return undefined;
   const request = { title, compute, scope: undefined, allowsPooled: false };
   const catalog = database === undefined ? undefined : await loadCatalog(context, request);
   const owner = catalog && databaseOwners(catalog).find((each) => each.database === database);

@@ -10,6 +10,7 @@ import {
   window as vscodeWindow,
   type AccessibilityInformation,
   type CancellationToken,
+  type ExtensionTerminalOptions,
   type InputBoxOptions,
   type MarkdownString,
   type Progress,
@@ -128,6 +129,9 @@ export const window = {
     ),
 
   createTerminal: (options: TerminalOptions): Terminal =>
+    vscodeWindow.createTerminal(safeFields(options, ['name'])),
+
+  createPseudoterminal: (options: ExtensionTerminalOptions): Terminal =>
     vscodeWindow.createTerminal(safeFields(options, ['name'])),
 
   /** Creates an item on the left of the status bar. */

@@ -1,4 +1,4 @@
-/** Splits a file into statements by the rules of psql (`psqlscan.l`), so that it can be sent as `psql -f` sends it. */
+/** Splits a script into statements by the rules of psql (`psqlscan.l`), so that it can be sent as `psql -f` sends it. */
 
 export interface ScriptStatement {
   readonly text: string;
@@ -23,6 +23,17 @@ const TOKEN =
 /** Statements whose body can have semicolons, between `begin atomic` and `end`. */
 const WITH_BODY = /^create (?:or replace )?(?:function|procedure)\b/;
 
+/** A command of psql, which Postgres doesn't know. */
+export class PsqlCommandError extends ScriptError {
+  /** Such as `\\d item`. */
+  readonly command: string;
+
+  constructor(line: number, command: string) {
+    super(line, `"${command}" is a command of psql, not SQL.`);
+    this.command = command;
+  }
+}
+
 export class SqlScript {
   readonly #text: string;
   #position = 0;
@@ -32,7 +43,7 @@ export class SqlScript {
     this.#text = text;
   }
 
-  /** @returns undefined at the end @throws {ScriptError} at a command of psql */
+  /** @returns undefined at the end @throws {PsqlCommandError} */
   next(): ScriptStatement | undefined {
     let start: number | undefined;
     let parentheses = 0;
@@ -141,11 +152,7 @@ export class SqlScript {
   /** `\restrict` and `\unrestrict`, which pg_dump writes, only limit other commands. */
   #skipCommand(at: number): void {
     const command = this.#text.slice(at, this.#endOfLine(at)).trim();
-    if (!/^\\(?:un)?restrict\b/.test(command))
-      throw new ScriptError(
-        this.lineAt(at),
-        `"${command}" is a command of psql, not SQL. Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`,
-      );
+    if (!/^\\(?:un)?restrict\b/.test(command)) throw new PsqlCommandError(this.lineAt(at), command);
     this.#position = at + command.length;
   }
 
