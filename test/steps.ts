@@ -53,6 +53,8 @@ const laterServiceSuites = [
   'catalog/schema',
   'agents/withoutWindow',
   'postgres/branches',
+  'postgres/extensions/ownerExtensions',
+  'postgres/extensions/foreignServers',
   'postgres/runSql',
   'postgres/runFile',
   'postgres/rows/peekRows',

@@ -242,6 +242,43 @@ describe("The public service's tools, unmodified", () => {
     );
   });
 
+  it('inspect a database', async () => {
+    const { data } = await createApiClient({
+      apiKey: service.key,
+      baseURL: service.baseUrl,
+    }).getConnectionUri({
+      projectId: PROJECT,
+      ...OWNER,
+    });
+    await query(data.uri, 'create extension pg_stat_statements');
+    for (let each = 0; each < 3; each += 1) await query(data.uri, 'select 7 as outlier');
+    const inspect = async (name: string) =>
+      json<readonly Record<string, unknown>[]>(
+        'inspect',
+        'db',
+        name,
+        '--db-url',
+        `${data.uri}?sslmode=disable`,
+      );
+    for (const name of ['outliers', 'calls']) {
+      const rows = await inspect(name);
+      assert(
+        rows.some((row) => JSON.stringify(row).includes('as outlier')),
+        name,
+      );
+    }
+    for (const name of ['table-sizes', 'bloat', 'locks', 'vacuum-stats']) await inspect(name);
+    const onMain = await json<readonly unknown[]>(
+      'inspect',
+      'db',
+      'calls',
+      ...ON_MAIN,
+      '--role-name',
+      'app_owner',
+    );
+    assert(JSON.stringify(onMain).includes('as outlier'));
+  });
+
   it('create and delete a project', async () => {
     const owner = ['--database', 'my db', '--role', 'me'];
     const { project } = await json<{ project: Named }>('projects', 'create', '--name', 'new', ...owner);

@@ -9,6 +9,7 @@ import {
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
+import { extensionSettings } from './config/ownerExtensions.ts';
 import { chooseBinaries, type Programs } from './config/programs.ts';
 import { keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
@@ -52,7 +53,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [servicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const deps = { storage, isTemporary, binaries, logins, certificate, shutdownSignal: shutdown.signal };
+  const own = { logins, certificate, extensionSettings: extensionSettings(binaries, storage.root) };
+  const deps = { storage, isTemporary, binaries, ...own, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
 

@@ -1,4 +1,17 @@
+import { devNull } from 'node:os';
 import path from 'node:path';
+
+/**
+ * For libpq in a server, which `dblink` and `postgres_fdw` use with what an SQL user wants: no host means loopback instead of
+ * the default Unix socket, and no file of the home folder has passwords, services or certificates.
+ */
+const FOREIGN_SERVERS = {
+  PGHOST: '127.0.0.1',
+  HOME: devNull,
+  PGPASSFILE: devNull,
+  PGSERVICEFILE: devNull,
+  PGSYSCONFDIR: devNull,
+};
 
 /**
  * The environment of server processes. It leaves out variables such as PGDATA, PGPORT and LC_ALL, which would change the
@@ -12,5 +25,10 @@ export function serverEnvironment(program: string): NodeJS.ProcessEnv {
   );
   const folders = process.env['LD_LIBRARY_PATH'];
   const own = path.join(path.dirname(program), '..', 'lib');
-  return { ...environment, ...(folders && { LD_LIBRARY_PATH: `${own}:${folders}` }), LC_ALL: 'C' };
+  return {
+    ...environment,
+    ...FOREIGN_SERVERS,
+    ...(folders && { LD_LIBRARY_PATH: `${own}:${folders}` }),
+    LC_ALL: 'C',
+  };
 }

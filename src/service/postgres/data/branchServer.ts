@@ -57,7 +57,7 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
     const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
-    args.push(...fixedArguments(compute, { host: LOOPBACK, port: 1 }));
+    args.push(...fixedArguments(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings));
     try {
       await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });
     } finally {

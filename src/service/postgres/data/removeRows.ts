@@ -19,6 +19,11 @@ const TRUNCATE_TRIGGERS = `select oid::text as id, tgenabled::text as state from
   where tgtype & 32 <> 0 and not tgisinternal and tgenabled <> 'D'`;
 const SET_TRIGGERS = `update pg_trigger set tgenabled = state::"char"
   from unnest($1::oid[], $2::text[]) as changed (id, state) where oid = id`;
+/** Foreign tables that are partitions or inherit from a table. */
+const FOREIGN_PARTS = `select inhrelid::text as id, inhparent::text as parent from pg_inherits
+  join pg_class on oid = inhrelid where relkind = 'f'`;
+const SET_PARENTS = `update pg_inherits set inhparent = parent
+  from unnest($1::oid[], $2::oid[]) as changed (id, parent) where inhrelid = id`;
 
 /** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
@@ -46,8 +51,12 @@ async function removeFromDatabase(client: Client): Promise<void> {
   const ids = triggers.map(({ id }) => id);
   await client.query(SET_TRIGGERS, [ids, ids.map(() => 'D')]);
   const tables = await named('r,p');
-  // Users can't create foreign tables, whose rows on another server would be lost as well.
+  // Otherwise the rows on other servers would be lost as well, because TRUNCATE follows partitions.
+  const parts = (await client.query<Record<'id' | 'parent', string>>(FOREIGN_PARTS)).rows;
+  const foreign = parts.map(({ id }) => id);
+  await client.query(SET_PARENTS, [foreign, foreign.map(() => '0')]);
   if (tables.length > 0) await client.query(`truncate ${tables.join(', ')}`);
+  await client.query(SET_PARENTS, [foreign, parts.map(({ parent }) => parent)]);
   for (const view of await named('m')) await client.query(`refresh materialized view ${view} with no data`);
   await client.query(
     `select setval(seqrelid, seqstart, false) from pg_sequence join (${relations('S')}) as found on id = seqrelid`,

@@ -24,6 +24,8 @@ interface LaunchDependencies {
   readonly certificate: Certificate;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
+  /** See `config/ownerExtensions.ts`. */
+  readonly extensionSettings: Settings;
 }
 
 interface StartOptions {
@@ -68,7 +70,8 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
 export async function startServer(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
   let isRepeated = false;
   const { compute, dataDir, onLine } = start;
-  const settings = { ...start.settings, ...(deps.isTemporary && { fsync: 'off' }) };
+  const fsync = deps.isTemporary && { fsync: 'off' };
+  const settings = { ...deps.extensionSettings, ...start.settings, ...fsync };
   const oldLabel = path.join(dataDir, 'backup_label.old');
   for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
     try {

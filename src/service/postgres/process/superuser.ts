@@ -25,6 +25,8 @@ const settings = (major: number) => ({
   idle_session_timeout: 0,
   // The branch is locked during a statement, so it must not wait for a user's open transaction for long. Milliseconds.
   lock_timeout: 10_000,
+  // Owners read the statistics of all sessions, and statements contain verifiers of passwords.
+  'pg_stat_statements.track': 'none',
 });
 
 export interface SuperuserLogin {

@@ -1,0 +1,96 @@
+/**
+ * What owners may connect to with `dblink` and `postgres_fdw`: any address, with a password. libpq, which both use, can also
+ * read and write files of the machine (keys, `service`, `sslkeylogfile`) and connect to Unix sockets, so these options are
+ * rejected. Both extensions themselves reject connections for which the other server asks for no password.
+ */
+
+/** One host, or several with commas. None is empty, which would mean the default socket. */
+const HOSTS = String.raw`[A-Za-z0-9_.:%-]+(,[A-Za-z0-9_.:%-]+)*`;
+const URI_HOSTS = String.raw`[A-Za-z0-9[][][A-Za-z0-9_.:-]*(,[A-Za-z0-9[][][A-Za-z0-9_.:-]*)*`;
+
+/** Those of libpq that name no file. */
+const OPTIONS = [
+  'application_name',
+  'channel_binding',
+  'client_encoding',
+  'connect_timeout',
+  'keepalives',
+  'keepalives_count',
+  'keepalives_idle',
+  'keepalives_interval',
+  'options',
+  'sslmode',
+  'target_session_attrs',
+].join('|');
+
+const SPACE = String.raw`[ \t\r\n]*`;
+const VALUE = String.raw`('([^'\\]|\\.)*'|([^[:space:]'\\]|\\.)+)`;
+const CONNECTION_STRING = `^${SPACE}((host|hostaddr)${SPACE}=${SPACE}('${HOSTS}'|${HOSTS})${SPACE}|sslrootcert=system${SPACE}|(port|dbname|user|password|${OPTIONS})${SPACE}=${SPACE}${VALUE}${SPACE})+$`;
+const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=]*)`;
+const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
+
+/** Means the same whatever `standard_conforming_strings` the role that creates the extension has set. */
+const literal = (text: string): string => `$pattern$${text}$pattern$`;
+
+/**
+ * Domains instead of `text` for the arguments that can be connection strings. Where there is a choice, Postgres prefers
+ * `text`, so the SQL in the same place has a domain as well.
+ */
+const DBLINK_DOMAINS = `
+CREATE DOMAIN @extschema@.dblink_connection AS pg_catalog.text
+  CONSTRAINT only_options_that_name_no_file_or_socket CHECK (
+    VALUE OPERATOR(pg_catalog.!~) '=|://'
+    OR VALUE OPERATOR(pg_catalog.~) ${literal(CONNECTION_STRING)}
+    OR VALUE OPERATOR(pg_catalog.~) ${literal(URI)});
+CREATE DOMAIN @extschema@.dblink_sql AS pg_catalog.text;
+`;
+
+const DBLINK_ARGUMENTS: readonly (readonly [old: RegExp, changed: string])[] = [
+  [/^CREATE FUNCTION dblink_connect \(text\)/m, 'dblink_connect (@extschema@.dblink_connection)'],
+  [/^CREATE FUNCTION dblink_connect \(text, text\)/m, 'dblink_connect (text, @extschema@.dblink_connection)'],
+  [/^CREATE FUNCTION dblink \(text, text\)/m, 'dblink (@extschema@.dblink_connection, text)'],
+  [
+    /^CREATE FUNCTION dblink \(text, text, boolean\)/m,
+    'dblink (@extschema@.dblink_connection, text, boolean)',
+  ],
+  [/^CREATE FUNCTION dblink \(text, boolean\)/m, 'dblink (@extschema@.dblink_sql, boolean)'],
+  [/^CREATE FUNCTION dblink_exec \(text, text\)/m, 'dblink_exec (@extschema@.dblink_connection, text)'],
+  [
+    /^CREATE FUNCTION dblink_exec \(text, text, boolean\)/m,
+    'dblink_exec (@extschema@.dblink_connection, text, boolean)',
+  ],
+  [/^CREATE FUNCTION dblink_exec \(text,boolean\)/m, 'dblink_exec (@extschema@.dblink_sql, boolean)'],
+];
+
+/** Changes the script of dblink. @returns undefined if it isn't the known one */
+export function restrictDblink(script: string): string | undefined {
+  let text = script;
+  for (const [old, changed] of DBLINK_ARGUMENTS) {
+    if (!old.test(text)) return undefined;
+    text = text.replace(old, `CREATE FUNCTION ${changed}`);
+  }
+  return DBLINK_DOMAINS + text;
+}
+
+/** Lets the owner of the extension create servers, whose options a function checks before the extension's own. */
+export const foreignServerSql = (wrapper: string, validator: string): string => `
+CREATE FUNCTION @extschema@.${wrapper}_options(options pg_catalog.text[], catalog pg_catalog.oid)
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  option text;
+BEGIN
+  FOREACH option IN ARRAY options LOOP
+    IF option ~ '^(service|servicefile|passfile|sslcert|sslkey|sslcrl|sslcrldir|sslkeylogfile|krbsrvname|gss|oauth)'
+      OR option ~ '^sslrootcert=' AND option <> 'sslrootcert=system'
+      OR option ~ '^host(addr)?=' AND option !~ '^host(addr)?=${HOSTS}$'
+    THEN
+      RAISE EXCEPTION 'the option "%" can''t be used on this service', split_part(option, '=', 1)
+        USING ERRCODE = 'insufficient_privilege',
+          DETAIL = 'It would name a file or socket of the machine.';
+    END IF;
+  END LOOP;
+  PERFORM @extschema@.${validator}(options, catalog);
+END $$;
+ALTER FOREIGN DATA WRAPPER ${wrapper} VALIDATOR @extschema@.${wrapper}_options;
+GRANT USAGE ON FOREIGN DATA WRAPPER ${wrapper} TO @extowner@ WITH GRANT OPTION;
+`;

@@ -1,0 +1,152 @@
+/**
+ * Lets a branch's owner create the extensions that the public service lets its owners create, although Postgres reserves them
+ * for superusers. Postgres 18 reads control files from further folders: ours declare the extensions as trusted, so that
+ * Postgres runs their scripts as superuser. The scripts must lie next to them. What the scripts must not allow, we add.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makePrivateFolder, removeAll } from '../folders/files.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
+import { foreignServerSql, restrictDblink } from './foreignServers.ts';
+import type { Binaries } from './programs.ts';
+import type { Settings } from './settings.ts';
+import { changeableByOthers, realPath } from './trustedPath.ts';
+
+/** The first version that reads control files from other folders. */
+export const FIRST_WITH_PATHS = 18;
+
+interface OwnerExtension {
+  /** SQL after its script. `@extowner@` is the role that creates the extension, `@extschema@` its schema. */
+  readonly afterwards?: string;
+  /** Changes its script. Undefined if the script isn't the known one: then only superusers create it. */
+  readonly change?: (script: string) => string | undefined;
+}
+
+/**
+ * By name. Left out are those that read raw pages or files or change other sessions, and languages that aren't trusted.
+ * SECURITY says why each holds.
+ */
+export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
+  autoinc: {},
+  bloom: {},
+  dblink: { change: restrictDblink, afterwards: foreignServerSql('dblink_fdw', 'dblink_fdw_validator') },
+  earthdistance: {},
+  insert_username: {},
+  intagg: {},
+  moddatetime: {},
+  pg_buffercache: {},
+  // The worker would go on without a session, and write a file.
+  pg_prewarm: {
+    afterwards: 'REVOKE ALL ON FUNCTION autoprewarm_start_worker(), autoprewarm_dump_now() FROM PUBLIC;',
+  },
+  pg_stat_statements: {
+    afterwards:
+      'GRANT EXECUTE ON FUNCTION pg_stat_statements_reset(oid, oid, bigint, boolean) TO @extowner@ WITH GRANT OPTION;',
+  },
+  pgrowlocks: {},
+  pgstattuple: {},
+  postgres_fdw: { afterwards: foreignServerSql('postgres_fdw', 'postgres_fdw_validator') },
+  refint: {},
+  // The libxslt of the packaged Postgres no longer gets fixes.
+  xml2: {
+    afterwards:
+      'REVOKE ALL ON FUNCTION xslt_process(text, text), xslt_process(text, text, text) FROM PUBLIC;',
+  },
+};
+
+/** Changes with the rules above, so that a folder of an older version isn't used. */
+const RULES = 1;
+
+/**
+ * The folder for `extension_control_path`, made once for each Postgres, in the engine's private folder. Only the service's
+ * account can write there.
+ * @returns undefined for an older Postgres, or if its own extensions aren't found
+ */
+export function ownerExtensionsFolder(
+  { folder, postgres, major }: Binaries,
+  root: string,
+): string | undefined {
+  const source = major >= FIRST_WITH_PATHS ? packagedExtensions(folder, major) : undefined;
+  if (source === undefined) return undefined;
+  const { size, mtimeMs } = statSync(postgres);
+  const key = createHash('sha256')
+    .update([RULES, source, size, mtimeMs].join('\n'))
+    .digest('hex')
+    .slice(0, 10);
+  const all = path.join(root, 'extensions');
+  const made = path.join(all, key);
+  if (existsSync(made)) return made;
+  removeAll(all);
+  const unfinished = `${made}.new`;
+  makePrivateFolder(path.join(unfinished, 'extension'));
+  for (const [name, rules] of Object.entries(OWNER_EXTENSIONS))
+    for (const [file, text] of trustedFiles(source, name, rules))
+      writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
+  renameOverSync(unfinished, made);
+  return made;
+}
+
+/** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
+export function extensionSettings(binaries: Binaries, root: string): Settings {
+  const folder = ownerExtensionsFolder(binaries, root);
+  if (folder === undefined) return {};
+  return {
+    extension_control_path: [folder, '$system'].join(path.delimiter),
+    ...(hasModule(binaries, 'pg_stat_statements') && { shared_preload_libraries: 'pg_stat_statements' }),
+  };
+}
+
+function hasModule({ folder, major }: Binaries, name: string): boolean {
+  const above = path.dirname(folder);
+  const libraries = ['lib/postgresql', 'lib', `lib/postgresql@${major}`].map((each) =>
+    path.join(above, each),
+  );
+  return libraries.some((library) =>
+    MODULE_SUFFIXES.some((suffix) => existsSync(path.join(library, name + suffix))),
+  );
+}
+
+const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
+
+/** Where Postgres has its own extensions: npm, Windows, Debian, Homebrew. */
+export function packagedExtensions(folder: string, major: number): string | undefined {
+  const above = path.dirname(folder);
+  const shares = [
+    path.join(above, 'share', 'postgresql'),
+    path.join(above, 'share'),
+    path.join(above, 'share', `postgresql@${major}`),
+    `/usr/share/postgresql/${major}`,
+  ];
+  const control = shares
+    .map((share) => realPath(path.join(share, 'extension', 'plpgsql.control')))
+    .find((file) => file !== undefined);
+  return control === undefined || changeableByOthers(control) !== undefined
+    ? undefined
+    : path.dirname(control);
+}
+
+function trustedFiles(
+  source: string,
+  name: string,
+  { afterwards = '', change }: OwnerExtension,
+): [string, string][] {
+  const control = path.join(source, `${name}.control`);
+  if (!existsSync(control)) return [];
+  const settings = readFileSync(control, 'utf8');
+  const version = /^default_version *= *'([^']+)'/m.exec(settings)?.[1];
+  const scripts: [string, string][] = [];
+  for (const file of readdirSync(source).filter(
+    (each) => each.startsWith(`${name}--`) && each.endsWith('.sql'),
+  )) {
+    const original = readFileSync(path.join(source, file), 'utf8');
+    // A changed script is the only one, so that no other version can be installed.
+    if (change !== undefined && file !== `${name}--${version}.sql`) continue;
+    const text = change === undefined ? original : change(original);
+    if (text === undefined) return [];
+    scripts.push([file, file.endsWith(`--${version}.sql`) ? `${text}\n${afterwards}\n` : text]);
+  }
+  // `@extschema@` is known only if the extension can't be moved to another schema.
+  const fixed = afterwards.includes('@extschema@') ? 'relocatable = false\n' : '';
+  return [[`${name}.control`, `${settings}\ntrusted = true\n${fixed}`], ...scripts];
+}
