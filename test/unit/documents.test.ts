@@ -16,6 +16,7 @@ const DOCUMENTS = [
     'agents',
     'browse-and-change',
     'commands-and-settings',
+    'extensions',
     'git-branches',
     'local-service',
     'security',

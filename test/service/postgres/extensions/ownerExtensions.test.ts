@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { OWNER_EXTENSIONS } from '../../../../src/service/postgres/config/ownerExtensions.ts';
+import { fieldsOf } from '../../../../src/base/fieldsOf.ts';
+import { readText } from '../../../helpers/projectFiles.ts';
 import { query } from '../clients.ts';
 import { useOwner } from './useOwner.ts';
 
@@ -81,6 +83,32 @@ describe('extensions that owners create', () => {
     await rejects("load '$libdir/basebackup_to_shell'");
   });
 
+  it('work, or are refused, as docs/extensions.md says', async () => {
+    const table = [...readText('docs/extensions.md').matchAll(/^\| `([^`]+)` *\| *(\S*) *\| *(.+?) *\|$/gm)];
+    const versions = new Map(table.map(([, name = '', version]) => [name, version]));
+    const available = await query(
+      owner.uri,
+      "select name || ' ' || default_version from pg_available_extensions order by name",
+    );
+    assert.deepEqual(
+      available.filter((each) => {
+        const [name = '', version] = String(each).split(' ');
+        return versions.get(name) !== version;
+      }),
+      [],
+    );
+    for (const [, name = '', , status = ''] of table) {
+      await owner.query('begin');
+      const outcome = await owner.query(`create extension if not exists "${name}" cascade`).then(
+        () => 'works',
+        (error: unknown) => String(fieldsOf(error)['code']),
+      );
+      await owner.query('rollback');
+      const expected = OUTCOMES.find(([start]) => status.startsWith(start))?.[1];
+      assert.match(`${name}: ${outcome}`, new RegExp(`^${name}: (?:${expected ?? ''})$`), status);
+    }
+  });
+
   it('run their scripts without what a hostile schema has', async () => {
     await owner.query(TRAP);
     for (const name of NAMES) {
@@ -150,6 +178,14 @@ describe('extensions that owners create', () => {
     assert.deepEqual(await superusers(), ['postgres']);
   });
 });
+
+/** By the start of what the table says: `works`, or the SQLSTATE. 58P01: its library isn't there or can't be loaded. */
+const OUTCOMES = [
+  ['works', 'works'],
+  ['only with', 'works|58P01'],
+  ['refused', '42501|58P01|0A000'],
+  ['not in the package', '0A000'],
+] as const;
 
 const REFUSED = [
   'amcheck',
