@@ -29,6 +29,7 @@ import { refreshWhenVisible } from './refresh/ui/refreshWhenVisible.ts';
 import { updateContextKeys } from './updateContextKeys.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './apiKeys/ui/apiKeysTree.ts';
+import type { LoadTables } from './inventory/databaseRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
 import type { TreeNode } from './inventory/ui/nodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel/windowModel.ts';
@@ -87,8 +88,10 @@ function createViews(
   disposables: DisposableStore,
 ) {
   let hostProvider: HostProvider | undefined;
+  const loadTables: LoadTables = async (branch, database) =>
+    (await import('./rows/commands/readable.ts')).tablesOf(model, branch, database);
   return {
-    computesView: disposables.add(new ComputesTree(model, computesView)),
+    computesView: disposables.add(new ComputesTree({ ...model, loadTables }, computesView)),
     apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
     workFolders: disposables.add(new WorkFolders(model)),
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),

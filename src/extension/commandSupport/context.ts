@@ -4,6 +4,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Launch } from '../agents/launcher.ts';
 import type { WindowModel } from '../windowModel/windowModel.ts';
 import type { WorkFolders } from '../gitBranch/ui/workFolders.ts';
+import type { DatabaseParent } from '../inventory/databaseNodes.ts';
 import type { ResourceRef } from '../account/refs.ts';
 
 interface Selection {
@@ -17,6 +18,7 @@ export interface ComputesView {
   reveal(resource: ResourceRef): Promise<void>;
   revealFirst(): Promise<void>;
   showMore(): void;
+  reload(parent: DatabaseParent): void;
   redraw(): void;
 }
 

@@ -2,6 +2,7 @@
 import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { byTypeAndLabel, computeStatus } from '../inventory/computeStatus.ts';
+import { asDatabaseRow } from '../inventory/databaseNodes.ts';
 import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import {
@@ -65,7 +66,7 @@ function currentProject({ computesView, lastCompute, inventory }: PickerContext)
 }
 
 const projectOf = (row: unknown): string | undefined =>
-  (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row))?.projectId;
+  (asProjectNode(row) ?? asBranchNode(row) ?? asComputeNode(row) ?? asDatabaseRow(row))?.projectId;
 
 /** The branch of the selected row, or else of the last used compute, if it is in this project. */
 export function currentBranch(
@@ -73,7 +74,7 @@ export function currentBranch(
   projectId: string,
 ): string | undefined {
   const [row] = computesView.view.selection;
-  const nodes = [asBranchNode(row) ?? asComputeNode(row), lastCompute.node];
+  const nodes = [asBranchNode(row) ?? asComputeNode(row) ?? asDatabaseRow(row), lastCompute.node];
   const node = nodes.find((each) => each?.projectId === projectId);
   // The compute may have moved to another branch.
   const compute = node?.kind === 'compute' ? inventory.compute(projectId, node.computeId) : undefined;

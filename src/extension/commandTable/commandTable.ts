@@ -48,6 +48,8 @@ import {
   SIGNED_IN,
   TRUSTED,
   UNPROTECTED,
+  DATABASE_OR_TABLE,
+  LOADED_ROWS,
 } from './when.ts';
 
 /** What a keybinding passes to its command: the selected row of which view. */
@@ -83,6 +85,7 @@ export const COMMAND_TABLE = {
       computesTitle('navigation@4', SIGNED_IN),
       apiKeysTitle('navigation@2'),
       computesRow('2_change@1', PROJECT),
+      computesRow('inline@1', LOADED_ROWS),
     ],
   },
   'hostedPostgres.view.showMore': { palette: false },
@@ -184,11 +187,19 @@ export const COMMAND_TABLE = {
   },
   'hostedPostgres.rows.peek': {
     palette: HAS_BRANCHES,
-    menus: [computesRow('2_schema@3', LISTED_BRANCH), sqlContext('z_hostedPostgres@1')],
+    menus: [
+      computesRow('2_schema@3', LISTED_BRANCH),
+      computesRow('0_rows@1', DATABASE_OR_TABLE),
+      sqlContext('z_hostedPostgres@1'),
+    ],
   },
   'hostedPostgres.rows.compare': {
     palette: HAS_BRANCHES,
-    menus: [computesRow('2_schema@4', LISTED_BRANCH), sqlContext('z_hostedPostgres@2')],
+    menus: [
+      computesRow('2_schema@4', LISTED_BRANCH),
+      computesRow('0_rows@2', DATABASE_OR_TABLE),
+      sqlContext('z_hostedPostgres@2'),
+    ],
   },
   'hostedPostgres.rows.refresh': {
     icon: 'refresh',

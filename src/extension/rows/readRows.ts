@@ -8,6 +8,7 @@ import type { BranchLogin } from '../sql/sqlSession.ts';
 import { requireReadOnly } from '../sql/readOnlyCheck.ts';
 import { withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
+import type { TableName } from '../inventory/databaseNodes.ts';
 import type { RowTable } from './formatRows.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 
@@ -57,16 +58,11 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
   });
 }
 
-/** What rows are read from. */
-export interface TableName {
-  readonly schema: string;
-  readonly name: string;
-}
-
 /** The tables and views of a database, those of `public` first. @throws {SqlError} */
 export async function listTables(login: BranchLogin, signal: AbortSignal): Promise<readonly TableName[]> {
   return await readSession(login, signal, async (client) => {
-    const { rows } = await client.query<TableName>(`SELECT nspname AS schema, relname AS name
+    const { rows } =
+      await client.query<TableName>(`SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm') AS "isView"
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
       WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname !~ '^pg_' AND nspname <> 'information_schema'
       ORDER BY nspname <> 'public', nspname, relname LIMIT ${MAX_TABLES}`);

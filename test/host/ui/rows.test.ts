@@ -8,6 +8,7 @@ import { branchApi, BRANCH as main, PROJECT } from '../../service/catalog/branch
 import { query } from '../../service/postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
+import { closeEditors } from './resetWindow.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('The rows of a branch', () => {
@@ -83,7 +84,6 @@ describe('The rows of a branch', () => {
     await ui().openFile('query.sql');
     await ui().page.keyboard.press('ControlOrMeta+End');
     await ui().run('Peek Rows…');
-    await ui().quickInput.choose('Select a project', 'shop');
     await ui().quickInput.choose('Select a branch', feature);
     await waitForTitle(/^select customer from visits or… · feature · app · \d/);
     await waitForLine(/^Bea$/);
@@ -113,5 +113,19 @@ describe('The rows of a branch', () => {
     await execute(feature, 'delete from visits where id = 4');
     await ui().page.getByRole('button', { name: 'Refresh Rows' }).click();
     await waitForTitle(/^visits: 1 added, 1 changed, 2 deleted \(main ↔ feature\)/);
+  });
+
+  it('are reached by the databases and tables below a branch, which load when they are expanded', async () => {
+    await closeEditors(ui());
+    await ui().computes.expand('Databases of main');
+    await ui().computes.expand('Database app');
+    await ui().computes.click('Table visits');
+    await waitForTitle(/^visits · main · app · \d/);
+    await ui().computes.contextMenu('Table visits', 'Compare Rows…');
+    await ui().quickInput.choose('Select the branch to compare with', feature);
+    await waitForTitle(/^visits: .* \(feature ↔ main\)/);
+    await execute(main, 'create view "a.b" as select 1 as one');
+    await ui().computes.inlineAction('Database app', 'Refresh');
+    await ui().computes.waitFor('View a.b');
   });
 });

@@ -166,7 +166,7 @@ type Target = Pick<LoginRequest, 'title' | 'compute'>;
 
 /** @returns undefined if the service doesn't provide passwords, or not this one */
 export async function findCredentials(
-  { session }: CommandContext,
+  { session }: Pick<CommandContext, 'session'>,
   { title, compute }: Target,
   login: Login,
 ): Promise<Credentials | undefined> {
@@ -192,7 +192,7 @@ const PLACEHOLDER = 'PASSWORD';
 
 /** @returns undefined if the user canceled. @throws {ApiError} if the key isn't accepted or the service isn't reachable */
 export async function findOrAskPassword(
-  context: CommandContext,
+  context: Pick<CommandContext, 'session'>,
   target: Target,
   login: Login,
 ): Promise<PasswordAnswer | undefined> {

@@ -1,6 +1,7 @@
 /** Refresh, find and reveal rows of the Computes view, and their order. */
 import { commands, l10n, Uri } from 'vscode';
 import { asDetailsNode, detailsUri } from '../details.ts';
+import { asDatabaseParent } from '../../inventory/databaseNodes.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -15,6 +16,8 @@ import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
 export const refresh: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh");
   const { session } = context;
+  const databases = asDatabaseParent(argument);
+  if (databases !== undefined) return context.computesView.reload(databases);
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
     if (session.connection === undefined) return await session.reread();
     const project = asProjectNode(argument)?.projectId;

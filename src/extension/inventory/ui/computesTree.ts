@@ -1,22 +1,35 @@
-/** The Computes view: projects, their branches (by id) and the computes of each branch. */
+/** The Computes view: projects, their branches (by id), and the computes and databases of each branch. */
 import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../inventory.ts';
-import {
-  computeNodeOf,
-  type BranchNode,
-  type ComputeNode,
-  type InventoryEvent,
-  type ProjectNode,
-} from '../nodes.ts';
-import { branchIdsOf } from '../branchStatus.ts';
+import type { BranchNode, InventoryEvent } from '../nodes.ts';
+import type { DatabaseParent } from '../databaseNodes.ts';
+import { DatabaseRows, type LoadTables } from '../databaseRows.ts';
 import type { AgentBranch } from '../../agents/agentBranches.ts';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
-import { markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
+import {
+  isGuarded,
+  markDecorations,
+  markItem,
+  retryText,
+  tooltip,
+  treeItem,
+  visibleFields,
+} from './treeItems.ts';
 import { NodeCache } from './nodeCache.ts';
-import { childrenOf, findNode, parentOf, roots, visibleFailure, type TreeNode } from './nodes.ts';
+import {
+  childrenOf,
+  findNode,
+  firstNode,
+  hostsOf,
+  nodeId,
+  parentOf,
+  roots,
+  visibleFailure,
+  type TreeNode,
+} from './nodes.ts';
 import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
 import type { WindowModel } from '../../windowModel/windowModel.ts';
 import type { ResourceRef } from '../../account/refs.ts';
@@ -24,20 +37,19 @@ import type { ResourceRef } from '../../account/refs.ts';
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-interface ComputesTreeDependencies extends Pick<
-  WindowModel,
-  'session' | 'inventory' | 'log' | 'awakeSentences'
-> {
+type ComputesTreeDependencies = Pick<WindowModel, 'session' | 'inventory' | 'log' | 'awakeSentences'> & {
   readonly agentBranches: Pick<WindowModel['agentBranches'], 'find' | 'onDidChange'>;
   readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
   readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
   readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
-}
+  readonly loadTables: LoadTables;
+};
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #deps: ComputesTreeDependencies;
   readonly #inventory: Inventory;
   readonly #nodes = new NodeCache();
+  readonly #databaseRows: DatabaseRows;
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
   readonly #expanded = new Set<string>();
@@ -54,6 +66,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const { session, inventory, localService, config } = deps;
     this.#deps = deps;
     this.#inventory = inventory;
+    this.#databaseRows = new DatabaseRows(session, deps.loadTables);
     this.view = view;
     for (const each of [
       this.#changed,
@@ -91,7 +104,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       void this.#inventory.branches.ensureLoaded(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
-    return this.#nodes.setChildren(node, childrenOf(this.#inventory, node));
+    const rows =
+      node.kind === 'databases' || node.kind === 'database'
+        ? await this.#databaseRows.below(nodeId(node), node)
+        : childrenOf(this.#inventory, node);
+    return this.#nodes.setChildren(node, rows);
   }
 
   getTreeItem(node: TreeNode): TreeItem {
@@ -118,11 +135,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   /** Dropping computes into an editor inserts their hosts. */
   dragText(nodes: readonly TreeNode[]): string | undefined {
-    const hosts = nodes.flatMap((node) => {
-      if (node.kind !== 'compute') return [];
-      return this.#inventory.compute(node.projectId, node.computeId)?.host ?? [];
-    });
-    return hosts.length === 0 ? undefined : hosts.join('\n');
+    return hostsOf(this.#inventory, nodes);
   }
 
   /** Selects a row; loads and expands its parents first. Does nothing if the resource was deleted. */
@@ -144,12 +157,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const projects = await this.#inventory.ensureProjects();
     const [projectId] = projects?.entries.keys() ?? [];
     if (projectId === undefined) return;
-    const project: TreeNode = { kind: 'project', projectId };
     const names = this.#inventory.branches.ensureLoaded(projectId);
     await Promise.all([this.#inventory.ensureComputes(projectId), names]);
-    const [branchId = ''] = branchIdsOf(this.#inventory, projectId);
-    const [primary] = this.#inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
-    const node = primary === undefined ? project : computeNodeOf(primary);
+    const node = firstNode(this.#inventory, projectId);
     const options = { select: true, focus: false, expand: true };
     await this.view.reveal(this.#nodes.get(node), options).then(undefined, (error: unknown) => {
       this.#deps.log.error('Showing the first project', error);
@@ -158,6 +168,12 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   showMore(): void {
     this.#show(this.#shownRoots + PAGE_SIZE);
+  }
+
+  /** Loads the databases of a branch, or the tables of a database, again. */
+  reload(parent: DatabaseParent): void {
+    this.#databaseRows.forget(nodeId(parent));
+    this.#changed.fire([this.#nodes.get(parent)]);
   }
 
   redraw(): void {
@@ -229,6 +245,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#updateMessage();
     if (changes.some(({ kind }) => kind === 'all')) {
       this.#nodes.clear();
+      this.#databaseRows.clear();
       this.#drawn.clear();
       this.#expanded.clear();
       this.#shownRoots = PAGE_SIZE;
@@ -239,7 +256,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       if (change.kind === 'all') continue;
       if (change.kind === 'key') this.#logFailure(this.#inventory.refreshAll(this.#expanded));
       else if (change.kind === 'projects') {
-        this.#forgetDeleted();
+        // Deleted ones are no longer refreshed.
+        const projects = this.#inventory.projects?.entries;
+        for (const id of this.#expanded) if (projects?.has(id) !== true) this.#expanded.delete(id);
         const rootNodes = this.#roots();
         if (this.#nodes.childrenDiffer(undefined, rootNodes)) return this.#changed.fire(undefined);
         // Another page has arrived, so only the number of remaining projects has changed.
@@ -278,18 +297,4 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (isEmpty) setViewDescription(this.view, message);
     setViewMessage(this.view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
   }
-
-  /** Stops refreshing deleted projects. */
-  #forgetDeleted(): void {
-    const projects = this.#inventory.projects?.entries;
-    for (const id of this.#expanded) if (projects?.has(id) !== true) this.#expanded.delete(id);
-  }
 }
-
-const retryText = (status: number | undefined): string =>
-  status === undefined
-    ? l10n.t("The service isn't responding. Retrying…")
-    : l10n.t('The service responded with status {0}. Retrying…', status);
-
-const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
-  node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';

@@ -4,6 +4,7 @@ import type { UnreadableRecord } from '../../../api/transport/parseResponse.ts';
 import { branchIdsOf } from '../branchStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import { computeNodeOf, type BranchNode, type ComputeNode, type ProjectNode } from '../nodes.ts';
+import type { DatabaseTreeNode } from '../databaseNodes.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 
 /** A record that couldn't be parsed. Shown, so that the user knows about it. */
@@ -29,6 +30,7 @@ export type TreeNode =
   | ComputeNode
   | UnreadableNode
   | HintNode
+  | DatabaseTreeNode
   | { readonly kind: 'more'; readonly shown: number }
   | { readonly kind: 'setUpPostgres' };
 
@@ -41,6 +43,15 @@ export function nodeId(node: TreeNode): string {
       return `${node.projectId}/${node.branchId}`;
     case 'compute':
       return `${node.projectId}/${node.branchId}/${node.computeId}`;
+    case 'databases':
+      return `${node.projectId}/${node.branchId}!databases`;
+    case 'database':
+      return `${node.projectId}/${node.branchId}!databases/${node.database}`;
+    case 'table':
+      return JSON.stringify([node.projectId, node.branchId, node.database, node.schema, node.name]);
+    case 'databaseHint':
+      // Another hint is another row.
+      return `${nodeId(node.parent)}!${typeof node.hint === 'string' ? node.hint : hintKey(node.hint)}`;
     case 'unreadable':
       return [node.projectId, 'unreadable', node.index, node.recordId, node.field].join('?');
     case 'failure':
@@ -55,12 +66,25 @@ export function nodeId(node: TreeNode): string {
   }
 }
 
+const hintKey = (hint: { readonly error: unknown } | { readonly more: number }): string =>
+  'more' in hint ? `${hint.more} more` : String(hint.error);
+
 export function parentOf(node: TreeNode): TreeNode | undefined {
   if (!('projectId' in node) || node.projectId === undefined || node.kind === 'project') return undefined;
-  const { kind, projectId } = node;
-  return kind === 'compute'
-    ? { kind: 'branch', projectId, branchId: node.branchId }
-    : { kind: 'project', projectId };
+  const { projectId } = node;
+  switch (node.kind) {
+    case 'compute':
+    case 'databases':
+      return { kind: 'branch', projectId, branchId: node.branchId };
+    case 'database':
+      return { kind: 'databases', projectId, branchId: node.branchId };
+    case 'table':
+      return { kind: 'database', projectId, branchId: node.branchId, database: node.database };
+    case 'databaseHint':
+      return node.parent;
+    default:
+      return { kind: 'project', projectId };
+  }
 }
 
 /** The node of a resource; undefined if it isn't listed. */
@@ -76,6 +100,22 @@ export function findNode(
     return inventory.projects?.entries.has(projectId) === true ? { kind: 'project', projectId } : undefined;
   const isListed = branchIdsOf(inventory, projectId).includes(branchId);
   return isListed ? { kind: 'branch', projectId, branchId } : undefined;
+}
+
+/** The hosts of the computes among the nodes, one a line; undefined if there are none. */
+export function hostsOf(inventory: Inventory, nodes: readonly TreeNode[]): string | undefined {
+  const hosts = nodes.flatMap((node) => {
+    if (node.kind !== 'compute') return [];
+    return inventory.compute(node.projectId, node.computeId)?.host ?? [];
+  });
+  return hosts.length === 0 ? undefined : hosts.join('\n');
+}
+
+/** The primary of the default branch; the project if there is none. */
+export function firstNode(inventory: Inventory, projectId: string): TreeNode {
+  const [branchId = ''] = branchIdsOf(inventory, projectId);
+  const [primary] = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+  return primary === undefined ? { kind: 'project', projectId } : computeNodeOf(primary);
 }
 
 /** The first `shown` projects. If that is all of them, followed by the records that couldn't be parsed. */
@@ -95,7 +135,10 @@ export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeN
   if (node.kind !== 'branch') return [];
   const { projectId, branchId } = node;
   const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
-  return computes.map(({ id }) => ({ kind: 'compute', projectId, branchId, computeId: id }));
+  const rows = computes.map(({ id }): TreeNode => ({ kind: 'compute', projectId, branchId, computeId: id }));
+  // They are read by a compute, and only of branches that the service lists.
+  const hasDatabases = rows.length > 0 && inventory.branches.get(projectId, branchId) !== undefined;
+  return hasDatabases ? [...rows, { kind: 'databases', projectId, branchId }] : rows;
 }
 
 function childrenOfProject(inventory: Inventory, projectId: string): readonly TreeNode[] {

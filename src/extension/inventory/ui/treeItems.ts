@@ -11,7 +11,7 @@ import {
   type FileDecorationProvider,
 } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
-import { nameOf } from '../branchStatus.ts';
+import { branchTitle, nameOf } from '../branchStatus.ts';
 import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
@@ -24,6 +24,7 @@ import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 import { displayName, nameOrId } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../../agents/agentBranches.ts';
+import { databaseItem } from './databaseItems.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
 import { MARKS, type Mark } from '../../operations/guards.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
@@ -44,6 +45,14 @@ function itemOf(inventory: Inventory, node: TreeNode, agent: AgentBranch | undef
       return branchItem(inventory, node, agent);
     case 'compute':
       return computeItem(inventory.compute(node.projectId, node.computeId), node);
+    case 'databases':
+    case 'database':
+    case 'table':
+    case 'databaseHint':
+      return databaseItem(
+        node,
+        branchTitle(node.branchId, inventory.branches.get(node.projectId, node.branchId)),
+      );
     case 'unreadable':
       return unreadableRecordItem(
         node.recordId ?? (node.projectId === undefined ? l10n.t('Project') : l10n.t('Compute')),
@@ -245,3 +254,12 @@ const decorationOf = (mark: Mark): FileDecoration =>
         l10n.t('Read-only: all changes are blocked'),
         new ThemeColor('hostedPostgres.readOnlyForeground'),
       );
+
+/** Whether a row shows the mark of the user. */
+export const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
+  node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';
+
+export const retryText = (status: number | undefined): string =>
+  status === undefined
+    ? l10n.t("The service isn't responding. Retrying…")
+    : l10n.t('The service responded with status {0}. Retrying…', status);

@@ -1,7 +1,6 @@
 /** Compare Rows: what differs in a table or query between two branches, in VS Code's diff editor. */
 import { commands, l10n, Uri, window as editors, type Tab } from 'vscode';
 import { announce } from '../../window/ui/announce.ts';
-import { asBranchNode } from '../../inventory/nodes.ts';
 import { branchQuestion, pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
@@ -9,13 +8,13 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import type { RowRequest } from '../rowDocuments.ts';
 import { comparisonTexts, comparisonTitle, differenceText, explainComparison } from '../ui/comparisonText.ts';
-import { editorSource, envBranch } from './editorSource.ts';
+import { envBranch, givenSource } from './editorSource.ts';
 import { findReadable, pickTable, read, type Readable } from './readable.ts';
 
 export const compareRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows');
-  const given = asBranchNode(argument) === undefined ? editorSource() : {};
+  const given = givenSource(context, argument);
   const account = context.session.requireConnection().accountId;
   const picked = await pickBranch(
     context,

@@ -1,9 +1,12 @@
-/** What the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
+/** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
 import { window as editors, workspace, type TextEditor } from 'vscode';
 import type { BranchRef } from '../../account/refs.ts';
 import { schemaOwner } from '../../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../schema/schemaScheme.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
+import { asDatabaseRow } from '../../inventory/databaseNodes.ts';
+import { asBranchNode } from '../../inventory/nodes.ts';
+import { sourceOf } from './readable.ts';
 import type { RowSource } from '../rowDocuments.ts';
 import { statementAt, tableIn, tableSource } from '../statements.ts';
 
@@ -11,6 +14,17 @@ export interface EditorSource {
   readonly source?: RowSource | undefined;
   readonly branch?: BranchRef | undefined;
   readonly database?: string | undefined;
+}
+
+/** What the row of a database, table or branch says, or else the active editor. @throws {Error} as `editorSource` */
+export function givenSource({ session }: Pick<CommandContext, 'session'>, argument: unknown): EditorSource {
+  const { accountId: account } = session.requireConnection();
+  const row = asDatabaseRow(argument);
+  if (row === undefined) return asBranchNode(argument) === undefined ? editorSource() : {};
+  const { projectId, branchId } = row;
+  const branch = { account, projectId, branchId };
+  if (row.kind === 'databases') return { branch };
+  return { branch, database: row.database, source: row.kind === 'table' ? sourceOf(row) : undefined };
 }
 
 /** @throws {Error} if a quotation or comment of the file has no end */

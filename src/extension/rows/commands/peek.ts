@@ -1,20 +1,19 @@
 /** Peek Rows: the first rows of a table or query, as a read-only document. */
 import { commands, l10n, Uri, ViewColumn, window as editors, type Tab } from 'vscode';
 import { announce } from '../../window/ui/announce.ts';
-import { asBranchNode } from '../../inventory/nodes.ts';
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { RowRequest } from '../rowDocuments.ts';
 import { urisOf } from '../ui/rowsDocuments.ts';
 import { rowCountText, rowsText, rowsTitle } from '../ui/rowsText.ts';
-import { editorSource, envBranch } from './editorSource.ts';
+import { envBranch, givenSource } from './editorSource.ts';
 import { findReadable, pickTable, read, type Readable } from './readable.ts';
 
 export const peek: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't read rows");
   const title = l10n.t('Peek Rows');
-  const given = asBranchNode(argument) === undefined ? editorSource() : {};
+  const given = givenSource(context, argument);
   const branch = given.branch ?? (await pickReadingBranch(context, title, argument));
   if (branch === undefined) return;
   const readable = await findReadable(context, { title, branch, database: given.database });

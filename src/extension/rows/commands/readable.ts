@@ -1,7 +1,7 @@
 /** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
 import { l10n } from 'vscode';
 import type { BranchLogin } from '../../sql/sqlSession.ts';
-import type { BranchRef } from '../../account/refs.ts';
+import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';
 import { askForLogin, findOrAskPassword, loadCatalog } from '../../connection/commands/login.ts';
@@ -15,8 +15,9 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
+import type { TableName } from '../../inventory/databaseNodes.ts';
 import type { RowSource } from '../rowDocuments.ts';
-import { quoteName } from '../statements.ts';
+import { quoteName, tableSource } from '../statements.ts';
 import { explainReading } from '../ui/rowsText.ts';
 
 /** A database of a branch that can be read now. */
@@ -26,6 +27,8 @@ export interface Readable {
   readonly branchName: string;
   readonly login: BranchLogin;
 }
+
+type ReadingContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
 
 interface ReadingRequest {
   readonly title: string;
@@ -41,7 +44,7 @@ interface ReadingRequest {
  * @throws {Error} with a message for the user
  */
 export async function findReadable(
-  context: CommandContext,
+  context: ReadingContext,
   { title, branch, database, mayWake = false }: ReadingRequest,
 ): Promise<Readable | undefined> {
   const { session, inventory } = context;
@@ -97,20 +100,33 @@ export async function read<T>(
 
 /** Asks for a table or view. @returns undefined if the user canceled */
 export async function pickTable(title: string, { login }: Readable): Promise<RowSource | undefined> {
-  const { listTables, READ_SECONDS } = await import('../readRows.ts');
-  const tables = await read(l10n.t('Loading the tables'), READ_SECONDS, (signal) =>
-    listTables(login, signal),
-  );
+  const tables = await loadTables(login);
   if (tables === undefined) return undefined;
   const items = tables.map((table) => {
-    const source = tableSource(table);
+    const source = sourceOf(table);
     return { label: sanitize(source.name), value: source };
   });
   const none = l10n.t('The database has no tables.');
   return await singleStep(title, pickOne({ placeholder: l10n.t('Select a table or view'), none, items }));
 }
 
-export function tableSource({ schema, name }: { readonly schema: string; readonly name: string }): RowSource {
-  const table = `${quoteName(schema)}.${quoteName(name)}`;
-  return { table, sql: `SELECT * FROM ${table}`, name: schema === 'public' ? name : `${schema}.${name}` };
+/** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
+async function loadTables(login: BranchLogin): Promise<readonly TableName[] | undefined> {
+  const { listTables, READ_SECONDS } = await import('../readRows.ts');
+  return await read(l10n.t('Loading the tables'), READ_SECONDS, (signal) => listTables(login, signal));
 }
+
+/** For the rows below a database. @returns undefined if the user canceled. @throws {Error} with a message for the user */
+export async function tablesOf(
+  context: ReadingContext,
+  branch: BranchIds,
+  database: string,
+): Promise<readonly TableName[] | undefined> {
+  const { accountId: account } = context.session.requireConnection();
+  const request = { title: l10n.t('Read Tables'), branch: { account, ...branch }, database };
+  const readable = await findReadable(context, request);
+  return readable && (await loadTables(readable.login));
+}
+
+export const sourceOf = ({ schema, name }: Pick<TableName, 'schema' | 'name'>): RowSource =>
+  tableSource(`${quoteName(schema)}.${quoteName(name)}`);

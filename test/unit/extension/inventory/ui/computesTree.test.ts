@@ -2,6 +2,8 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { TreeView } from 'vscode';
+import type { TableName } from '../../../../../src/extension/inventory/databaseNodes.ts';
+import type { LoadTables } from '../../../../../src/extension/inventory/databaseRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
@@ -17,13 +19,16 @@ describe('ComputesTree', () => {
   let service: ScriptedService;
   let model: ConnectedModel;
 
+  let loadTables: LoadTables;
   let main: { id: string; name: string; expires_at?: string };
 
   beforeEach(async () => {
+    loadTables = async () => [];
     main = { id: 'br-main', name: 'main' };
     service = await scriptService((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
       if (call.endsWith('/branches')) return { branches: [main] };
+      if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'me' }] };
       return { endpoints: [computeRecord('ep-main')] };
     });
     model = await connectModel(service);
@@ -39,7 +44,8 @@ describe('ComputesTree', () => {
     const guards = { accountMark: undefined, cachedMark: () => undefined };
     const config = { onDidChangeMarks: ignored };
     const awakeSentences = new AwakeSentences(model.session);
-    return new ComputesTree({ ...model, log: new Log(), localService, guards, config, awakeSentences }, view);
+    const deps = { ...model, log: new Log(), localService, guards, config, awakeSentences, loadTables };
+    return new ComputesTree(deps, view);
   };
 
   it('shows next to the title why the secret store could not be read', async () => {
@@ -107,6 +113,45 @@ describe('ComputesTree', () => {
     await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
+  });
+
+  it('loads the tables of a database when it is expanded, and again only when it is reloaded', async () => {
+    const loaded: string[] = [];
+    let result: readonly TableName[] | undefined;
+    loadTables = async (branch, database) => (loaded.push(`${branch.branchId}/${database}`), result);
+    const tree = createTree({ onDidExpandElement: ignored, onDidCollapseElement: ignored } as never);
+    const [project] = await tree.getChildren();
+    await model.inventory.branches.ensureLoaded('shop');
+    const [branch] = await tree.getChildren(project);
+    const databases = (await tree.getChildren(branch)).at(-1);
+    assert.equal(databases?.kind, 'databases');
+    const count = service.requests.length;
+    assert.ok(databases);
+    assert.equal(tree.getTreeItem(databases).accessibilityInformation?.label, 'Databases of main');
+    const [database] = await tree.getChildren(databases);
+    assert.deepEqual(service.requests.slice(count), ['GET /projects/shop/branches/br-main/databases']);
+    assert.ok(database?.kind === 'database');
+    const labels = async () => (await tree.getChildren(database)).map((node) => tree.getTreeItem(node).label);
+    assert.deepEqual(await labels(), ['Not read. Click to read the tables']);
+    // As for a branch that is redrawn.
+    await tree.getChildren(databases);
+    await labels();
+    assert.deepEqual(loaded, ['br-main/app']);
+    result = [
+      { schema: 'public', name: 'a', isView: false },
+      { schema: 'b', name: 'c', isView: true },
+    ];
+    const redrawn: unknown[] = [];
+    tree.onDidChangeTreeData((nodes) => redrawn.push(nodes));
+    tree.reload({ ...database });
+    assert.deepEqual(redrawn, [[database]]);
+    assert.deepEqual(await labels(), ['a', 'b.c']);
+    const [table] = await tree.getChildren(database);
+    assert.ok(table);
+    assert.equal(tree.getParent(table), database);
+    assert.deepEqual(tree.getTreeItem(table).command?.arguments, [table]);
+    assert.equal(loaded.length, 2);
+    tree.dispose();
   });
 
   it('redraws branches whose remaining time has changed, or whose agent becomes known', async () => {

@@ -110,8 +110,11 @@ describe('treeItem', () => {
     await new NameOrder(memory).change(true);
     const [[, rows] = []] = tree();
     assert.deepEqual(rows, [
-      ['main | default · br-main', [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read']]],
-      ['br-dev', [['primary | ep-dev']]],
+      [
+        'main | default · br-main',
+        [['primary | 0.25 CU · ep-main'], ['reports | replica · ep-read'], ['Databases']],
+      ],
+      ['br-dev', [['primary | ep-dev'], ['Databases']]],
     ]);
     const spoken = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
     assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');

@@ -1,0 +1,69 @@
+/** The rows of databases, tables and views. */
+import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+import { sanitize } from '../../../base/sanitize.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import type { OwnCommand } from '../../window/ui/executeCommand.ts';
+import type { DatabaseHint, DatabaseTreeNode, TableNode } from '../databaseNodes.ts';
+
+const { Collapsed } = TreeItemCollapsibleState;
+
+/** @param branch its name */
+export function databaseItem(node: DatabaseTreeNode, branch: string): TreeItem {
+  switch (node.kind) {
+    case 'databases': {
+      const item = new TreeItem(l10n.t('Databases'), Collapsed);
+      item.contextValue = node.kind;
+      item.accessibilityInformation = { label: l10n.t('Databases of {0}', branch) };
+      return item;
+    }
+    case 'database': {
+      const name = sanitize(node.database);
+      const item = new TreeItem(name, Collapsed);
+      item.iconPath = new ThemeIcon('database');
+      item.contextValue = node.kind;
+      item.accessibilityInformation = { label: l10n.t('Database {0}', name) };
+      return item;
+    }
+    case 'table':
+      return tableItem(node);
+    case 'databaseHint':
+      return hintItem(node);
+    default:
+      return node satisfies never;
+  }
+}
+
+function tableItem(node: TableNode): TreeItem {
+  const name = sanitize(node.schema === 'public' ? node.name : `${node.schema}.${node.name}`);
+  const item = new TreeItem(name);
+  item.iconPath = new ThemeIcon(node.isView ? 'eye' : 'table');
+  item.contextValue = node.kind;
+  const label = node.isView ? l10n.t('View {0}', name) : l10n.t('Table {0}', name);
+  item.accessibilityInformation = { label };
+  const peek = { title: l10n.t('Peek Rows'), command: 'hostedPostgres.rows.peek' } satisfies OwnCommand;
+  item.command = { ...peek, arguments: [node] };
+  return item;
+}
+
+function hintItem({ parent, hint }: DatabaseHint): TreeItem {
+  const again = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' } satisfies OwnCommand;
+  const retry = { ...again, arguments: [parent] };
+  if (hint === 'empty')
+    return new TreeItem(parent.kind === 'databases' ? l10n.t('No databases') : l10n.t('No tables'));
+  if (hint === 'notOffered') return new TreeItem(l10n.t("This service doesn't list databases."));
+  if (hint === 'notRead') {
+    const item = new TreeItem(l10n.t('Not read. Click to read the tables'));
+    item.command = retry;
+    return item;
+  }
+  if ('more' in hint) {
+    const item = new TreeItem(l10n.t('{0} more…', hint.more));
+    const peek = { title: l10n.t('Peek Rows'), command: 'hostedPostgres.rows.peek' } satisfies OwnCommand;
+    item.command = { ...peek, arguments: [parent] };
+    return item;
+  }
+  const item = new TreeItem(l10n.t("Couldn't load: {0}", explainError(hint.error).message));
+  item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
+  item.command = retry;
+  return item;
+}
