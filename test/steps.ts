@@ -55,6 +55,7 @@ const laterServiceSuites = [
   'postgres/branches',
   'postgres/extensions/ownerExtensions',
   'postgres/extensions/foreignServers',
+  'postgres/extensions/moreExtensions',
   'postgres/runSql',
   'postgres/runFile',
   'postgres/rows/peekRows',

@@ -13,7 +13,7 @@ import {
 } from './state/dataDirectory.ts';
 
 interface EngineChoice {
-  readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'allowedOrigins'>;
+  readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'extensionsDir' | 'allowedOrigins'>;
   readonly directory: DataDirectory;
   /** What the service becomes if root started it. */
   readonly account: UnixAccount | undefined;
@@ -31,7 +31,7 @@ interface LoadedEngine {
 /** After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, account, log } = choice;
-  const { postgres, postgresPath, allowedOrigins } = choice.options;
+  const { postgres, postgresPath, extensionsDir, allowedOrigins } = choice.options;
   if (!postgres) {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
     return { storage: openStorage(directory, account), create: simulatedEngine };
@@ -52,7 +52,7 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of stale) emptyStorage(folder).catch(() => undefined);
   const { isTemporary } = directory;
-  const options = { root: storage, isTemporary, programs, allowedOrigins, log };
+  const options = { root: storage, isTemporary, programs, allowedOrigins, extensionsDir, log };
   return { storage, create: () => createPostgresEngine(options) };
 }
 

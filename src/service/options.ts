@@ -18,6 +18,8 @@ export const SERVICE_HELP = `Usage: service [options]
   --no-postgres         for tests of the API: computes are simulated. They change state, but nothing runs and
                         they accept no connections
   --postgres-path DIR   directory with postgres and initdb
+  --extensions-dir DIR  more extensions for Postgres 18: control files and scripts in DIR/extension, libraries in
+                        DIR/lib. Owners create those whose control file says "trusted = true"
   --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
                         may be repeated. Without it, no page may
   --check-postgres      only print whether Postgres can be used, as JSON
@@ -41,6 +43,7 @@ export const SHARED_OPTIONS = {
   'operation-delay': { type: 'string' },
   'no-postgres': { type: 'boolean' },
   'postgres-path': { type: 'string' },
+  'extensions-dir': { type: 'string' },
   'allow-origin': { type: 'string', multiple: true },
   help: { type: 'boolean' },
 } as const;
@@ -59,7 +62,7 @@ export function readOptions(
 ) {
   const values = parseOptions(args, OPTIONS);
   if (values.help === true) return undefined;
-  for (const name of ['data-dir', 'projects', 'postgres-path'] as const)
+  for (const name of ['data-dir', 'projects', 'postgres-path', 'extensions-dir'] as const)
     // Most likely an unset variable of a script; `""` would mean the current directory.
     if (values[name] === '') throw usage(`--${name} must not be empty`);
   const plan = planIn(values.plan ?? 'paid');
@@ -79,6 +82,7 @@ export function readOptions(
     allowedOrigins: (values['allow-origin'] ?? []).map(originIn),
     checkPostgres: values['check-postgres'] ?? false,
     postgresPath: values['postgres-path'],
+    extensionsDir: values['extensions-dir'],
     /** Milliseconds; undefined: the service does not end by itself. */
     endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
   } as const;

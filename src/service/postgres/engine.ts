@@ -10,9 +10,11 @@ import {
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
 import { extensionSettings } from './config/ownerExtensions.ts';
-import { chooseBinaries, type Programs } from './config/programs.ts';
+import { moreExtensions, withFolder } from './config/moreExtensions.ts';
+import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
+import type { Settings } from './config/settings.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
 import { writeSampleBranches } from './data/sampleData.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
@@ -36,6 +38,8 @@ interface PostgresEngineOptions {
   readonly programs: Programs;
   /** Origins of web pages that may use the serverless driver. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** A folder of more extensions. See `config/moreExtensions.ts`. */
+  readonly extensionsDir?: string | undefined;
   /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
 }
@@ -53,9 +57,25 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [servicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();
-  const own = { logins, certificate, extensionSettings: extensionSettings(binaries, storage.root) };
+  const own = { logins, certificate, extensionSettings: settingsOfAll(binaries, storage.root, options) };
   const deps = { storage, isTemporary, binaries, ...own, shutdownSignal: shutdown.signal };
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
+}
+
+function settingsOfAll(
+  binaries: Binaries,
+  root: string,
+  { extensionsDir, log }: PostgresEngineOptions,
+): Settings {
+  const settings = extensionSettings(binaries, root);
+  if (extensionsDir === undefined) return settings;
+  const { names, folder, problem } = moreExtensions(extensionsDir, binaries);
+  log(
+    problem === undefined
+      ? `Extensions in ${folder}: ${names.join(', ')}`
+      : `The extensions in ${folder} are not used: ${problem}`,
+  );
+  return problem === undefined ? withFolder(settings, folder) : settings;
 }
 
 async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {

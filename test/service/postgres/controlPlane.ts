@@ -31,6 +31,7 @@ export async function startControlPlane(
   options: {
     readonly dataDir?: string;
     readonly postgresPath?: string;
+    readonly extensionsDir?: string;
     readonly withoutPgBouncer?: boolean;
     /** Whether it runs `initdb` itself. By default, a new data directory has a template already. */
     readonly createsTemplate?: boolean;

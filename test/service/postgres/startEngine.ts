@@ -19,6 +19,7 @@ import { openDataDirectory } from '../../../src/service/state/dataDirectory.ts';
 export interface EngineOptions {
   readonly dataDir: string;
   readonly postgresPath?: string | undefined;
+  readonly extensionsDir?: string | undefined;
   readonly withoutPgBouncer?: boolean | undefined;
 }
 
@@ -26,13 +27,13 @@ type Log = (line: string) => void;
 
 /** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | StartError} */
 async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
-  const { dataDir, postgresPath, withoutPgBouncer } = options;
+  const { dataDir, postgresPath, extensionsDir, withoutPgBouncer } = options;
   const account = process.getuid?.() === 0 ? nobody() : undefined;
   if (account !== undefined) dropInheritedEnvironment(account);
   const directory = openDataDirectory(dataDir);
   const programs = { ...findPrograms(postgresPath), pooler: undefined };
   const { storage, create } = await loadEngine({
-    options: { postgres: true, postgresPath, allowedOrigins: [] },
+    options: { postgres: true, postgresPath, extensionsDir, allowedOrigins: [] },
     directory,
     account,
     log,

@@ -107,7 +107,7 @@ function hasModule({ folder, major }: Binaries, name: string): boolean {
   );
 }
 
-const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
+export const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
 
 /** Where Postgres has its own extensions: npm, Windows, Debian, Homebrew. */
 export function packagedExtensions(folder: string, major: number): string | undefined {

@@ -1,0 +1,102 @@
+/** A folder of extensions that the user has chosen: a packaged one, moved there under another name. */
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { moreExtensions } from '../../../../src/service/postgres/config/moreExtensions.ts';
+import { packagedExtensions } from '../../../../src/service/postgres/config/ownerExtensions.ts';
+import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
+import { query } from '../clients.ts';
+import { startControlPlane } from '../controlPlane.ts';
+
+describe('extensions in a folder of the user', function () {
+  const binaries = chooseBinaries(findPrograms(undefined));
+  if (typeof binaries === 'string' || binaries.major < 18 || process.platform !== 'linux') {
+    it('need Postgres 18 on Linux here');
+    return;
+  }
+  const share = packagedExtensions(binaries.folder, binaries.major) ?? '';
+  let folder: string;
+  let library: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'more-extensions-'));
+    chmodSync(folder, 0o755);
+    for (const name of ['extension', 'lib']) mkdirSync(path.join(folder, name), { mode: 0o755 });
+    library = path.join(folder, 'lib', 'moved.so');
+    cpSync(path.join(binaries.folder, '../lib/postgresql/unaccent.so'), library);
+    const put = (name: string, text: string) => writeFileSync(path.join(folder, 'extension', name), text);
+    put(
+      'moved.control',
+      "default_version = '1'\nmodule_pathname = '$libdir/moved'\nrelocatable = true\ntrusted = true\n",
+    );
+    put('untrusted.control', "default_version = '1'\n");
+    put('untrusted--1.sql', 'select 1;');
+    put(
+      'moved--1.sql',
+      readFileSync(path.join(share, 'unaccent--1.1.sql'), 'utf8')
+        .replace('.control', '')
+        .replace(/^\\.*$/gm, ''),
+    );
+    // The folder must not replace what is in the package.
+    put('citext.control', "default_version = '666'\ntrusted = true\n");
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const problem = () => moreExtensions(folder, binaries).problem ?? '';
+
+  it('are created by owners if they are trusted, and named once in the log', async () => {
+    const service = await startControlPlane({ extensionsDir: folder });
+    try {
+      const uri = await service.uri(await service.create());
+      await query(uri, 'create extension moved');
+      assert.deepEqual(await query(uri, "select unaccent('Hôtel')"), ['Hotel']);
+      await assert.rejects(query(uri, 'create extension untrusted'), { code: '42501' });
+      await query(uri, 'create extension citext');
+      assert.notDeepEqual(await query(uri, "select extversion from pg_extension where extname = 'citext'"), [
+        '666',
+      ]);
+      await assert.rejects(query(uri, "load 'moved'"), { code: '42501' });
+      const lines = service.log.filter((line) => line.includes('Extensions in '));
+      assert.deepEqual(lines, [`Extensions in ${folder}: citext, moved, untrusted`]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('are not used if the machine or version differs', () => {
+    assert.equal(problem(), '');
+    const original = readFileSync(library);
+    const patched = (change: (copy: Buffer) => void) => {
+      const copy = Buffer.from(original);
+      change(copy);
+      writeFileSync(library, copy);
+      return problem();
+    };
+    assert.match(
+      patched((copy) => copy.writeUInt16LE(40, 18)),
+      /moved\.so isn't for linux/,
+    );
+    const version = original.indexOf('PostgreSQL\0') - 20;
+    assert.match(
+      patched((copy) => copy.writeInt32LE(1700, version)),
+      /is for Postgres 17, not 18/,
+    );
+    assert.match(
+      patched((copy) => copy.fill('text')),
+      /isn't for linux/,
+    );
+    writeFileSync(library, 'x');
+    assert.match(problem(), /range|bounds/i);
+    assert.match(moreExtensions(folder, { major: 17 }).problem ?? '', /Postgres 17 can't read them/);
+  });
+
+  it('are not used if other users can change a file or folder, or if there are none', () => {
+    for (const part of ['', 'lib', 'extension', 'lib/moved.so', 'extension/moved--1.sql']) {
+      const file = path.join(folder, part);
+      chmodSync(file, 0o777);
+      assert.match(problem(), /^other users can change /, part);
+      chmodSync(file, 0o755);
+    }
+    rmSync(path.join(folder, 'extension'), { recursive: true });
+    assert.match(problem(), /ENOENT/);
+  });
+});
