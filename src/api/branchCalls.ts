@@ -10,7 +10,7 @@ import {
   parseRecord,
 } from './transport/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
+import type { BranchPatch, BranchCreation, BranchRestoreBody, PointInTime } from './records/requests.ts';
 import type { CallOptions, Http, Method } from './transport/http.ts';
 
 /** The public service's maximum, so that one request lists all branches. */
@@ -64,10 +64,15 @@ export class BranchCalls {
     return this.#change('POST', `${branchPath(projectId, id)}/restore`, source, options);
   }
 
-  /** As pg_dump writes it. @throws {ApiError} also rejected with 404 for an unknown database */
-  async schema(projectId: string, id: string, database: string, options?: CallOptions): Promise<string> {
+  /** As pg_dump writes it: now, or `at` a time. @throws {ApiError} also rejected with 404 for an unknown database */
+  async schema(
+    projectId: string,
+    id: string,
+    database: string,
+    { at, ...options }: CallOptions & { readonly at?: PointInTime | undefined } = {},
+  ): Promise<string> {
     const path = `${branchPath(projectId, id)}/schema`;
-    const reply = await this.#http.call('GET', path, { query: { db_name: database } }, options);
+    const reply = await this.#http.call('GET', path, { query: { db_name: database, ...at } }, options);
     return parseRecord(reply, undefined, records.Schema).sql;
   }
 

@@ -39,6 +39,8 @@ import { chooseBranch, follow, stopFollowing } from './gitBranch/commands/follow
 import { showWorkBranch } from './gitBranch/commands/showWorkBranch.ts';
 import { tidyUp } from './gitBranch/commands/tidyUp.ts';
 import { createFromTime } from './history/commands/createFromTime.ts';
+import * as look from './history/commands/lookAtTime.ts';
+import { markMoment } from './history/commands/markMoment.ts';
 import { undo } from './history/commands/undo.ts';
 import { runFile } from './sql/commands/run.ts';
 import type { CommandId, SelectedRow } from './commandTable/commandTable.ts';
@@ -100,6 +102,9 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.schema.compare': schema.compare,
   'hostedPostgres.schema.open': schema.open,
   'hostedPostgres.schema.refresh': schema.refreshSchema,
+  'hostedPostgres.history.mark': markMoment,
+  'hostedPostgres.history.openPsql': look.openPsql,
+  'hostedPostgres.history.compareSchema': look.compareSchema,
   'hostedPostgres.sql.run': runFile,
   'hostedPostgres.undo': undo,
   'hostedPostgres.workBranch.choose': chooseBranch,

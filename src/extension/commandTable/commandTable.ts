@@ -67,6 +67,11 @@ export interface CommandRow {
   readonly keys?: { readonly key: string; readonly mac?: string; readonly row: SelectedRow };
 }
 
+const ofBranch = (group: string): CommandRow => ({
+  palette: HAS_BRANCHES,
+  menus: [computesRow(group, LISTED_BRANCH)],
+});
+
 export const COMMAND_TABLE = {
   'hostedPostgres.account.connect': {
     icon: 'plug',
@@ -151,10 +156,7 @@ export const COMMAND_TABLE = {
     palette: HAS_BRANCHES,
     menus: [computesRow('1_create@2', LISTED), computesRow('inline@1', LISTED_PROJECT)],
   },
-  'hostedPostgres.branch.rename': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('2_change@1', LISTED_BRANCH)],
-  },
+  'hostedPostgres.branch.rename': ofBranch('2_change@1'),
   'hostedPostgres.branch.protect': { palette: HAS_BRANCHES, menus: [computesRow('2_change@2', UNPROTECTED)] },
   'hostedPostgres.branch.unprotect': { palette: HAS_BRANCHES, menus: [computesRow('2_change@2', PROTECTED)] },
   'hostedPostgres.branch.setDefault': {
@@ -166,20 +168,17 @@ export const COMMAND_TABLE = {
     menus: [computesRow('2_change@5', OTHER_BRANCH)],
   },
   'hostedPostgres.branch.reset': { palette: HAS_BRANCHES, menus: [computesRow('2_change@4', CHILD_BRANCH)] },
-  'hostedPostgres.branch.createFromTime': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('2_time@2', LISTED_BRANCH)],
+  'hostedPostgres.branch.createFromTime': ofBranch('2_time@2'),
+  'hostedPostgres.undo': ofBranch('2_time@1'),
+  'hostedPostgres.history.mark': ofBranch('2_time@5'),
+  'hostedPostgres.history.openPsql': {
+    palette: all(HAS_BRANCHES, TRUSTED),
+    menus: [computesRow('2_time@4', LISTED_BRANCH, TRUSTED)],
   },
-  'hostedPostgres.undo': { palette: HAS_BRANCHES, menus: [computesRow('2_time@1', LISTED_BRANCH)] },
-  'hostedPostgres.branch.delete': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('9_delete@1', LISTED_BRANCH)],
-  },
-  'hostedPostgres.schema.compare': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('2_schema@1', LISTED_BRANCH)],
-  },
-  'hostedPostgres.schema.open': { palette: HAS_BRANCHES, menus: [computesRow('2_schema@2', LISTED_BRANCH)] },
+  'hostedPostgres.history.compareSchema': ofBranch('2_time@3'),
+  'hostedPostgres.branch.delete': ofBranch('9_delete@1'),
+  'hostedPostgres.schema.compare': ofBranch('2_schema@1'),
+  'hostedPostgres.schema.open': ofBranch('2_schema@2'),
   'hostedPostgres.schema.refresh': {
     icon: 'refresh',
     palette: SCHEMA_DOCUMENT,
@@ -231,10 +230,7 @@ export const COMMAND_TABLE = {
     palette: TRUSTED,
     menus: [computesRow('1_copy@5', COMPUTE, TRUSTED)],
   },
-  'hostedPostgres.role.resetPassword': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('2_change@8', LISTED_BRANCH)],
-  },
+  'hostedPostgres.role.resetPassword': ofBranch('2_change@8'),
   'hostedPostgres.input.host': { palette: false },
   'hostedPostgres.input.url': { palette: false },
   'hostedPostgres.input.service': { palette: false },

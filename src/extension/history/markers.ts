@@ -10,9 +10,10 @@ import type { SharedMemory, SharedValues } from '../window/memory.ts';
 /**
  * - `agent`: an agent wrote. `text`: its statement without values, or its tool.
  * - `program`: a program or file that may change the schema was run. `text`: its name.
+ * - `mark`: the user named the moment. `text`: the name.
  * - `undo`: the branch got earlier data. `text`: the name of the branch `preserved`, which has the data and history until then.
  */
-type MarkerKind = 'agent' | 'program' | 'undo';
+type MarkerKind = 'agent' | 'program' | 'mark' | 'undo';
 
 export interface Marker extends BranchRef {
   /** Just before it happened, as in the service's records. */
@@ -32,7 +33,7 @@ const ENTRY = 'hostedPostgres.markers';
 /** The oldest ones are dropped. */
 const MAX_OF_BRANCH = 40;
 const MAX_MARKERS = 400;
-const MAX_TEXT = 120;
+export const MAX_TEXT = 120;
 
 interface MarkersOptions {
   /** Nothing that is marked may fail because it couldn't be. */
@@ -51,9 +52,9 @@ export class Markers {
     this.#now = now;
   }
 
-  /** Call this just before something changes the branch. Never throws. */
-  add(ref: BranchRef, marker: NewMarker): void {
-    this.#change((all) => withMarker(all, this.#create(ref, marker)));
+  /** Call this just before something changes the branch. Never throws. @param time in milliseconds since 1970 */
+  add(ref: BranchRef, marker: NewMarker, time = this.#now()): void {
+    this.#change((all) => withMarker(all, this.#create(ref, marker, time)));
   }
 
   /**
@@ -77,7 +78,7 @@ export class Markers {
       .toReversed();
   }
 
-  #create(ref: BranchRef, { text, ...marker }: NewMarker, at = this.#now()): Marker {
+  #create(ref: BranchRef, { text, ...marker }: NewMarker, at: number): Marker {
     const { account, projectId, branchId } = ref;
     // Rounded up: a transaction that has ended in this millisecond was before it.
     const time = new Date(at + 1).toISOString();

@@ -1,8 +1,8 @@
 /** The moments of a branch that Undo offers, and where the data of each moment is. */
+import type { PointInTime } from '../../api/records/requests.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { GitEvent } from './headLog.ts';
 import type { Marker } from './markers.ts';
-import type { PointInTime } from './parseMoment.ts';
 
 /** Whose data a branch gets: that of a branch at a time, or as it is now. */
 export interface RestoreSource {
@@ -10,12 +10,18 @@ export interface RestoreSource {
   readonly at?: PointInTime;
 }
 
+/** What creates a branch with that data. */
+export function parentOf({ branchId: parent_id, at }: RestoreSource) {
+  if (at === undefined) return { parent_id };
+  return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
+}
+
 export type MomentKind =
   /** @property name the branch with the data from before the last undo */
   | { readonly kind: 'undo'; readonly name: string }
   /** @property changes how many of this agent followed it closely */
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
-  | { readonly kind: 'program'; readonly text: string }
+  | { readonly kind: 'program' | 'mark'; readonly text: string }
   | Pick<GitEvent, 'kind' | 'commit' | 'text'>
   | { readonly kind: 'ago'; readonly seconds: number };
 
@@ -128,7 +134,7 @@ function momentsOfMarkers({ branchId, from, to }: Segment, { markersOf }: Branch
     const moment = { text, time: Date.parse(time), source: { branchId, at: { timestamp: time } } };
     return kind === 'agent'
       ? { ...moment, kind, by, changes: changes[index] ?? 1 }
-      : { ...moment, kind: 'program' };
+      : { ...moment, kind: kind === 'mark' ? kind : 'program' };
   });
 }
 

@@ -2,10 +2,8 @@
  * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `yesterday 9:05`, `2026-11-26 14:32:10`, a time
  * with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
  */
+import type { PointInTime } from '../../api/records/requests.ts';
 import { parseDelay } from '../settings/delay.ts';
-
-/** A point in the history of a branch. */
-export type PointInTime = { readonly timestamp: string } | { readonly lsn: string };
 
 export interface MomentLimits {
   /** Milliseconds since 1970. */

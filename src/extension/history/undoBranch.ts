@@ -9,10 +9,15 @@ import type { OperationTracker } from '../operations/operationTracker.ts';
 import type { Markers } from './markers.ts';
 import type { RestoreSource } from './moments.ts';
 
-/** Such as `before-undo-14-32`, in local time. With a number if there already is such a branch. */
-export function preservedName(list: Pick<BranchList, 'named'> | undefined, now = new Date()): string {
+type Names = Pick<BranchList, 'named'> | undefined;
+
+/** Such as `before-undo-14-32`. */
+export const preservedName = (list: Names, now?: Date): string => nameWithTime('before-undo', list, now);
+
+/** In local time. With a number if there already is such a branch. */
+export function nameWithTime(prefix: string, list: Names, now = new Date()): string {
   const parts = [now.getHours(), now.getMinutes()].map((part) => String(part).padStart(2, '0'));
-  const name = `before-undo-${parts.join('-')}`;
+  const name = `${prefix}-${parts.join('-')}`;
   for (let number = 1; ; number += 1) {
     const unique = number === 1 ? name : `${name}-${number}`;
     if (list?.named(unique) === undefined) return unique;

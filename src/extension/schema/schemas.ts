@@ -1,7 +1,8 @@
 /** The schemas of databases as text. Each is cached while a document shows it. */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { CallOptions } from '../../api/client.ts';
-import { isNotOffered } from '../../api/transport/errors.ts';
+import type { PointInTime } from '../../api/records/requests.ts';
+import { isNotOffered, isRejected } from '../../api/transport/errors.ts';
 import { Emitter } from '../../base/event.ts';
 import { accountId, type Account } from '../account/accounts.ts';
 import type { BranchIds } from '../account/refs.ts';
@@ -17,21 +18,31 @@ export interface SchemaUri {
 
 export interface SchemaOwner extends BranchIds {
   readonly database: string;
+  /** Now if undefined. */
+  readonly at?: PointInTime | undefined;
 }
 
-export const schemaUri = (account: Account, { projectId, branchId, database }: SchemaOwner) => ({
+export const schemaUri = (account: Account, { projectId, branchId, database, at }: SchemaOwner) => ({
   scheme: SCHEMA_SCHEME,
   // VS Code shows the last segment as the title, and highlights SQL by its extension.
-  path: `/${projectId}/${branchId}/${encodeURIComponent(database)}.sql`,
+  path: `/${[projectId, branchId, ...pointOf(at), database].map(encodeURIComponent).join('/')}.sql`,
   query: accountId(account),
 });
 
 /** @returns undefined for another kind of URI */
 export function schemaOwner({ path }: SchemaUri): SchemaOwner | undefined {
-  const [, projectId, branchId, database] = /^\/([^/]+)\/([^/]+)\/([^/]+)\.sql$/.exec(path) ?? [];
+  const [, projectId, branchId, time, database] =
+    /^\/([^/]+)\/([^/]+)(?:\/([^/]+))?\/([^/]+)\.sql$/.exec(path) ?? [];
   if (!isId(projectId) || !isBranchId(branchId) || database === undefined) return undefined;
-  return { projectId, branchId, database: decodeURIComponent(database) };
+  const owner = { projectId, branchId, database: decodeURIComponent(database) };
+  if (time === undefined) return owner;
+  const point = decodeURIComponent(time);
+  if (/^[0-9A-F]+\/[0-9A-F]+$/.test(point)) return { ...owner, at: { lsn: point } };
+  return Number.isNaN(Date.parse(point)) ? undefined : { ...owner, at: { timestamp: point } };
 }
+
+const pointOf = (at: PointInTime | undefined): readonly string[] =>
+  at === undefined ? [] : ['lsn' in at ? at.lsn : at.timestamp];
 
 const keyOf = ({ path, query }: SchemaUri): string => `${query} ${path}`;
 
@@ -71,10 +82,18 @@ export class Schemas {
   }
 
   /** Loads a schema for a caller that doesn't show it. Empty if the branch has no such database. @throws {NotOfferedError} */
-  async read({ projectId, branchId, database }: SchemaOwner, options: CallOptions): Promise<string> {
+  async read({ projectId, branchId, database, at }: SchemaOwner, options: CallOptions): Promise<string> {
     const exists = (await this.databases(projectId, branchId, options)).includes(database);
     const { branches } = await this.#client();
-    return exists ? await branches.schema(projectId, branchId, database, options).catch(explain) : '';
+    if (!exists) return '';
+    const now = () => branches.schema(projectId, branchId, database, options).catch(explain);
+    if (at === undefined) return await now();
+    return await branches.schema(projectId, branchId, database, { ...options, at }).catch(async (error) => {
+      // The database did not exist yet, unless the service doesn't offer schemas at all.
+      if (!isRejected(error, 404)) return explain(error);
+      await now();
+      return '';
+    });
   }
 
   forget(uri: SchemaUri): void {

@@ -85,4 +85,16 @@ describe('Undo…', () => {
     );
     await ui().quickInput.cancel(QUESTION);
   });
+
+  it('lets one look first at what has changed in the schema', async () => {
+    const past = new Date().toISOString();
+    await query(uri, 'create table later ()');
+    const shown = ui().page.locator('.tabs-container .tab.active');
+    const waitForTitle = (title: RegExp) =>
+      until(String(title), async () => title.test((await shown.getAttribute('aria-label')) ?? ''));
+    const moment = 'Which data of work. Select a moment, or type a time';
+    await ui().computes.contextMenu(row, 'Compare Schema with a Time…');
+    await ui().quickInput.answer(moment, past);
+    await waitForTitle(/^app: work · .* ↔ work \(1 added\)/);
+  });
 });

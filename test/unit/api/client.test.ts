@@ -119,6 +119,12 @@ const ROWS: readonly Row[] = [
     'CREATE TABLE a ();',
   ],
   [
+    `GET ${shop}/branches/br-main/schema?db_name=app&lsn=0%2F1A2B`,
+    (c) => c.branches.schema('shop', 'br-main', 'app', { at: { lsn: '0/1A2B' } }),
+    { sql: '' },
+    '',
+  ],
+  [
     `GET ${shop}/branches/br-main/databases`,
     (c) => c.listDatabases('shop', 'br-main'),
     {

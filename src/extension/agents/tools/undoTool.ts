@@ -79,6 +79,8 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
       return { to, before: `${moment.by}: ${moment.text}` };
     case 'ago':
       return { to, before: `the last ${moment.seconds / 60} minutes` };
+    case 'mark':
+      return { to, before: `the moment that the user named ${JSON.stringify(moment.text)}` };
     case 'program':
       return { to, before: moment.text };
     default:

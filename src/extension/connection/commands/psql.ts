@@ -1,5 +1,5 @@
 /** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
-import { env, l10n, ThemeIcon, Uri, window as vscodeWindow } from 'vscode';
+import { env, l10n, ThemeIcon, Uri, window as vscodeWindow, type Terminal } from 'vscode';
 import type { Credentials } from '../../../api/addresses/connectionUri.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { findProgram } from '../../../base/findProgram.ts';
@@ -24,24 +24,51 @@ const withoutLibpqVariables = Object.fromEntries(LIBPQ_VARIABLES.map((name) => [
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
-  requireTrust();
-  const { postgresPath } = context.config;
-  const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
-  if (program === undefined) return void offerOthers(argument);
+  const program = findPsql(context, argument);
+  if (program === undefined) return;
   const title = l10n.t('Open psql');
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
+  await openTerminal(context, { title, program, compute, name: terminalName(context.inventory, compute) });
+};
+
+/** @param argument of the commands that are offered otherwise. @returns undefined if it isn't installed */
+export function findPsql({ config }: CommandContext, argument: unknown): string | undefined {
+  requireTrust();
+  const { postgresPath } = config;
+  const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
+  if (program === undefined) void offerOthers(argument);
+  return program;
+}
+
+interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute'> {
+  readonly program: string;
+  /** Of the terminal. */
+  readonly name: string;
+  /** What sessions begin with. */
+  readonly pgOptions?: string;
+}
+
+/** @returns undefined if the user canceled */
+export async function openTerminal(
+  context: CommandContext,
+  { title, program, compute, name, pgOptions }: PsqlRequest,
+): Promise<Terminal | undefined> {
   const scope = vscodeWindow.activeTextEditor?.document.uri;
   // Interactive sessions need state that a pooler in transaction mode doesn't keep.
   const found = await findLogin(context, { title, compute, scope, allowsPooled: false });
-  if (found === undefined) return;
+  if (found === undefined) return undefined;
   const { login, password, ...security } = found;
   const options = {
-    name: terminalName(context.inventory, compute),
+    name,
     iconPath: new ThemeIcon('database'),
     shellPath: program,
     shellArgs: [`--dbname=${connectionString({ ...login, ...security, host: compute.host })}`],
-    env: { ...withoutLibpqVariables, ...(isLocalCompute(compute) && LOCAL_SECURITY) },
+    env: {
+      ...withoutLibpqVariables,
+      ...(isLocalCompute(compute) && LOCAL_SECURITY),
+      ...(pgOptions !== undefined && { PGOPTIONS: pgOptions }),
+    },
   };
   // Without a password, psql asks for it.
   const terminal =
@@ -52,7 +79,8 @@ export const openPsql: Command = async (context, argument, run) => {
           passFileLine({ host: compute.host, role: login.role, password }),
         );
   terminal.show();
-};
+  return terminal;
+}
 
 /** Returns text such as `shop / main`, with the compute if it isn't the branch's primary. */
 function terminalName(inventory: Inventory, compute: Compute): string {

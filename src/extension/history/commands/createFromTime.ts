@@ -8,7 +8,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
-import type { RestoreSource } from '../moments.ts';
+import { parentOf } from '../moments.ts';
 import { askForMoment, branchArgument, historyOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
@@ -40,8 +40,3 @@ export const createFromTime: Command = async (context, argument, run) => {
   if (created?.branch !== undefined)
     await revealRow(context, { projectId, branchId: created.branch.id, computeId: compute?.id });
 };
-
-function parentOf({ branchId: parent_id, at }: RestoreSource) {
-  if (at === undefined) return { parent_id };
-  return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
-}

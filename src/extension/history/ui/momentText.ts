@@ -5,7 +5,8 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import type { Choice } from '../../window/ui/input/quickInput.ts';
 import type { Moment } from '../moments.ts';
-import { parseMoment, type MomentLimits, type PointInTime } from '../parseMoment.ts';
+import type { PointInTime } from '../../../api/records/requests.ts';
+import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 
 /** Such as `14:32`, or with the date if that isn't today's. */
 export function clockText(time: number, now = Date.now()): string {
@@ -28,6 +29,8 @@ export function momentText(moment: Moment, now: number): string {
       return moment.changes > 1
         ? l10n.t('Before the last {0} changes of {1}', moment.changes, agentName(moment.by))
         : l10n.t('Before {0}: {1}', agentName(moment.by), sanitize(moment.text));
+    case 'mark':
+      return l10n.t('“{0}”', sanitize(moment.text));
     case 'program':
       return l10n.t('Before {0}', sanitize(moment.text));
     case 'commit':
@@ -49,6 +52,7 @@ const ICONS: Readonly<Record<Moment['kind'], string>> = {
   undo: 'redo',
   agent: 'hubot',
   program: 'terminal',
+  mark: 'bookmark',
   commit: 'git-commit',
   checkout: 'git-branch',
   reset: 'discard',
@@ -91,6 +95,12 @@ export function typedMomentItem(text: string, limits: MomentLimits): Choice<Poin
   if ('problem' in parsed)
     return { ...item, description: momentProblem(text, limits) ?? '', value: undefined };
   return { ...item, description: pointText(parsed, limits.now), value: parsed };
+}
+
+/** Names earlier data of a branch, such as `main · 14:32`. @param name of the branch */
+export function pastText(name: string, at: PointInTime | undefined): string {
+  if (at === undefined) return name;
+  return `${name} · ${'lsn' in at ? at.lsn : clockText(Date.parse(at.timestamp))}`;
 }
 
 /** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */

@@ -1,6 +1,8 @@
 /** Open and compare the schemas of branches. */
 import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
+import type { RestoreSource } from '../../history/moments.ts';
+import { pastText } from '../../history/ui/momentText.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../compareSchemas.ts';
 import { schemaOwner, schemaUri } from '../schemas.ts';
@@ -45,6 +47,21 @@ export const compare: Command = async (context, argument, run) => {
   await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
 };
 
+/** Compares with earlier data of the branch, which another branch may have since an undo. */
+export async function compareWithPast(
+  context: CommandContext,
+  title: string,
+  picked: PickedBranch,
+  { branchId: baseId, at }: RestoreSource,
+): Promise<void> {
+  const answers = await ask(context, title, picked, baseId);
+  if (answers === undefined) return;
+  const { projectId, branchId } = picked;
+  const { database } = answers;
+  const base = uriOf(context, { projectId, branchId: baseId, database, at });
+  await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
+}
+
 /** Refreshes the schemas in the active editor, from a button in its title. */
 export const refreshSchema: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh the schema");
@@ -79,8 +96,8 @@ const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: U
   original.toString() === base.toString() && modified.toString() === compared.toString();
 
 function nameOf({ inventory }: CommandContext, uri: Uri): string {
-  const { projectId = '', branchId = '' } = schemaOwner(uri) ?? {};
-  return branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  const { projectId = '', branchId = '', at } = schemaOwner(uri) ?? {};
+  return pastText(branchTitle(branchId, inventory.branches.get(projectId, branchId)), at);
 }
 
 function countText(before: string, after: string): string {

@@ -25,6 +25,8 @@ describe('Schemas', () => {
     for (const database of ['app', 'a/b', 'größe 100% #?', '..', '🐘.sql']) {
       assert.deepEqual(schemaOwner(uriOf({ database })), { ...owner, database });
     }
+    for (const at of [{ timestamp: '2026-11-26T14:32:10.123Z' }, { lsn: '0/1A2B3C8' }])
+      assert.deepEqual(schemaOwner(uriOf({ at })), { ...owner, at });
     for (const path of ['/shop/main/app.sql', '/shop/br-main/a/b.sql', '/br-main/app.sql'])
       assert.equal(schemaOwner({ path, query: '' }), undefined);
   });
@@ -53,6 +55,19 @@ describe('Schemas', () => {
     await schemas.text(uriOf());
     assert.equal(loads(), 3);
     assert.deepEqual(changed, Array(3).fill('/shop/br-main/app.sql'));
+  });
+
+  it('are of a time, and empty if the database did not exist yet', async () => {
+    const at = { timestamp: '2026-11-26T14:32:10.000Z' };
+    const { service, schemas, uriOf } = await connectSchemas((call, query, body) =>
+      query?.get('timestamp') === at.timestamp ? { sql: '-- then' } : script(call, query, body),
+    );
+    assert.equal(await schemas.load(uriOf({ at }), {}), '-- then');
+    service.script = (call, query, body) =>
+      query?.has('timestamp') === true ? 404 : script(call, query, body);
+    assert.equal(await schemas.load(uriOf({ at }), {}), '');
+    service.script = (call) => (call.includes('/schema') ? 404 : databases);
+    await assert.rejects(schemas.load(uriOf({ at }), {}), NotOfferedError);
   });
 
   it('are kept by branch', async () => {

@@ -1,0 +1,59 @@
+/** A branch with earlier data of another one, only to read it. It is deleted after its use, and otherwise expires. */
+import { l10n } from 'vscode';
+import type { Compute } from '../../api/records/records.ts';
+import type { BranchRef } from '../account/refs.ts';
+import { expiryAfter } from '../gitBranch/lifetime.ts';
+import { parentOf, type RestoreSource } from '../history/moments.ts';
+import { pastText } from '../history/ui/momentText.ts';
+import { nameWithTime } from '../history/undoBranch.ts';
+import { branchTitle } from '../inventory/branchStatus.ts';
+import { finishChange } from '../operations/finishChange.ts';
+import { makeChange } from './change.ts';
+import type { CommandContext, Run } from './context.ts';
+
+/** Seconds. It ends what a closed window could not delete. */
+const LIFETIME = 60 * 60;
+
+export interface PastBranch extends BranchRef {
+  readonly compute: Compute;
+  /** Such as `main · 14:32`. */
+  readonly title: string;
+  /** Never rejects: if the branch can't be deleted, it expires. */
+  readonly remove: () => Promise<void>;
+}
+
+/** @returns undefined if the user canceled. @throws {ApiError} @throws {Error} if an operation failed */
+export async function createPastBranch(
+  context: CommandContext,
+  run: Run,
+  projectId: string,
+  source: RestoreSource,
+): Promise<PastBranch | undefined> {
+  const { inventory, branchActions, tracker, log } = context;
+  const { accountId: account } = context.session.requireConnection();
+  const of = branchTitle(source.branchId, inventory.branches.get(projectId, source.branchId));
+  const title = pastText(of, source.at);
+  const list = inventory.branches.forProject(projectId);
+  const creation = {
+    branch: { name: nameWithTime('look', list), ...parentOf(source), expires_at: expiryAfter(LIFETIME) },
+    endpoints: [{ type: 'read_write' as const }],
+  };
+  const created = await makeChange(context, run, {
+    projectId,
+    name: of,
+    question: l10n.t('Create a temporary branch to look at {0}?', title),
+    button: l10n.t('Create'),
+    progress: l10n.t('Preparing {0}', title),
+    send: (options) => finishChange(tracker, () => branchActions.create(projectId, creation, options)),
+  });
+  const { branch, computes: [compute] = [] } = created ?? {};
+  if (branch === undefined || compute === undefined) return undefined;
+  const ref = { account, projectId, branchId: branch.id };
+  const { initialConnection } = run;
+  const remove = async () => {
+    await branchActions
+      .delete(ref, { unprotect: false }, { initialConnection })
+      .catch((error: unknown) => log.error('Deleting a temporary branch', error));
+  };
+  return { ...ref, compute, title, remove };
+}

@@ -1,0 +1,71 @@
+/** Looks at earlier data of a branch without changing it: its schema, and psql. */
+import { l10n, window as editors, type Terminal } from 'vscode';
+import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { createPastBranch } from '../../commandSupport/pastBranch.ts';
+import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
+import { projectName } from '../../inventory/branchStatus.ts';
+import { compareWithPast } from '../../schema/commands/schema.ts';
+import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
+import { window } from '../../window/ui/window.ts';
+import type { RestoreSource } from '../moments.ts';
+import { askForMoment, branchArgument, historyOf } from './askForMoment.ts';
+import { problemText } from './undo.ts';
+
+export const compareSchema: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't compare the schemas");
+  const title = l10n.t('Compare Schema with a Time');
+  const past = await pickPast(context, title, argument);
+  if (past !== undefined) await compareWithPast(context, title, past.picked, past.source);
+};
+
+export const openPsql: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't open psql");
+  const program = findPsql(context, argument);
+  if (program === undefined) return;
+  const title = l10n.t('psql at a Time');
+  const past = await pickPast(context, title, argument);
+  const branch = past && (await createPastBranch(context, run, past.picked.projectId, past.source));
+  if (branch === undefined) return;
+  const { compute, remove } = branch;
+  const name = [projectName(context.inventory, branch.projectId), branch.title].join(' / ');
+  let terminal: Terminal | undefined;
+  try {
+    terminal = await openTerminal(context, { title, program, compute, name, pgOptions: READ_ONLY });
+  } finally {
+    if (terminal === undefined) await remove();
+  }
+  if (terminal !== undefined) whenClosed(terminal, () => void remove());
+};
+
+/** Users who turn it off change only the temporary branch. */
+const READ_ONLY = '-c default_transaction_read_only=on';
+
+function whenClosed(terminal: Terminal, then: () => void): void {
+  const listener = editors.onDidCloseTerminal((closed) => {
+    if (closed !== terminal) return;
+    listener.dispose();
+    then();
+  });
+}
+
+interface Past {
+  readonly picked: PickedBranch;
+  readonly source: RestoreSource;
+}
+
+/** @returns undefined if the user canceled, or there is no history, which a message has explained */
+async function pickPast(
+  context: CommandContext,
+  title: string,
+  argument: unknown,
+): Promise<Past | undefined> {
+  const picked = await pickBranch(context, title, branchArgument(context, argument));
+  if (picked === undefined) return undefined;
+  const history = await historyOf(context, picked);
+  if (history.retention === 0)
+    return void (await window.showWarningMessage(problemText('noHistory', picked.name)));
+  const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', picked.name);
+  const chosen = await askInSteps(title, (ask) => askForMoment(ask, history, { placeholder }));
+  return chosen && { picked, source: chosen.source };
+}

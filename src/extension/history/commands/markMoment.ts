@@ -1,0 +1,33 @@
+/** Mark This Moment…: names a moment of a branch, so that Undo and its like offer it by this name. */
+import { l10n } from 'vscode';
+import { pickBranch } from '../../commandSupport/branchPicker.ts';
+import type { Command } from '../../commandSupport/context.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { enterText } from '../../window/ui/input/quickInput.ts';
+import { window } from '../../window/ui/window.ts';
+import { timeProblem } from '../branchHistory.ts';
+import { MAX_TEXT } from '../markers.ts';
+import { branchArgument, historyOf, refOf } from './askForMoment.ts';
+import { problemText } from './undo.ts';
+
+export const markMoment: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't mark the moment");
+  // Before the questions: it is this moment that the user wants to return to.
+  const now = Date.now();
+  const title = l10n.t('Mark This Moment');
+  const picked = await pickBranch(context, title, branchArgument(context, argument));
+  if (picked === undefined) return;
+  const history = await historyOf(context, picked);
+  const problem = timeProblem(picked.branch, history, context.session.connection?.isLocal === true);
+  if (problem !== undefined) return void (await window.showWarningMessage(problemText(problem, picked.name)));
+  const question = enterText({
+    prompt: l10n.t('Name of this moment of {0}', picked.name),
+    placeholder: l10n.t('such as before the clean-up'),
+    problem: (text) => (text.length > MAX_TEXT ? l10n.t('At most {0} characters', MAX_TEXT) : undefined),
+  });
+  const text = await singleStep(title, question);
+  if (text === undefined) return;
+  context.markers.add(refOf(context, picked), { kind: 'mark', text }, now);
+  announce(l10n.t('Marked “{0}”. Undo… offers it.', text));
+};

@@ -1,0 +1,108 @@
+import { answers, fakeTerminals, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import type { CommandId } from '../../../../../src/extension/commandTable/commandTable.ts';
+import { ConnectionDefaults } from '../../../../../src/extension/connection/connectionDefaults.ts';
+import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
+
+const DAY = 86_400_000;
+const main = {
+  id: 'br-main',
+  name: 'main',
+  default: true,
+  created_at: new Date(Date.now() - DAY).toISOString(),
+};
+
+describe('A moment of a branch', () => {
+  let model: ScriptedModel;
+  let context: CommandContext;
+  let branches: object[];
+  let retention: number;
+  const bodies: { readonly branch: Readonly<Record<string, string>> }[] = [];
+  const deleted: string[] = [];
+
+  const script: Script = (call, _query, body) => {
+    if (call === 'GET /projects')
+      return { projects: [{ id: 'shop', name: 'Shop', history_retention_seconds: retention }] };
+    if (call.endsWith('/endpoints')) return { endpoints: [computeRecord('ep-main')] };
+    if (call.endsWith('/databases')) return { databases: [{ id: 1, name: 'app', owner_name: 'owner' }] };
+    if (call.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
+    if (call.endsWith('/connection_uri')) return 404;
+    if (call === 'GET /projects/shop/branches') return { branches };
+    if (call.startsWith('DELETE ')) deleted.push(call);
+    else bodies.push(body as (typeof bodies)[number]);
+    const branch = { id: 'br-look', name: 'look' };
+    return { branch, endpoints: [computeRecord('ep-look', { branch_id: 'br-look' })], operations: [] };
+  };
+
+  beforeEach(async () => {
+    for (const list of [answers, questions, quickPicks, fakeTerminals.opened, bodies, deleted])
+      list.length = 0;
+    [branches, retention] = [[main], 86_400];
+    model = await connectScripted(script);
+    const folder = temporaryFolder();
+    for (const name of ['psql', 'psql.exe']) writeFileSync(path.join(folder, name), '', { mode: 0o755 });
+    const view = { view: { selection: [] } };
+    const others = {
+      connectionDefaults: new ConnectionDefaults(model.session, new MemoryMap()),
+      config: { postgresPath: folder, connectionString: () => ({ role: '', database: '' }) },
+      computesView: view,
+      apiKeysView: view,
+      workFolders: { states: [], shown: undefined },
+      log: { error: () => undefined },
+    };
+    context = { ...model, ...others } as unknown as CommandContext;
+  });
+
+  const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });
+  const run = (command: CommandId) =>
+    handleCommand(context, command, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+  const firstPick = async () => {
+    await until('the moments', async () => (quickPicks[0]?.items.length ?? 0) > 0);
+    return quickPicks[0] ?? assert.fail();
+  };
+
+  it('is read by psql on a temporary branch, which ends with the terminal', async () => {
+    model.markers.add(ref(), { kind: 'program', text: 'prisma migrate dev' });
+    const end = run('hostedPostgres.history.openPsql');
+    (await firstPick()).accept();
+    await end;
+    const [{ branch } = { branch: {} }] = bodies;
+    const [marker] = model.markers.of(ref());
+    assert.equal(branch['parent_id'], 'br-main');
+    assert.equal(branch['parent_timestamp'], marker?.time);
+    assert.match(branch['name'] ?? '', /^look-\d\d-\d\d$/);
+    const lifetime = Date.parse(branch['expires_at'] ?? '') - Date.now();
+    assert.ok(lifetime > 3_500_000 && lifetime <= 3_600_000, 'it expires after an hour');
+    const [terminal] = fakeTerminals.opened;
+    assert.equal(terminal?.env?.['PGOPTIONS'], '-c default_transaction_read_only=on');
+    assert.match(terminal.shellArgs?.join(' ') ?? '', /ep-look\.example\.test/);
+    fakeTerminals.close(undefined);
+    assert.deepEqual(deleted, []);
+    fakeTerminals.close(terminal);
+    await until('the deletion', async () => deleted.length > 0);
+    assert.deepEqual(deleted, ['DELETE /projects/shop/branches/br-look']);
+  });
+
+  it('creates nothing if none is chosen, or without history', async () => {
+    const end = run('hostedPostgres.history.openPsql');
+    (await firstPick()).cancel();
+    await end;
+    retention = 0;
+    await model.inventory.refreshProjects();
+    for (const command of ['openPsql', 'compareSchema', 'mark'] as const) {
+      questions.length = 0;
+      await run(`hostedPostgres.history.${command}`);
+      assert.match(String(questions[0]), /keeps no history/, command);
+    }
+    assert.deepEqual(bodies, []);
+  });
+});
