@@ -1,10 +1,11 @@
 /**
- * Kills the service, every second time with its postmasters, at random moments while projects and branches are created, restored
- * and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
+ * Kills the service, every second time with its postmasters, at random moments while projects and branches are created, restored,
+ * taken back in time and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { branchCalls, emptyAccount, storageOf, type Api, type Created } from '../../helpers/branchCalls.ts';
 import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
@@ -18,6 +19,11 @@ const LONGEST_LIFE = 1_000;
 const MAX_BRANCHES = 4;
 const PRIMARY = { type: 'read_write' };
 
+interface Moment {
+  readonly at: string;
+  readonly rows: readonly number[];
+}
+
 /** What the client knows: confirmed and deleted ids. A call without a reply may have happened or not. */
 class Client {
   readonly project: string;
@@ -29,7 +35,12 @@ class Client {
   readonly deletedProjects = new Set<string>();
   /** Confirmed changes. */
   changes = 0;
+  undos = 0;
   #rows = 0;
+  /** The rows that the main branch may have. Without a reply, it may be taken back or not. */
+  #possible: readonly (readonly number[])[] = [[]];
+  /** Before the last row. */
+  #moment: Moment | undefined;
 
   constructor(created: Created, uri: string) {
     this.project = created.project.id;
@@ -51,8 +62,12 @@ class Client {
   async #act(api: Api, turn: number): Promise<void> {
     const address = `/${this.project}/branches`;
     const branches = (await api.branches(this.project)).filter((branch) => !branch.default);
-    const some = branches[Math.floor(Math.random() * branches.length)]?.id ?? '';
+    // Neither deleted nor restored: a branch that was preserved gets the children.
+    const parents = new Set(branches.map(({ parent_id }) => parent_id));
+    const leaves = branches.filter(({ id }) => !parents.has(id));
+    const some = leaves[Math.floor(Math.random() * leaves.length)]?.id ?? '';
     if (turn % 8 === 0) await this.#replaceProject(api);
+    else if (turn % 4 === 1 && this.#moment !== undefined) await this.#undo(api, this.#moment);
     else if (turn % 3 === 0 && some !== '') {
       const source_branch_id = await this.main(api);
       await api.send('POST', `${address}/${some}/restore`, { source_branch_id }, 200);
@@ -75,6 +90,24 @@ class Client {
     }
     const { project } = await api.send('POST', '', { project: {} });
     this.projects.add(project.id);
+    this.changes += 1;
+  }
+
+  /** Once for a moment: later, it is no longer in the history of the main branch. */
+  async #undo(api: Api, { at, rows }: Moment): Promise<void> {
+    const id = await this.main(api);
+    const past = { source_branch_id: id, source_timestamp: at, preserve_under_name: `before ${at}` };
+    const before = this.#possible;
+    this.#possible = [...before, rows];
+    try {
+      await api.send('POST', `/${this.project}/branches/${id}/restore`, past, 200);
+    } catch (error) {
+      if (isLocked(error)) this.#possible = before;
+      throw error;
+    }
+    this.#possible = [rows];
+    this.#moment = undefined;
+    this.undos += 1;
     this.changes += 1;
   }
 
@@ -101,7 +134,11 @@ class Client {
 
   /** Adds a row to the main branch, which every later copy must have. */
   async addRow(): Promise<void> {
-    await query(this.uri, `insert into item values (${(this.#rows += 1)})`);
+    const [rows = []] = this.#possible;
+    this.#moment = { at: new Date().toISOString(), rows };
+    const added = (this.#rows += 1);
+    await query(this.uri, `insert into item values (${added})`);
+    this.#possible = [[...rows, added]];
   }
 
   async check(api: Api, service: LocalService): Promise<void> {
@@ -123,8 +160,12 @@ class Client {
     const uri = new URL(this.uri);
     if (newest !== undefined) uri.host = newest.host;
     await answers(uri.href);
-    const count = await query(uri.href, 'select count(*)::int from item');
-    assert(Number(count[0]) > 0);
+    await query(uri.href, 'select count(*) from item');
+    await answers(this.uri);
+    const rows = await query(this.uri, 'select id from item order by id');
+    const found = this.#possible.find((each) => isDeepStrictEqual(each, rows));
+    assert(found, `${String(rows)} instead of ${this.#possible.join(' or ')}`);
+    this.#possible = [found];
   }
 }
 
@@ -175,5 +216,6 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
       await client.check(branchCalls(service), service);
     }
     await service.stop();
+    if (KILLS >= 50) assert(client.undos > 0);
   });
 });
