@@ -3,6 +3,9 @@ import type { PageElement } from './pageElement.ts';
 import { until } from './until.ts';
 import { chooseMenuItem, openMenu, readMenu } from './menu.ts';
 
+/** Milliseconds after which a row without a tooltip was drawn again. VS Code shows one after half a second. */
+const DRAWN_AGAIN = 5_000;
+
 /** The tree of one view. Rows are found by their accessible label: by the whole label or by an expression. */
 export class Tree {
   readonly #page: Page;
@@ -116,8 +119,13 @@ export class Tree {
     const name = (await this.#row(label)).locator('.label-name');
     const hover = this.#page.locator('.monaco-hover:visible');
     await hover.waitFor({ state: 'hidden' });
-    await name.hover();
     return until(`the tooltip of ${String(label)}`, async () => {
+      if ((await hover.count()) === 0) {
+        // A row that is drawn again, such as when its time has changed, has no tooltip until the pointer enters it again.
+        await this.#page.mouse.move(0, 0);
+        await name.hover();
+        await hover.waitFor({ timeout: DRAWN_AGAIN }).catch(() => undefined);
+      }
       const [text] = await hover.allInnerTexts();
       return text !== 'Loading...' && text;
     });
