@@ -59,7 +59,7 @@ try {
 async function clickAndQuery(workbench: OpenWorkbench): Promise<unknown[]> {
   const { computes } = workbench;
   await workbench.clickWelcome('Computes', 'Try it with the local service');
-  await computes.waitForSelection();
+  await computes.waitForFirstProject();
   await computes.expandProject('shop');
   await computes.contextMenu(COMPUTE, 'Copy Connection String…');
   return query(await workbench.waitForClipboard(/^postgresql:\/\//));

@@ -53,7 +53,7 @@ export async function openWorld(): Promise<SoakWorld> {
   const window = await openWorkbench();
   await window.openView('Hosted Postgres');
   await window.clickWelcome('Computes', 'Try it with the local service');
-  await window.computes.waitForSelection();
+  await window.computes.waitForFirstProject();
   await window.computes.expandProject('shop');
   const { baseUrl } = await findOwnService(window.dataFolder);
   return {

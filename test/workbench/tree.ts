@@ -50,9 +50,9 @@ export class Tree {
     );
   }
 
-  /** Waits until any row is selected: the last step of connecting. */
-  async waitForSelection(): Promise<void> {
-    await this.#root.locator('[aria-selected="true"]').first().waitFor();
+  /** Waits until the first project is expanded: the last step of connecting. */
+  async waitForFirstProject(): Promise<void> {
+    await this.#root.locator('[aria-level="2"]').first().waitFor();
   }
 
   /** Waits until a row is selected: the last step of commands that show what they made. */

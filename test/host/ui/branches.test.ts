@@ -157,10 +157,6 @@ describe('A service with only the calls of the specification', () => {
     await ui().quickInput.answer('Name of the new project', 'blog');
     await ui().notifications.waitFor(/doesn't support changing projects/);
     await ui().notifications.clear();
-    await ui().run('Create Branch…');
-    await ui().quickInput.choose('Select a project', 'shop');
-    await ui().notifications.waitFor(/doesn't support changing branches/);
-    await ui().notifications.clear();
     for (const title of ['Create Branch…', 'Create Project…'])
       await until(`the palette without ${title}`, async () => !(await ui().isOffered(title)));
     await ui().computes.expand('Project shop');

@@ -44,7 +44,7 @@ export function useService({ proxy: proxyOptions, ...options }: ServiceOptions =
 
 /**
  * Opens the view and connects the window to a running service, like a user with its address and key. Waits until VS Code
- * has selected a row: it redraws all views 200 ms after they have changed, and a row that is redrawn loses its tooltip.
+ * has expanded the first project: it redraws all views 200 ms after they have changed, and a row that is redrawn loses its tooltip.
  * @param project a project to expand
  */
 export async function connect(
@@ -58,6 +58,6 @@ export async function connect(
   await quickInput.answer('Select a service', baseUrl);
   await quickInput.answer('API key for', key);
   await statusBar.waitFor(`Connected to ${baseUrl.replace(/^https?:\/\//, '')}`);
-  await computes.waitForSelection();
+  await computes.waitForFirstProject();
   if (project !== undefined) await computes.expandProject(project);
 }

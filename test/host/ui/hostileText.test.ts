@@ -98,7 +98,7 @@ describe('Hostile text of the service', () => {
     await ui().run('Connect…');
     await ui().quickInput.answer('Select a service', service().baseUrl);
     await ui().quickInput.answer('API key for', service().key);
-    await ui().computes.waitForSelection();
+    await ui().computes.waitForFirstProject();
   });
   it('is shown as text in rows and tooltips', async () => {
     await ui().computes.expand(/^Project .* shop/);

@@ -18,7 +18,7 @@ describe('the life of the local service', () => {
   const start = async () => {
     await ui().openView('Hosted Postgres');
     await ui().clickWelcome('Computes', 'Try it with the local service');
-    await ui().computes.waitForSelection();
+    await ui().computes.waitForFirstProject();
     await showComputes();
     return findOwnService(ui().dataFolder);
   };

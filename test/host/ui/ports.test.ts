@@ -29,7 +29,7 @@ describe('the Ports view of a remote window', () => {
   it("lists a user's program, but not the local service and its computes", async () => {
     await ui().openView('Hosted Postgres');
     await ui().clickWelcome('Computes', 'Try it with the local service');
-    await ui().computes.waitForSelection();
+    await ui().computes.waitForFirstProject();
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active/);
     const service = await findOwnService(ui().dataFolder);

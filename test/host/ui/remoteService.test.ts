@@ -38,7 +38,7 @@ describe('a remote service', () => {
     await ui().quickInput.answer('Select a service', service().baseUrl);
     await ui().quickInput.answer('API key for', service().key);
     await ui().statusBar.waitFor(`Connected to ${service().baseUrl.replace('http://', '')}`);
-    await ui().computes.waitUntilSelected(/^Compute ep-little-smoke-851426/);
+    await ui().computes.waitForFirstProject();
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active, primary/);
   });

@@ -33,7 +33,7 @@ describe('trying the local service', () => {
   it('starts with one click in the welcome view', async () => {
     await ui().openView('Hosted Postgres');
     await ui().clickWelcome('Computes', 'Try it with the local service');
-    await ui().computes.waitUntilSelected(/^Compute ep-little-smoke-851426/);
+    await ui().computes.waitForFirstProject();
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(/^Compute ep-little-smoke-851426, active, primary, 0.25 CU/);
     await ui().computes.waitFor(`Branch ${branch}, main, default`);

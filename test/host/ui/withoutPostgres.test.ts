@@ -27,7 +27,7 @@ describe('the universal package without Postgres', () => {
   it('shows its projects with the reason above them, and no compute as active', async () => {
     await ui().openView('Hosted Postgres');
     await ui().clickWelcome('Computes', 'Try it with the local service');
-    await ui().computes.waitForSelection();
+    await ui().computes.waitForFirstProject();
     await ui().computes.waitFor(row);
     await ui().computes.expandProject('shop');
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}`));

@@ -152,18 +152,16 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node !== undefined) await this.view.reveal(this.#nodes.get(node), { select: true, focus: true });
   }
 
-  /** For a new account: expands the first project and selects the primary of its default branch. Does not throw. */
+  /** For a new account: shows its first compute. Selects nothing: commands don't ask for the project of a selected row. */
   async revealFirst(): Promise<void> {
-    const projects = await this.#inventory.ensureProjects();
-    const [projectId] = projects?.entries.keys() ?? [];
+    const [projectId] = (await this.#inventory.ensureProjects())?.entries.keys() ?? [];
     if (projectId === undefined) return;
     const names = this.#inventory.branches.ensureLoaded(projectId);
     await Promise.all([this.#inventory.ensureComputes(projectId), names]);
-    const node = firstNode(this.#inventory, projectId);
-    const options = { select: true, focus: false, expand: true };
-    await this.view.reveal(this.#nodes.get(node), options).then(undefined, (error: unknown) => {
-      this.#deps.log.error('Showing the first project', error);
-    });
+    const node = this.#nodes.get(firstNode(this.#inventory, projectId));
+    const revealed = this.view.reveal(node, { select: false, focus: false, expand: true });
+    const failed = (error: unknown) => this.#deps.log.error('Showing the first project', error);
+    await revealed.then(undefined, failed);
   }
 
   showMore(): void {

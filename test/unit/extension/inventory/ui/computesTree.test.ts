@@ -67,7 +67,7 @@ describe('ComputesTree', () => {
     tree.dispose();
   });
 
-  it('selects the primary of the default branch in the first project of a new account', async () => {
+  it('shows the primary of the default branch in the first project of a new account', async () => {
     const revealed: unknown[] = [];
     const view = {
       onDidExpandElement: ignored,
@@ -91,7 +91,7 @@ describe('ComputesTree', () => {
     await model.inventory.refreshComputes('shop');
     await tree.revealFirst();
     tree.dispose();
-    const options = { select: true, focus: false, expand: true };
+    const options = { select: false, focus: false, expand: true };
     assert.deepEqual(revealed, [
       [{ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-main' }, options],
       [{ kind: 'project', projectId: 'shop' }, options],
