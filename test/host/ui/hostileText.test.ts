@@ -26,6 +26,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'view.showIdsFirst': 'shows nothing itself',
   'view.showNamesFirst': 'shows nothing itself',
   'compute.openPsql': 'opens a terminal',
+  'history.openPsql': 'opens a terminal; asks like Create Branch from a Time',
   'sql.run': 'opens a terminal; asks like Peek Rows',
   // No state of the hostile service is known, so no compute can be started or suspended.
   'compute.start': 'lists no compute; asks like Restart Compute',
