@@ -6,15 +6,18 @@ import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as main, PROJECT } from '../../service/catalog/branchApi.ts';
 import { query } from '../../service/postgres/clients.ts';
+import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { closeEditors } from './resetWindow.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('The rows of a branch', () => {
-  const ui = useWorkbench();
+  // The text of a terminal is in the page only without a GPU.
+  const ui = useWorkbench({ settings: { 'terminal.integrated.gpuAcceleration': 'off' } });
   let service: LocalService;
   let feature: string;
+  let api: ReturnType<typeof branchCalls>;
 
   const execute = async (branch: string, sql: string) =>
     query(await branchApi(() => service, branch).uri(), sql);
@@ -43,7 +46,7 @@ describe('The rows of a branch', () => {
       main,
       "insert into visits values (1, 'Ada', null), (2, 'Bob', 'x'), (3, E'[l](command:x)\u202e', 'NULL')",
     );
-    const api = branchCalls(service);
+    api = branchCalls(service);
     const endpoints = [{ type: 'read_write' }];
     const branch = { name: 'feature', parent_id: main };
     feature = (await api.change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
@@ -54,6 +57,7 @@ describe('The rows of a branch', () => {
       path.join(ui().folder, 'query.sql'),
       'select 1 as one;\n\nselect customer from visits order by id;\n',
     );
+    await writeFile(path.join(ui().folder, 'seed.sql'), 'select id from gone;\n');
     await connect(ui(), service, 'shop');
     await ui().computes.waitFor(`Branch ${feature}, feature`);
   });
@@ -127,5 +131,70 @@ describe('The rows of a branch', () => {
     await execute(main, 'create view "a.b" as select 1 as one');
     await ui().computes.inlineAction('Database app', 'Refresh');
     await ui().computes.waitFor('View a.b');
+  });
+
+  describe('and a SQL file', () => {
+    const terminal = () => ui().page.locator('.terminal-wrapper.active');
+    const waitForOutput = async (text: RegExp) =>
+      until(`${String(text)} in the terminal`, async () =>
+        (await terminal().locator('.xterm-rows').allInnerTexts()).some((line) =>
+          text.test(line.replaceAll('\u00a0', ' ')),
+        ),
+      );
+    const runOn = async (branch: string) => {
+      await ui().run('Run File on Branch…');
+      await ui().quickInput.choose('Select a branch', branch);
+    };
+
+    before(async () => closeEditors(ui()));
+
+    it('that is saved and run on a branch, in a terminal with its output', async () => {
+      await ui().openFile('seed.sql');
+      await new Editor(ui().page).retype("insert into visits values (7, 'Gus');");
+      await runOn(feature);
+      await waitForOutput(/seed\.sql\s+shop \/ feature \/ app\s+INSERT 0 1\s+Ran seed\.sql on feature/);
+      await ui()
+        .page.locator('.single-terminal-tab')
+        .filter({ hasText: 'seed.sql · shop / feature' })
+        .waitFor();
+      assert.deepEqual(await execute(feature, 'select customer from visits where id = 7'), ['Gus']);
+      await terminal().click();
+      await ui().page.keyboard.press('Enter');
+      await terminal().waitFor({ state: 'hidden' });
+    });
+
+    it('that fails, with its line', async () => {
+      await runOn(feature);
+      await waitForOutput(/seed\.sql(?::1|, line 1): [^]*duplicate key[^]*seed\.sql failed on feature/);
+      await terminal().click();
+      await ui().page.keyboard.press('Enter');
+      await terminal().waitFor({ state: 'hidden' });
+    });
+
+    it('that runs until Ctrl+C', async () => {
+      await ui().openFile('seed.sql');
+      await new Editor(ui().page).retype('select pg_sleep(600);');
+      await runOn(feature);
+      await waitForOutput(/shop \/ feature \/ app/);
+      await until('the statement', async () => {
+        const sql = "select 1 from pg_stat_activity where query like 'select pg_sleep(600)%'";
+        return (await execute(feature, sql)).length > 0;
+      });
+      await terminal().click();
+      await ui().page.keyboard.press('Control+c');
+      await waitForOutput(/\^C[^]*Canceled\./);
+      await ui().page.keyboard.press('Enter');
+      await terminal().waitFor({ state: 'hidden' });
+    });
+
+    it('whose run on a protected branch needs its name', async () => {
+      await api.change('PATCH', `/${PROJECT}/branches/${feature}`, { branch: { protected: true } });
+      await ui().openFile('seed.sql');
+      await new Editor(ui().page).retype('delete from visits;');
+      await runOn(feature);
+      await ui().quickInput.waitFor('This is production. Enter “feature” to continue.');
+      await ui().quickInput.cancel(/./);
+      assert.notDeepEqual(await execute(feature, 'select id from visits'), []);
+    });
   });
 });
