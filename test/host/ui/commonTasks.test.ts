@@ -9,6 +9,7 @@ import { sqlClients } from '../../helpers/sqlClients.ts';
 import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
+import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const compute = /^Compute primary/;
@@ -17,8 +18,7 @@ describe('the most common tasks', () => {
   const clients = sqlClients();
   const ui = useWorkbench({
     otherExtensions: clients.folders,
-    // The text of a terminal is in the page only without a GPU.
-    settings: { 'terminal.integrated.gpuAcceleration': 'off' },
+    settings: READABLE_TERMINALS,
   });
   const service = useService({ postgres: true });
 

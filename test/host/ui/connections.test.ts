@@ -11,6 +11,7 @@ import { sqlClients } from '../../helpers/sqlClients.ts';
 import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { addProcesses, placesWith, type Places } from './secretSearch.ts';
+import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const row = /^Compute primary/;
@@ -53,8 +54,7 @@ describe('a connection', () => {
   const ui = useWorkbench({
     folder: workspace,
     otherExtensions: clients.folders,
-    // The text of a terminal is in the page only without a GPU.
-    settings: { 'terminal.integrated.gpuAcceleration': 'off' },
+    settings: READABLE_TERMINALS,
     // Of the user's environment, only the file of services counts.
     env: { PGSERVICEFILE: services, PGSERVICE: 'production', PGHOSTADDR: '127.0.0.9', PGPASSWORD: 'x' },
   });

@@ -10,11 +10,11 @@ import { Editor } from '../../workbench/editor.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { closeEditors } from './resetWindow.ts';
+import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 describe('The rows of a branch', () => {
-  // The text of a terminal is in the page only without a GPU.
-  const ui = useWorkbench({ settings: { 'terminal.integrated.gpuAcceleration': 'off' } });
+  const ui = useWorkbench({ settings: READABLE_TERMINALS });
   let service: LocalService;
   let feature: string;
   let api: ReturnType<typeof branchCalls>;
@@ -88,6 +88,7 @@ describe('The rows of a branch', () => {
     await ui().openFile('query.sql');
     await ui().page.keyboard.press('ControlOrMeta+End');
     await ui().run('Peek Rows…');
+    await ui().quickInput.choose('Select a project', 'shop');
     await ui().quickInput.choose('Select a branch', feature);
     await waitForTitle(/^select customer from visits or… · feature · app · \d/);
     await waitForLine(/^Bea$/);

@@ -7,6 +7,9 @@ export interface SharedWindow {
   readonly options?: () => OpenOptions;
 }
 
+/** The text of a terminal is in the page only without a GPU. */
+export const READABLE_TERMINALS = { 'terminal.integrated.gpuAcceleration': 'off' };
+
 /**
  * Suites that share a window, in order. `npm test` opens the first window, and `npm run test:all` all of them. The window is
  * reset between them (resetWindow.ts), so that each also runs alone. Only the last suite of a window may leave behind what
@@ -15,11 +18,7 @@ export interface SharedWindow {
 export const sharedWindows = {
   firstWindow: {
     suites: ['remoteService', 'commonTasks', 'tryLocalService'],
-    options: () => ({
-      otherExtensions: sqlClients().folders,
-      // The text of a terminal is in the page only without a GPU.
-      settings: { 'terminal.integrated.gpuAcceleration': 'off' },
-    }),
+    options: () => ({ otherExtensions: sqlClients().folders, settings: READABLE_TERMINALS }),
   },
   secondWindow: {
     suites: ['walkthrough', 'accounts', 'computes', 'pgSettings', 'localService'],
@@ -29,6 +28,6 @@ export const sharedWindows = {
   },
   fourthWindow: {
     suites: ['branches', 'schema', 'rows', 'undo', 'operations', 'marks', 'keySearch', 'workBranch'],
-    options: () => ({ settings: { 'terminal.integrated.gpuAcceleration': 'off' } }),
+    options: () => ({ settings: READABLE_TERMINALS }),
   },
 } satisfies Record<string, SharedWindow>;
