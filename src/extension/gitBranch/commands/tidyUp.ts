@@ -104,7 +104,8 @@ async function loadCleanup(context: CommandContext, folder: WorkspaceFolder): Pr
   const map = await readBranchMap(runGit, folder.uri.fsPath);
   const projectIds = map.created.map(({ projectId }) => projectId);
   const lists = await loadBranchLists(context, projectIds);
-  for (const projectId of lists.keys()) await inventory.loadComputes(projectId);
+  // An env file may point to a compute that is newer than the lists.
+  for (const projectId of lists.keys()) await inventory.refreshComputes(projectId);
   const { inFiles, unread } = await branchesInFiles(context, folder, account);
   const isMarked = (ref: BranchRef) => guards.cachedMark(ref) !== undefined;
   return { ...findUnused({ map, gitBranches, inFiles, account, lists, isMarked }), unread };
