@@ -35,12 +35,12 @@ describe('hosts in the editor', () => {
     await editor.press('Escape');
   });
 
-  it('are inserted by “Load computes…” if their project is not loaded', async () => {
+  it('are inserted by “Load computes…” while a project is not loaded', async () => {
     await connect(ui(), service());
     await ui().openFile('app.env');
     await editor.retype('PGHOST=');
     await editor.waitForSuggestion('Load computes…');
-    assert.deepEqual(await editor.suggestions(), ['Load computes…']);
+    assert.equal((await editor.suggestions()).at(-1), 'Load computes…');
     await editor.accept('Load computes…');
     await ui().quickInput.choose('Select a compute', primary);
     await ui().quickInput.choose('Select a host', 'Direct');
