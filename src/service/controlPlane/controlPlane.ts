@@ -31,9 +31,10 @@ const USAGE_INTERVAL = 30_000;
 /** Milliseconds between two checks for expired branches. */
 const EXPIRY_INTERVAL = 5_000;
 
-/** Milliseconds between two checks of the history of branches in use, which grows, and of that of all branches. */
+/** Milliseconds between two checks of the history of branches in use, which grows. */
 const HISTORY_INTERVAL = 10_000;
-const ALL_HISTORY_INTERVAL = 60_000;
+/** Every so many checks, the history of all branches is checked. */
+const ALL_HISTORY_CHECKS = 6;
 
 export class ControlPlane implements Plane {
   readonly store: Store;
@@ -48,7 +49,7 @@ export class ControlPlane implements Plane {
   readonly postgresProblem: Promise<string | undefined>;
   readonly #deps: ControlPlaneDependencies;
   #isKeepingHistory = false;
-  #allHistoryCheckedAt = -Infinity;
+  #historyChecks = 0;
   /** Each ends a timer. */
   readonly #stopTimers: readonly (() => void)[];
 
@@ -184,8 +185,8 @@ export class ControlPlane implements Plane {
     this.#isKeepingHistory = true;
     const { account } = this.store;
     const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
-    const isAll = this.clock.now() - this.#allHistoryCheckedAt >= ALL_HISTORY_INTERVAL;
-    if (isAll) this.#allHistoryCheckedAt = this.clock.now();
+    const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
+    this.#historyChecks += 1;
     const branches = retentions(account, (id) => isAll || used.has(id));
     await engine.keepHistory(branches, { isAll });
     this.#isKeepingHistory = false;
