@@ -1,4 +1,4 @@
-/** Runs a SQL file on a branch: by psql, or by the driver where there is no psql. Stops at the first error, as ON_ERROR_STOP does. */
+/** Runs a SQL file on a branch: by psql, or by the driver if psql isn't installed. Stops at the first error, as ON_ERROR_STOP does. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export async function runByPsql(
   write: (text: string) => void,
   { signal, kill }: StopSignals,
 ): Promise<number | undefined> {
-  // Nobody can answer a question about the password.
+  // The terminal passes no input on, so a question about the password would have no answer.
   const args = ['--no-psqlrc', '--no-password', '--set=ON_ERROR_STOP=1', `--file=${file}`];
   const child = spawn(program, args, {
     cwd: path.dirname(file),

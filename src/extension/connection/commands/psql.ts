@@ -35,11 +35,15 @@ export const openPsql: Command = async (context, argument, run) => {
 /** @param argument of the commands that are offered otherwise. @returns undefined if it isn't installed */
 export function findPsql({ config }: CommandContext, argument: unknown): string | undefined {
   requireTrust();
-  const { postgresPath } = config;
-  const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
+  const program = psqlProgram(config);
   if (program === undefined) void offerOthers(argument);
   return program;
 }
+
+export const psqlProgram = ({
+  postgresPath,
+}: Pick<CommandContext['config'], 'postgresPath'>): string | undefined =>
+  findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
 
 interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute'> {
   readonly program: string;

@@ -1,9 +1,9 @@
-/** Run File on Branch: gives a SQL file to psql, or to the driver where there is no psql, in a terminal. */
+/** Run File on Branch: gives a SQL file to psql, or to the driver if psql isn't installed, in a terminal. */
 import path from 'node:path';
 import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
-import { findProgram } from '../../../base/findProgram.ts';
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { psqlProgram } from '../../connection/commands/psql.ts';
 import { passFileLine } from '../../connection/serviceFile.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
 import { envBranch } from '../../rows/commands/editorSource.ts';
@@ -84,12 +84,12 @@ async function runIn(
 
 /** @returns the exit code @throws {Error} if the driver runs the file, and it failed */
 async function start(
-  { config: { postgresPath }, passFiles }: CommandContext,
+  { config, passFiles }: CommandContext,
   { target: { login }, file }: FileRun,
   write: (text: string) => void,
   stop: StopSignals,
 ): Promise<number | undefined> {
-  const program = findProgram('psql', postgresPath === undefined ? [] : [postgresPath]);
+  const program = psqlProgram(config);
   // They load the driver.
   const [{ runByDriver, runByPsql }, { resultText }] = await Promise.all([
     import('../runFile.ts'),
