@@ -2,7 +2,7 @@
 import { l10n, window as editors, type Terminal } from 'vscode';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { createPastBranch } from '../../commandSupport/pastBranch.ts';
+import { createPastBranch } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
 import { compareWithPast } from '../../schema/commands/schema.ts';

@@ -1,15 +1,15 @@
 /** A branch with earlier data of another one, only to read it. It is deleted after its use, and otherwise expires. */
 import { l10n } from 'vscode';
-import type { Compute } from '../../api/records/records.ts';
-import type { BranchRef } from '../account/refs.ts';
-import { expiryAfter } from '../gitBranch/lifetime.ts';
-import { parentOf, type RestoreSource } from '../history/moments.ts';
-import { pastText } from '../history/ui/momentText.ts';
-import { nameWithTime } from '../history/undoBranch.ts';
-import { branchTitle } from '../inventory/branchStatus.ts';
-import { finishChange } from '../operations/finishChange.ts';
-import { makeChange } from './change.ts';
-import type { CommandContext, Run } from './context.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import type { BranchRef } from '../../account/refs.ts';
+import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { parentOf, type RestoreSource } from '../moments.ts';
+import { pastText } from '../ui/momentText.ts';
+import { nameWithTime } from '../undoBranch.ts';
+import { branchTitle } from '../../inventory/branchStatus.ts';
+import { finishChange } from '../../operations/finishChange.ts';
+import { makeChange } from '../../commandSupport/change.ts';
+import type { CommandContext, Run } from '../../commandSupport/context.ts';
 
 /** Seconds. It ends what a closed window could not delete. */
 const LIFETIME = 60 * 60;
