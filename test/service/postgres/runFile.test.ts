@@ -156,7 +156,7 @@ select id, name from item order by id;
       await assert.rejects(query(uri, 'select 1 from never'));
     });
 
-  it('connects only where it should, whatever the environment says', async function () {
+  it('connects only where it should, with any libpq variables in the environment', async function () {
     if (program === undefined) return this.skip();
     const elsewhere = {
       PGHOSTADDR: '127.0.0.2',

@@ -111,7 +111,7 @@ export function hostsOf(inventory: Inventory, nodes: readonly TreeNode[]): strin
   return hosts.length === 0 ? undefined : hosts.join('\n');
 }
 
-/** The primary of the default branch; the project if there is none. */
+/** The primary of the default branch; the project if that branch has no compute. */
 export function firstNode(inventory: Inventory, projectId: string): TreeNode {
   const [branchId = ''] = branchIdsOf(inventory, projectId);
   const [primary] = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];

@@ -29,12 +29,11 @@ const CONNECTION_STRING = `^${SPACE}((host|hostaddr)${SPACE}=${SPACE}('${HOSTS}'
 const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=]*)`;
 const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
 
-/** Means the same whatever `standard_conforming_strings` the role that creates the extension has set. */
+/** Has the same meaning with any `standard_conforming_strings` of the role that creates the extension. */
 const literal = (text: string): string => `$pattern$${text}$pattern$`;
 
 /**
- * Domains instead of `text` for the arguments that can be connection strings. Where there is a choice, Postgres prefers
- * `text`, so the SQL in the same place has a domain as well.
+ * Domains instead of `text` for the arguments that can be connection strings. If both fit, Postgres prefers `text`, so the SQL in the same place has a domain as well.
  */
 const DBLINK_DOMAINS = `
 CREATE DOMAIN @extschema@.dblink_connection AS pg_catalog.text

@@ -1,6 +1,6 @@
 /**
  * A folder of extensions that the user has chosen: control files and scripts in `extension`, libraries in `lib`. Their code runs
- * in the servers, so it must fit them, and nobody else may be able to change it.
+ * in the servers, so it must fit them, and no other user may be able to change it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -76,7 +76,7 @@ const ELF: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' };
 const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
 const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c: 'arm64' };
 
-/** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is none @throws {RangeError} if it is cut */
+/** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library @throws {RangeError} if it is cut */
 export function machinesOf(library: Buffer): string[] {
   const start = library.readUInt32BE(0);
   if (start === 0x7f454c46) return [`linux ${ELF[library.readUInt16LE(18)]}`];

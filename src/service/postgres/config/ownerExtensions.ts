@@ -36,7 +36,7 @@ export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
   intagg: {},
   moddatetime: {},
   pg_buffercache: {},
-  // The worker would go on without a session, and write a file.
+  // The worker would continue without a session, and write a file.
   pg_prewarm: {
     afterwards: 'REVOKE ALL ON FUNCTION autoprewarm_start_worker(), autoprewarm_dump_now() FROM PUBLIC;',
   },

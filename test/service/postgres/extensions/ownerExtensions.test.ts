@@ -1,5 +1,5 @@
 /**
- * Extensions that only superusers create elsewhere, and that a branch's owner creates here. Their scripts and functions are
+ * Extensions that only superusers create in a usual Postgres, and that a branch's owner creates here. Their scripts and functions are
  * superuser's, so each is tried as an attack on superuser. `foreignServers.test.ts` has those on other machines and branches.
  */
 import assert from 'node:assert/strict';
