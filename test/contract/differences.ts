@@ -41,6 +41,12 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'without PgBouncer each pooled client has its own session, which pooler_mode cannot say',
   },
   {
+    call: /\/snapshots?(?:\/\{snapshot_id\})?$/,
+    problem:
+      /^(?:there is no parameter slug|the re(?:ply|quest) has the unknown field \/snapshots?\/(?:slug|expires_at))$/,
+    because: 'newer than the document: the newest command line sends and shows them',
+  },
+  {
     call: /\/(?:ai_gateway|storage)$/,
     problem: /^the reply (?:must have required property 'reason'|has the unknown field \/request_id)$/,
     because: 'not offered, so the reply is that of an unknown path',

@@ -19,8 +19,8 @@ export const NOT_SERVED: readonly NotServed[] = [
     because: 'services of the cloud next to Postgres, and their users, keys and logs',
   },
   {
-    call: /\/(?:snapshots|snapshot|backup_schedule|finalize_restore)(?:\/|$)/,
-    because: 'the service keeps no earlier data',
+    call: /\/backup_schedule$/,
+    because: 'snapshots are created by calls, and the service runs only while it is used',
   },
   {
     call: /\/(?:branch_anonymized|anonymize|anonymized_status|masking_rules)$/,

@@ -55,6 +55,13 @@ describe('The account file', () => {
     assert.equal(snapshots, before);
   });
 
+  it('is read if an older version wrote it, which knew no snapshots', async () => {
+    store.commit(key(1));
+    await store.whenDurable();
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":4', '"format":3'));
+    assert.deepEqual([...stored().keys.keys()], [1]);
+  });
+
   it('writes changes that arrive during a write together', async () => {
     store.commit(key(1));
     await Promise.resolve(); // The first write begins.

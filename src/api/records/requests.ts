@@ -123,6 +123,46 @@ export const BranchRestoreBody = z.strictObject({
 });
 export type BranchRestoreBody = z.infer<typeof BranchRestoreBody>;
 
+const slug = z
+  .string()
+  .check(
+    z.refine(
+      (text) => /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text),
+      'must have 1 to 63 characters: a-z, 0-9 and -, a letter first and no - at the end',
+    ),
+  );
+
+/** The parameters of POST …/branches/{branch_id}/snapshot. */
+export const SnapshotCreation = z.strictObject({
+  name: z.optional(name),
+  slug: z.optional(slug),
+  lsn: z.optional(z.string()),
+  timestamp: z.optional(timestamp),
+  expires_at: z.optional(timestamp),
+});
+export type SnapshotCreation = z.infer<typeof SnapshotCreation>;
+
+/** PATCH …/snapshots/{snapshot_id}; `expires_at: null` removes the expiry. */
+export const SnapshotPatchBody = z.strictObject({
+  snapshot: z.strictObject({
+    name: z.optional(name),
+    expires_at: z.optional(z.nullable(timestamp)),
+  }),
+});
+export type SnapshotPatch = z.infer<typeof SnapshotPatchBody>['snapshot'];
+
+/** POST …/snapshots/{snapshot_id}/restore. The target is replaced when the restore is finalized. */
+export const SnapshotRestoreBody = z.strictObject({
+  name: z.optional(name),
+  target_branch_id: z.optional(branchId),
+  finalize_restore: z.optional(z.boolean()),
+});
+export type SnapshotRestoreBody = z.infer<typeof SnapshotRestoreBody>;
+
+/** POST …/branches/{branch_id}/finalize_restore; `name` is for the branch that is replaced. */
+export const FinalizeRestoreBody = z.strictObject({ name: z.optional(name) });
+export type FinalizeRestoreBody = z.infer<typeof FinalizeRestoreBody>;
+
 /** Defaults for new computes of a project. */
 const defaultEndpointSettings = z.strictObject({
   pg_settings: z.optional(pgSettings),

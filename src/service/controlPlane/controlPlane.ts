@@ -2,8 +2,9 @@
 import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
+import { deleteExpiredSnapshots } from './branches/snapshots.ts';
 import { retentions } from './records/history.ts';
-import { removeLeftover } from './branches/projects.ts';
+import { dataIds, removeLeftover } from './branches/projects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { every } from '../core/clock.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
@@ -28,7 +29,7 @@ interface ControlPlaneDependencies extends Pick<Plane, 'store' | 'engine' | 'clo
 /** Milliseconds between two writes of the usage of keys and computes, and of the size of branches. */
 const USAGE_INTERVAL = 30_000;
 
-/** Milliseconds between two checks for expired branches. */
+/** Milliseconds between two checks for expired branches and snapshots. */
 const EXPIRY_INTERVAL = 5_000;
 
 /** Milliseconds between two checks of the history of branches in use, which grows. */
@@ -73,7 +74,10 @@ export class ControlPlane implements Plane {
         this.#writeUsage();
         void this.#writeSizes();
       }),
-      every(clock, EXPIRY_INTERVAL, () => deleteExpiredBranches(this)),
+      every(clock, EXPIRY_INTERVAL, () => {
+        deleteExpiredBranches(this);
+        deleteExpiredSnapshots(this);
+      }),
       every(clock, HISTORY_INTERVAL, () => {
         // Otherwise no history grows.
         if (this.store.account.activeComputes().length > 0) void this.#keepHistory();
@@ -86,7 +90,7 @@ export class ControlPlane implements Plane {
     try {
       const engine = await this.#deps.engine;
       const { account } = this.store;
-      const branches = [...account.projects.values()].flatMap((project) => [...project.branches.keys()]);
+      const branches = [...account.projects.values()].flatMap(dataIds);
       const computes = [...account.computes()].map(({ record }) => record.id);
       const events: EngineEvents = {
         wake: (id) => this.#wake(id),

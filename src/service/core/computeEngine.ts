@@ -103,6 +103,8 @@ export interface BranchSpec {
   readonly moment?: Moment | undefined;
   readonly isSchemaOnly?: boolean | undefined;
   readonly keepsHistory?: boolean | undefined;
+  /** A branch whose roles' passwords it gets, so that connection strings of that branch are valid on it. */
+  readonly passwordsOf?: string | undefined;
   readonly owner?: BranchOwner | undefined;
 }
 
@@ -173,7 +175,7 @@ export const asEngineError = (error: unknown): EngineError =>
     ? error
     : new EngineError(error instanceof Error ? error.message : String(error), { cause: error });
 
-/** The ids of all branches and computes in the account. */
+/** The ids of all branches, snapshots (which are branches without computes) and computes in the account. */
 export interface RecordedIds {
   readonly branches: readonly string[];
   readonly computes: readonly string[];

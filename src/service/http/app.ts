@@ -7,6 +7,7 @@ import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
+import { snapshotRoutes } from './snapshotRoutes.ts';
 import { holdLease, type Leases } from './lease.ts';
 import {
   authenticate,
@@ -77,6 +78,7 @@ function routesOf(plane: ControlPlane): readonly Route[] {
   const routes: Routes = {
     ...accountRoutes(plane),
     ...branchRoutes(plane),
+    ...snapshotRoutes(plane),
     ...computeRoutes(plane),
     ...catalogRoutes(plane),
   };

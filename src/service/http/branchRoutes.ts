@@ -85,7 +85,7 @@ function listBranches(plane: ControlPlane, call: ApiCall): JsonReply {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Shows usage in whole seconds, including the time that isn't counted yet. */
-function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number) {
+export function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number) {
   const { annotation_value: _, ...branch } = stored;
   const { cpu_used_sec, active_time } = usageOfBranch(stored, computesOf(project, branch.id), now);
   const compute_time_seconds = Math.floor(cpu_used_sec);

@@ -107,7 +107,8 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-function validate<T>(value: unknown, schema: z.ZodMiniType<T>): T {
+/** @throws {HttpError} if the value does not match the schema */
+export function validate<T>(value: unknown, schema: z.ZodMiniType<T>): T {
   const result = schema.safeParse(value);
   if (result.success && isWellFormed(result.data)) return result.data;
   if (result.success) throw badRequest('The body has half of a surrogate pair, which is no character.');

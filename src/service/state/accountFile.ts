@@ -8,7 +8,9 @@ import { notUsable, StartError, systemReason } from '../core/errors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 /** Increase it when older versions of the service couldn't read the file. */
-export const FORMAT = 3;
+export const FORMAT = 4;
+/** It has no snapshots, but is otherwise the same. */
+const OLDEST_FORMAT = 3;
 
 /** The JSON of each record. Records are immutable, so their JSON never changes. */
 const jsonOfRecords = new WeakMap<object, string>();
@@ -41,7 +43,7 @@ export function readAccountFile(file: string): readonly Mutation[] | undefined {
       `${file} was written by a newer version of this service (format ${format}; this version reads ${FORMAT}). Use that version.`,
     );
   const lines = text.slice(end);
-  if (format !== FORMAT || sha256 !== checksum(lines))
+  if (typeof format !== 'number' || format < OLDEST_FORMAT || sha256 !== checksum(lines))
     throw new StartError(
       'corrupt',
       `${file} is damaged: its checksum is wrong. It was not changed. Restore it from a backup.`,

@@ -8,6 +8,7 @@ import type {
   Mutation,
   PendingDeletion,
   ProjectRecord,
+  SnapshotRecord,
   StoredCompute,
   StoredKey,
   StoredOperation,
@@ -91,6 +92,7 @@ export class Store {
 export interface ProjectState {
   record: ProjectRecord;
   readonly branches: Map<string, BranchRecord>;
+  readonly snapshots: Map<string, SnapshotRecord>;
   readonly computes: Map<string, StoredCompute>;
   /** Its reply, until one of them changes. */
   listOfComputes?: Buffer | undefined;
@@ -98,7 +100,7 @@ export interface ProjectState {
   readonly operations: Map<string, StoredOperation>;
 }
 
-/** The account in memory: projects with their branches, computes and operations, and the keys. Only {@link Mutation}s change it. */
+/** The account in memory: projects with their branches, snapshots, computes and operations, and the keys. Only {@link Mutation}s change it. */
 export class AccountState {
   readonly projects = new Map<string, ProjectState>();
   readonly keys = new Map<number, StoredKey>();
@@ -108,7 +110,7 @@ export class AccountState {
   readonly ports = new Set<number>();
   /** By project. */
   readonly leftovers = new Map<string, PendingDeletion>();
-  /** By the id of a branch or compute. */
+  /** By the id of a branch, snapshot or compute. */
   readonly #projectOf = new Map<string, ProjectState>();
 
   /** Returns an id that no key has had, not even a revoked one. */
@@ -130,7 +132,7 @@ export class AccountState {
     return this.projects.has(id) || this.leftovers.has(id);
   }
 
-  /** Branch ids are unique in the account: the engine stores the data of a branch under its id. */
+  /** Ids of branches and snapshots are unique in the account: the engine stores their data under them. */
   projectOfBranch(id: string): ProjectState | undefined {
     return this.#projectOf.get(id);
   }
@@ -148,6 +150,7 @@ export class AccountState {
     for (const project of this.projects.values()) {
       yield { set: 'project', value: project.record };
       for (const value of project.branches.values()) yield { set: 'branch', value };
+      for (const value of project.snapshots.values()) yield { set: 'snapshot', value };
       for (const value of project.computes.values()) yield { set: 'compute', value };
       for (const value of project.operations.values()) yield { set: 'operation', value };
     }
@@ -165,6 +168,10 @@ export class AccountState {
       case 'branch':
         this.#projectOf.set(value.id, this.project(value.project_id));
         this.project(value.project_id).branches.set(value.id, value);
+        return;
+      case 'snapshot':
+        this.#projectOf.set(value.id, this.project(value.project_id));
+        this.project(value.project_id).snapshots.set(value.id, value);
         return;
       case 'compute':
         return this.#setCompute(value);
@@ -185,6 +192,7 @@ export class AccountState {
       this.projects.set(record.id, {
         record,
         branches: new Map(),
+        snapshots: new Map(),
         computes: new Map(),
         operations: new Map(),
       });
@@ -217,6 +225,10 @@ export class AccountState {
         this.project(mutation.projectId).branches.delete(mutation.id);
         this.#projectOf.delete(mutation.id);
         return;
+      case 'snapshot':
+        this.project(mutation.projectId).snapshots.delete(mutation.id);
+        this.#projectOf.delete(mutation.id);
+        return;
       case 'project':
         return this.#removeProject(mutation.projectId);
       case 'leftover':
@@ -228,9 +240,11 @@ export class AccountState {
     const project = this.projects.get(id);
     if (project === undefined) return;
     for (const computeId of project.computes.keys()) this.#removeCompute(project, computeId);
-    for (const branchId of project.branches.keys()) this.#projectOf.delete(branchId);
+    for (const each of [...project.branches.keys(), ...project.snapshots.keys()])
+      this.#projectOf.delete(each);
     // A call that began before finds nothing in it.
     project.branches.clear();
+    project.snapshots.clear();
     this.projects.delete(id);
   }
 

@@ -76,10 +76,32 @@ export type BranchRecord = {
   /** The moment of the parent's history that the branch was created from. */
   readonly parent_lsn?: string | undefined;
   readonly parent_timestamp?: string | undefined;
-  /** The branch of which it preserves the data before a restore. */
+  /**
+   * The branch of which it preserves the data before a restore. Of a branch with the data of a snapshot: the branch that it
+   * replaces when its restore is finalized.
+   */
   readonly restored_as?: string | undefined;
+  /** The snapshot whose data it was created with. */
+  readonly restored_from?: string | undefined;
+  readonly restore_status?: 'restored' | 'finalized' | undefined;
   /** Key-value pairs from the client that created the branch. */
   readonly annotation_value?: Readonly<Record<string, string>> | undefined;
+};
+
+/** A copy of a branch's data, which the engine keeps like that of a branch, under the snapshot's id. */
+export type SnapshotRecord = {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly slug: string;
+  /** It may be gone. */
+  readonly source_branch_id: string;
+  /** The moment that was asked for. Missing for the data when the snapshot was created. */
+  readonly lsn?: string | undefined;
+  readonly timestamp?: string | undefined;
+  readonly created_at: string;
+  readonly expires_at?: string | undefined;
+  readonly manual: true;
 };
 
 /** A compute, with the fields that the public service requires. */
@@ -145,7 +167,7 @@ export type StoredCompute = {
 };
 
 /** What an operation does; stored with it, so that the service can resume it after a restart. */
-export type OperationStep = ComputeStep | BranchStep;
+export type OperationStep = ComputeStep | BranchStep | SnapshotStep;
 
 export type ComputeStep =
   | { readonly kind: 'start' | 'suspend' | 'attach' | 'check' }
@@ -155,10 +177,11 @@ export type ComputeStep =
   | { readonly kind: 'apply'; readonly before: ComputeRecord };
 
 export type BranchStep =
-  /** Without a parent: new data with this owner. */
+  /** Without a parent: new data with this owner. The parent may be a snapshot. */
   | {
       readonly kind: 'createBranch';
       readonly parentId?: string | undefined;
+      readonly passwordsOf?: string | undefined;
       readonly moment?: Moment | undefined;
       readonly isSchemaOnly?: boolean | undefined;
       readonly keepsHistory?: boolean | undefined;
@@ -171,9 +194,21 @@ export type BranchStep =
       readonly moment?: Moment | undefined;
       readonly preservedId?: string | undefined;
     }
+  /** Gives the branch the name, settings and computes of the target, whose computes don't run. */
+  | { readonly kind: 'finalizeBranch'; readonly targetId: string; readonly oldName?: string | undefined }
   | { readonly kind: 'deleteBranch' };
 
+/** The operation is on the source of the snapshot. */
+export type SnapshotStep =
+  | {
+      readonly kind: 'createSnapshot';
+      readonly snapshotId: string;
+      readonly moment?: Moment | undefined;
+    }
+  | { readonly kind: 'deleteSnapshot'; readonly snapshotId: string };
+
 export const isBranchStep = (step: OperationStep): step is BranchStep => step.kind.endsWith('Branch');
+export const isSnapshotStep = (step: OperationStep): step is SnapshotStep => step.kind.endsWith('Snapshot');
 
 export type StoredOperation = {
   readonly record: OperationRecord;
@@ -203,12 +238,13 @@ export type PendingDeletion = {
 export type Mutation =
   | { readonly set: 'project'; readonly value: ProjectRecord }
   | { readonly set: 'branch'; readonly value: BranchRecord }
+  | { readonly set: 'snapshot'; readonly value: SnapshotRecord }
   | { readonly set: 'compute'; readonly value: StoredCompute }
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
   | { readonly set: 'leftover'; readonly value: PendingDeletion }
   | {
-      readonly removed: 'branch' | 'compute' | 'operation';
+      readonly removed: 'branch' | 'snapshot' | 'compute' | 'operation';
       readonly projectId: string;
       readonly id: string;
     }

@@ -1,6 +1,6 @@
 /**
  * Kills the service, every second time with its postmasters, at random moments while projects and branches are created, restored,
- * taken back in time and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
+ * taken back in time and deleted, and snapshots are created, restored in place and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ interface Moment {
 /** What the client knows: confirmed and deleted ids. A call without a reply may have happened or not. */
 class Client {
   readonly project: string;
-  /** Of the main branch. All branches have its password. */
+  /** Of the main branch, also when a snapshot has replaced it. All branches have its password. */
   readonly uri: string;
   readonly confirmed = new Set<string>();
   readonly deleted = new Set<string>();
@@ -36,6 +36,10 @@ class Client {
   /** Confirmed changes. */
   changes = 0;
   undos = 0;
+  replacements = 0;
+  /** The rows of the main branch in each confirmed snapshot. */
+  readonly snapshots = new Map<string, readonly number[]>();
+  readonly deletedSnapshots = new Set<string>();
   #rows = 0;
   /** The rows that the main branch may have. Without a reply, it may be taken back or not. */
   #possible: readonly (readonly number[])[] = [[]];
@@ -67,6 +71,7 @@ class Client {
     const leaves = branches.filter(({ id }) => !parents.has(id));
     const some = leaves[Math.floor(Math.random() * leaves.length)]?.id ?? '';
     if (turn % 8 === 0) await this.#replaceProject(api);
+    else if (turn % 8 === 2 || turn % 8 === 6) await this.#useSnapshot(api);
     else if (turn % 4 === 1 && this.#moment !== undefined) await this.#undo(api, this.#moment);
     else if (turn % 3 === 0 && some !== '') {
       const source_branch_id = await this.main(api);
@@ -93,6 +98,44 @@ class Client {
     this.changes += 1;
   }
 
+  /** Creates one, or takes the oldest: then the main branch gets its rows, or it is deleted. */
+  async #useSnapshot(api: Api): Promise<void> {
+    const [[id, rows] = ['', []]] = this.snapshots;
+    const address = `/${this.project}/snapshots/${id}`;
+    const before = this.#possible;
+    if (id === '') {
+      const main = await this.main(api);
+      const at = `/${this.project}/branches/${main}/snapshot`;
+      const { snapshot } = await api.send<{ snapshot: { id: string } }>('POST', at, undefined, 200);
+      this.snapshots.set(snapshot.id, before[0] ?? []);
+    } else if (this.snapshots.size > 1 || Math.random() < 0.3) {
+      this.snapshots.delete(id);
+      try {
+        await api.send('DELETE', address, undefined, 202);
+        this.deletedSnapshots.add(id);
+      } catch (error) {
+        if (isLocked(error)) this.snapshots.set(id, rows);
+        throw error;
+      }
+    } else {
+      this.#possible = [...before, rows];
+      const main = await this.main(api);
+      const body = { target_branch_id: main, finalize_restore: true };
+      try {
+        await api.send('POST', `${address}/restore`, body, 200);
+      } catch (error) {
+        if (isLocked(error)) this.#possible = before;
+        throw error;
+      }
+      this.#possible = [rows];
+      // What has its history is another branch now.
+      this.#moment = undefined;
+      await until('the main branch is replaced', async () => (await this.main(api)) !== main);
+      this.replacements += 1;
+    }
+    this.changes += 1;
+  }
+
   /** Once for a moment: later, it is no longer in the history of the main branch. */
   async #undo(api: Api, { at, rows }: Moment): Promise<void> {
     const id = await this.main(api);
@@ -102,8 +145,10 @@ class Client {
     try {
       await api.send('POST', `/${this.project}/branches/${id}/restore`, past, 200);
     } catch (error) {
-      if (isLocked(error)) this.#possible = before;
-      throw error;
+      if (isLocked(error) || isTooEarly(error)) this.#possible = before;
+      if (!isTooEarly(error)) throw error;
+      this.#moment = undefined;
+      return;
     }
     this.#possible = [rows];
     this.#moment = undefined;
@@ -149,6 +194,13 @@ class Client {
     const branches = projects.flatMap((each) => each.branches);
     for (const id of this.confirmed) assert(branches.includes(id), `${id} was confirmed and is missing`);
     for (const id of this.deleted) assert(!branches.includes(id), `${id} was deleted and exists again`);
+    const { snapshots } = await api.send<{ snapshots: { id: string }[] }>(
+      'GET',
+      `/${this.project}/snapshots`,
+    );
+    const kept = new Set(snapshots.map(({ id }) => id));
+    for (const id of this.snapshots.keys()) assert(kept.has(id), `${id} was confirmed and is missing`);
+    for (const id of this.deletedSnapshots) assert(!kept.has(id), `${id} was deleted and exists again`);
     for (const { branches: own, project } of projects)
       assert(own.length > 0, `project ${project} has no branch`);
     await until(
@@ -169,9 +221,13 @@ class Client {
   }
 }
 
-/** Nothing was done. */
+/** Nothing was done, also because a branch has got children since it was listed. */
 const isLocked = (error: unknown): boolean =>
-  error instanceof assert.AssertionError && error.message.includes('LOCKED');
+  error instanceof assert.AssertionError && /LOCKED|has child branches/.test(error.message);
+
+/** The history of a branch that was created from a snapshot begins later. */
+const isTooEarly = (error: unknown): boolean =>
+  error instanceof assert.AssertionError && error.message.includes('history of branch');
 
 /** Waits until nothing is in progress. @returns the branches of each project */
 async function settled(api: Api): Promise<{ project: string; branches: string[] }[]> {
@@ -216,6 +272,6 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
       await client.check(branchCalls(service), service);
     }
     await service.stop();
-    if (KILLS >= 50) assert(client.undos > 0);
+    if (KILLS >= 50) assert(client.undos > 0 && client.replacements > 0);
   });
 });

@@ -21,11 +21,14 @@ export function killPostmasters(storage: string): void {
     }
 }
 
-/** @returns a line for each file, process and port that does not belong to the branches and computes of the account */
+/** @returns a line for each file, process and port that does not belong to the branches, snapshots and computes of the account */
 export async function leftBehind(service: LocalService): Promise<string[]> {
   const api = branchCalls(service);
   const { projects } = await api.send<{ projects: { id: string }[] }>('GET', '?limit=400');
-  const branches = (await Promise.all(projects.map(({ id }) => api.branches(id)))).flat().map(({ id }) => id);
+  const snapshotsOf = async (project: string) =>
+    (await api.send<{ snapshots: { id: string }[] }>('GET', `/${project}/snapshots`)).snapshots;
+  const withData = projects.flatMap(({ id }) => [api.branches(id), snapshotsOf(id)]);
+  const branches = (await Promise.all(withData)).flat().map(({ id }) => id);
   const lists = projects.map(({ id }) => api.send<Created>('GET', `/${id}/endpoints`));
   const computes = (await Promise.all(lists)).flatMap(({ endpoints }) => endpoints.map(({ id }) => id));
   const storage = storageOf(service);

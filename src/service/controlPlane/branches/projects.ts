@@ -86,10 +86,16 @@ export function deleteProject(plane: Plane, project: ProjectState): void {
     if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const [busy] = unfinishedOperations(project);
   if (busy !== undefined) throw locked(busy);
-  const value = { projectId: record.id, branchIds: [...branches.keys()], computeIds: [...computes.keys()] };
+  const value = { projectId: record.id, branchIds: dataIds(project), computeIds: [...computes.keys()] };
   plane.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
   void removeLeftover(plane, value);
 }
+
+/** The ids of all data of a project: of branches and of snapshots. */
+export const dataIds = ({ branches, snapshots }: ProjectState): string[] => [
+  ...branches.keys(),
+  ...snapshots.keys(),
+];
 
 /** Removes the processes and data of a deleted project. */
 export async function removeLeftover(plane: Plane, leftover: PendingDeletion): Promise<void> {

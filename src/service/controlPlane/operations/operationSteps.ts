@@ -4,16 +4,19 @@ import type { ComputeEngine } from '../../core/computeEngine.ts';
 import type { AccountState, ProjectState } from '../../state/store.ts';
 import {
   isBranchStep,
+  isSnapshotStep,
   type BranchRecord,
   type BranchStep,
   type ComputeRecord,
   type ComputeStep,
   type Mutation,
+  type SnapshotStep,
   type StoredOperation,
 } from '../../state/storedRecords.ts';
 import { computesOf, isOwnPast } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
 import { recordCompute } from '../records/usage.ts';
+import { afterFinalizing, withoutPending } from './finalizeRestore.ts';
 
 export async function perform(
   { step, record }: StoredOperation,
@@ -21,6 +24,7 @@ export async function perform(
   project: ProjectState,
 ): Promise<void> {
   if (isBranchStep(step)) return performOnBranch(step, engine, project, record.branch_id);
+  if (isSnapshotStep(step)) return performOnSnapshot(step, engine, record.branch_id);
   const { endpoint_id: id = '' } = record;
   const compute = project.computes.get(id);
   // A deleted compute only needs to be removed.
@@ -59,9 +63,19 @@ async function performOnBranch(
       }
     case 'restoreBranch':
       return engine.restoreBranch({ ...step, id });
+    case 'finalizeBranch':
+      return undefined;
     case 'deleteBranch':
       return engine.deleteBranch(id);
   }
+}
+
+/** For the engine, a snapshot is a branch without computes and history. */
+async function performOnSnapshot(step: SnapshotStep, engine: ComputeEngine, parentId: string): Promise<void> {
+  const { snapshotId: id } = step;
+  return step.kind === 'createSnapshot'
+    ? engine.createBranch({ id, parentId, moment: step.moment })
+    : engine.deleteBranch(id);
 }
 
 /** @param isLast whether no step follows, so that nothing is pending any more */
@@ -75,6 +89,7 @@ export function afterSuccess(
   const branch = project.branches.get(record.branch_id);
   const compute = project.computes.get(record.endpoint_id ?? '');
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchStep(step, project, branch, now);
+  if (isSnapshotStep(step)) return [];
   return compute === undefined
     ? []
     : recordCompute(account, compute, afterComputeStep(step, compute.record, isLast, now), now);
@@ -124,6 +139,8 @@ function afterBranchStep(
         ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),
       ];
     }
+    case 'finalizeBranch':
+      return afterFinalizing(step, project, branch, now);
     case 'deleteBranch':
       return [];
   }
@@ -149,6 +166,10 @@ export function afterFailure(
   const branch = project.branches.get(record.branch_id);
   const compute = project.computes.get(record.endpoint_id ?? '');
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchFailure(step, project, branch, now);
+  if (isSnapshotStep(step))
+    return step.kind === 'deleteSnapshot'
+      ? []
+      : [{ removed: 'snapshot', projectId: project.record.id, id: step.snapshotId }];
   return compute === undefined
     ? []
     : recordCompute(account, compute, afterComputeFailure(step, compute.record, now), now);
@@ -185,12 +206,10 @@ function afterBranchFailure(
       return [
         ready(branch, now),
         ...(step.preservedId === undefined ? [] : removeBranch(project, step.preservedId)),
-        // The computes that an earlier step suspended stay idle.
-        ...computesOf(project, branch.id).map((compute): Mutation => {
-          const record = withState(compute.record, { pending: undefined }, now);
-          return { set: 'compute', value: { ...compute, record } };
-        }),
+        ...withoutPending(project, branch.id, now),
       ];
+    case 'finalizeBranch':
+      return withoutPending(project, step.targetId, now);
     case 'deleteBranch':
       return [];
   }

@@ -10,6 +10,7 @@ import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
 import type { ProjectState, Store } from '../../state/store.ts';
 import {
   isBranchStep,
+  isSnapshotStep,
   isUnfinished,
   type Mutation,
   type OperationRecord,
@@ -196,16 +197,19 @@ const dependsOn = (later: StoredOperation, earlier: StoredOperation): boolean =>
   isBranchStep(later.step) ||
   later.record.endpoint_id === earlier.record.endpoint_id;
 
-/** A change of a branch also locks its computes. */
+/** A change of a branch also locks its computes. A snapshot doesn't lock its source. */
 function subjectsOf(project: ProjectState, operations: readonly StoredOperation[]): readonly string[] {
   const ids = new Set<string>();
   for (const { step, record } of operations) {
     if (record.endpoint_id !== undefined) ids.add(record.endpoint_id);
+    if (isSnapshotStep(step)) ids.add(step.snapshotId);
     if (!isBranchStep(step)) continue;
-    ids.add(record.branch_id);
-    if (step.kind === 'restoreBranch' && step.preservedId !== undefined) ids.add(step.preservedId);
+    const branches = [record.branch_id];
+    if (step.kind === 'restoreBranch' && step.preservedId !== undefined) branches.push(step.preservedId);
+    if (step.kind === 'finalizeBranch') branches.push(step.targetId);
+    for (const id of branches) ids.add(id);
     for (const compute of project.computes.values())
-      if (compute.record.branch_id === record.branch_id) ids.add(compute.record.id);
+      if (branches.includes(compute.record.branch_id)) ids.add(compute.record.id);
   }
   return [...ids];
 }

@@ -56,11 +56,14 @@ export const primaryOf = (project: ProjectState, branchId: string): StoredComput
 
 /**
  * Whether an operation affects the branch: it runs on the branch or one of its computes, moves a compute to or from it,
- * restores another branch from it, or preserves another branch's data in it.
+ * restores another branch from it, preserves another branch's data in it, or replaces it or needs
+ * its passwords.
  */
 function isOnBranch({ step, record }: StoredOperation, branchId: string): boolean {
   if (record.branch_id === branchId) return true;
   if (step.kind === 'apply') return step.before.branch_id === branchId;
+  if (step.kind === 'finalizeBranch') return step.targetId === branchId;
+  if (step.kind === 'createBranch') return step.passwordsOf === branchId;
   return step.kind === 'restoreBranch' && [step.sourceId, step.preservedId].includes(branchId);
 }
 
@@ -83,12 +86,13 @@ export function sourceOfCopy(project: ProjectState, { id }: BranchRecord): Branc
   return undefined;
 }
 
-/** Whether the data of the branch is being copied to another one. */
-export const isBeingCopied = (project: ProjectState, id: string): boolean =>
-  unfinishedOperations(project).some(
-    ({ step }) =>
+/** The operation that copies the data of the branch or snapshot. */
+export const copyOf = (project: ProjectState, id: string): StoredOperation | undefined =>
+  unfinishedOperations(project).find(
+    ({ step, record }) =>
       (step.kind === 'createBranch' && step.parentId === id) ||
-      (step.kind === 'restoreBranch' && step.sourceId === id),
+      (step.kind === 'restoreBranch' && step.sourceId === id) ||
+      (step.kind === 'createSnapshot' && record.branch_id === id),
   );
 
 const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
@@ -102,11 +106,21 @@ export function requireNewName(project: ProjectState, name: string, exceptId?: s
       );
 }
 
+/** The name, or with a number if there already is such a branch. */
+export function uniqueName({ branches }: ProjectState, name: string): string {
+  const taken = new Set([...branches.values()].map((branch) => branch.name));
+  for (let number = 1; ; number += 1) {
+    const unique = number === 1 ? name : `${name} ${number}`;
+    if (!taken.has(unique)) return unique;
+  }
+}
+
 export function requireDeletable(project: ProjectState, branch: BranchRecord): void {
   const { id } = branch;
   if (branch.default)
     throw unprocessable(`Branch ${id} is the default branch. Set another one as default first.`);
-  if (branch.parent_id === undefined && branch.init_source === undefined && branch.restored_as === undefined)
+  const { parent_id, init_source, restored_as, restored_from } = branch;
+  if ([parent_id, init_source, restored_as, restored_from].every((origin) => origin === undefined))
     throw unprocessable(`Branch ${id} is the root branch of its project. Delete the project instead.`);
   if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
   const [child] = childrenOf(project, id);

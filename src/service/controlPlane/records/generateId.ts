@@ -18,7 +18,7 @@ const SECOND_WORDS = (
 const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
 
 /** @param isTaken whether an id is already in use */
-export function generateId(prefix: 'ep-' | 'br-' | '', isTaken: (id: string) => boolean): string {
+export function generateId(prefix: 'ep-' | 'br-' | 'snap-' | '', isTaken: (id: string) => boolean): string {
   for (;;) {
     const id = `${prefix}${pick(FIRST_WORDS)}-${pick(SECOND_WORDS)}-${String(randomInt(1_000_000)).padStart(6, '0')}`;
     if (!isTaken(id)) return id;

@@ -12,6 +12,8 @@ import {
   type Mutation,
   type OperationRecord,
   type OperationStep,
+  type SnapshotRecord,
+  type SnapshotStep,
   type StoredCompute,
   type StoredOperation,
 } from '../../state/storedRecords.ts';
@@ -34,6 +36,11 @@ export const branchTask = ({ project_id, id }: BranchRecord, step: BranchStep): 
   target: { project_id, branch_id: id },
 });
 
+export const snapshotTask = ({ project_id, source_branch_id }: SnapshotRecord, step: SnapshotStep): Task => ({
+  step,
+  target: { project_id, branch_id: source_branch_id },
+});
+
 export const startTask = ({ record }: StoredCompute): Task =>
   computeTask(record, { kind: record.disabled ? 'attach' : 'start' });
 
@@ -53,8 +60,12 @@ const actionOf = (step: OperationStep): OperationRecord['action'] => {
     case 'createBranch':
       return step.parentId === undefined ? 'create_timeline' : 'create_branch';
     case 'restoreBranch':
+    case 'createSnapshot':
       return 'create_branch';
+    case 'finalizeBranch':
+      return 'apply_config';
     case 'deleteBranch':
+    case 'deleteSnapshot':
       return 'delete_timeline';
   }
 };

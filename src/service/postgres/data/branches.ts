@@ -22,9 +22,10 @@ import {
   removeUnusedBases,
   writeHistory,
 } from './history.ts';
-import { copyDataAt } from './recoverTo.ts';
+import { copyDataAt, setPasswords } from './recoverTo.ts';
 import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
+import { RolePasswords } from './rolePasswords.ts';
 import { restoredFolder } from '../folders/storage.ts';
 import { syncToDisk } from './template.ts';
 
@@ -40,6 +41,7 @@ export async function createBranchData(
       if (!existsSync(branches.folder(id)))
         await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
     });
+    if (options.passwordsOf !== undefined) await adoptPasswords(deps, id, options.passwordsOf);
     return finishSchema(deps, id);
   }
   try {
@@ -53,6 +55,19 @@ export async function createBranchData(
     if (!shutdownSignal.aborted) removeAll(storage.branch(id));
     throw error;
   }
+}
+
+/** Gives the roles of a new branch the passwords that they have on another one. */
+async function adoptPasswords(deps: ServerDependencies, id: string, otherId: string): Promise<void> {
+  const { branches, storage } = deps;
+  const own = new RolePasswords(storage.branch(id));
+  const others = new RolePasswords(storage.branch(otherId)).all;
+  const missing = new Map([...others].filter(([role, password]) => own.all.get(role) !== password));
+  if (missing.size === 0) return;
+  await branches
+    .lock(id)
+    .exclusive(async () => withBranchServer(deps, id, async (server) => setPasswords(deps, server, missing)));
+  own.set(missing);
 }
 
 /** In the folder of a copy of which only the schema is wanted, until its rows are removed. */

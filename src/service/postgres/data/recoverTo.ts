@@ -212,9 +212,9 @@ async function recover<T>(
 }
 
 /** Connection strings stay valid: roles keep passwords that the service has given them since the moment. */
-async function setPasswords(
+export async function setPasswords(
   deps: ServerDependencies,
-  { address }: Postmaster,
+  { address }: Pick<Postmaster, 'address'>,
   passwords: ReadonlyMap<string, string>,
 ): Promise<void> {
   if (passwords.size === 0) return;

@@ -75,6 +75,19 @@ export class RolePasswords {
     return new Map(changed.map(({ name, passwords }) => [name, passwords.at(-1) ?? '']));
   }
 
+  /** The passwords that connection strings of the branch have, by role. */
+  get all(): ReadonlyMap<string, string> {
+    const { role, password } = branchLogin(this.#folder);
+    return new Map([[role, password], ...this.changedSince(-Infinity)]);
+  }
+
+  /** Records passwords that Postgres has. */
+  set(passwords: ReadonlyMap<string, string>): void {
+    const updatedAt = new Date().toISOString();
+    for (const [name, password] of passwords)
+      this.#write(name, { createdAt: this.#find(name)?.createdAt, updatedAt, name, passwords: [password] });
+  }
+
   remove(name: string): void {
     if (this.#find(name) !== undefined) this.#write(name, undefined);
   }

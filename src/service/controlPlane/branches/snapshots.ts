@@ -1,0 +1,264 @@
+/** The calls for snapshots: copies of a branch's data that outlive its history and the branch itself. */
+import type {
+  FinalizeRestoreBody,
+  SnapshotCreation,
+  SnapshotPatch,
+  SnapshotRestoreBody,
+} from '../../../api/records/requests.ts';
+import { toTimestamp } from '../../core/clock.ts';
+import { conflict, HttpError, notFound, unprocessable } from '../../core/errors.ts';
+import type { ProjectState } from '../../state/store.ts';
+import {
+  isSnapshotStep,
+  type BranchRecord,
+  type Mutation,
+  type OperationRecord,
+  type SnapshotRecord,
+} from '../../state/storedRecords.ts';
+import { withPending } from '../computes/computes.ts';
+import type { Plane } from '../operations/operations.ts';
+import {
+  computesOf,
+  copyOf,
+  findBranch,
+  newBranch,
+  primaryOf,
+  requireFree,
+  requireNewName,
+  uniqueName,
+} from '../records/branchRecord.ts';
+import { requirePostgres } from '../records/computeRecord.ts';
+import { generateId } from '../records/generateId.ts';
+import { isHistoryKept, momentOf, requireInHistory } from '../records/history.ts';
+import {
+  branchTask,
+  computeTask,
+  locked,
+  snapshotTask,
+  startTask,
+  unfinishedOperations,
+  type Task,
+} from '../records/operationRecord.ts';
+import { newBranchId, type BranchResult } from './branches.ts';
+
+/** Snapshots of a project, as on the public service. */
+const LIMITS = { free: 1, paid: 10 } as const;
+
+interface SnapshotResult {
+  readonly snapshot: SnapshotRecord;
+  readonly operations: readonly OperationRecord[];
+}
+
+export async function createSnapshot(
+  plane: Plane,
+  project: ProjectState,
+  branchId: string,
+  creation: SnapshotCreation,
+): Promise<SnapshotResult> {
+  requirePostgres(await plane.engine);
+  const { lsn, timestamp } = creation;
+  const moment = momentOf({ lsn, timestamp }, plane.clock.now());
+  buildSnapshot(plane, project, branchId, creation);
+  await requireInHistory(plane, project, branchId, moment);
+  // Another call may have changed the project in the meantime.
+  const snapshot = buildSnapshot(plane, project, branchId, creation);
+  const task = snapshotTask(snapshot, { kind: 'createSnapshot', snapshotId: snapshot.id, moment });
+  const operations = plane.operations.begin(
+    project.record.id,
+    [task],
+    [{ set: 'snapshot', value: snapshot }],
+  );
+  return { snapshot, operations };
+}
+
+/** Checks the rules. */
+function buildSnapshot(
+  { store, clock, plan }: Plane,
+  project: ProjectState,
+  branchId: string,
+  { expires_at, ...creation }: SnapshotCreation,
+): SnapshotRecord {
+  const branch = findBranch(project, branchId);
+  // It may be about to be replaced.
+  requireFree(project, branch);
+  const snapshots = [...project.snapshots.values()];
+  if (snapshots.length >= LIMITS[plan])
+    throw unprocessable(
+      `Project ${project.record.id} has ${LIMITS[plan]} snapshots, which is the limit of the ${plan} plan. Delete one first.`,
+    );
+  const now = clock.now();
+  const created_at = toTimestamp(now);
+  const id = generateId('snap-', (taken) => store.account.projectOfBranch(taken) !== undefined);
+  const { slug = id, name = `${branch.name} at ${creation.timestamp ?? creation.lsn ?? created_at}` } =
+    creation;
+  const same = snapshots.find((each) => each.slug === slug);
+  if (same !== undefined) throw conflict(`A snapshot with the slug ${slug} already exists: ${same.id}.`);
+  return {
+    id,
+    project_id: project.record.id,
+    source_branch_id: branch.id,
+    ...creation,
+    name,
+    slug,
+    created_at,
+    expires_at: expiryOf(expires_at, now),
+    manual: true,
+  };
+}
+
+function expiryOf(expiresAt: string | undefined, now: number): string | undefined {
+  if (expiresAt === undefined) return undefined;
+  const at = Date.parse(expiresAt);
+  if (at <= now) throw unprocessable('expires_at: must be in the future.');
+  return toTimestamp(at);
+}
+
+/** @throws {HttpError} 404 */
+function findSnapshot({ snapshots, record }: ProjectState, id: string): SnapshotRecord {
+  const snapshot = snapshots.get(id);
+  if (snapshot === undefined) throw notFound(`snapshot in project ${record.id} with the id`, id);
+  return snapshot;
+}
+
+/** @throws {HttpError} 404, or 423 while it is created */
+function findCreated(project: ProjectState, id: string): SnapshotRecord {
+  const snapshot = findSnapshot(project, id);
+  const busy = unfinishedOperations(project).find(
+    ({ step }) => isSnapshotStep(step) && step.snapshotId === id,
+  );
+  if (busy !== undefined) throw locked(busy);
+  return snapshot;
+}
+
+export function updateSnapshot(
+  { store, clock }: Plane,
+  project: ProjectState,
+  id: string,
+  { name, expires_at }: SnapshotPatch,
+): SnapshotRecord {
+  const snapshot = findSnapshot(project, id);
+  const value: SnapshotRecord = {
+    ...snapshot,
+    name: name ?? snapshot.name,
+    expires_at:
+      expires_at === undefined ? snapshot.expires_at : expiryOf(expires_at ?? undefined, clock.now()),
+  };
+  store.commit({ set: 'snapshot', value });
+  return value;
+}
+
+export function deleteSnapshot(
+  { operations }: Plane,
+  project: ProjectState,
+  id: string,
+): readonly OperationRecord[] {
+  const snapshot = findCreated(project, id);
+  const copy = copyOf(project, id);
+  if (copy !== undefined) throw locked(copy);
+  const projectId = project.record.id;
+  return operations.begin(
+    projectId,
+    [snapshotTask(snapshot, { kind: 'deleteSnapshot', snapshotId: id })],
+    [{ removed: 'snapshot', projectId, id }],
+  );
+}
+
+/** One that can't be deleted yet is retried at the next check. */
+export function deleteExpiredSnapshots(plane: Plane): void {
+  for (const project of plane.store.account.projects.values())
+    for (const { id, expires_at } of project.snapshots.values()) {
+      if (expires_at === undefined || Date.parse(expires_at) > plane.clock.now()) continue;
+      try {
+        deleteSnapshot(plane, project, id);
+      } catch (error) {
+        if (!(error instanceof HttpError)) throw error;
+      }
+    }
+}
+
+/**
+ * Creates a branch with the data of a snapshot. If it is finalized, that branch takes the place of the target, and `name` is only
+ * what it is called until then.
+ */
+export async function restoreSnapshot(
+  plane: Plane,
+  project: ProjectState,
+  id: string,
+  { name, target_branch_id, finalize_restore = false }: SnapshotRestoreBody,
+): Promise<BranchResult> {
+  requirePostgres(await plane.engine);
+  const snapshot = findCreated(project, id);
+  // Without its source, a snapshot can still become a new branch.
+  const targetId = target_branch_id ?? snapshot.source_branch_id;
+  const isOptional = target_branch_id === undefined && !finalize_restore;
+  const target = isOptional ? project.branches.get(targetId) : findBranch(project, targetId);
+  if (name !== undefined) requireNewName(project, name);
+  const basics = {
+    id: newBranchId(plane),
+    project_id: project.record.id,
+    name: name ?? uniqueName(project, `${snapshot.name.slice(0, 240)} (restored)`),
+    default: false,
+  };
+  const branch: BranchRecord = {
+    ...newBranch(basics, plane.clock.now()),
+    restored_from: id,
+    restored_as: target?.id,
+    restore_status: 'restored',
+  };
+  const keepsHistory = isHistoryKept(project, finalize_restore && target !== undefined ? target : branch);
+  const step = { kind: 'createBranch', parentId: id, passwordsOf: target?.id, keepsHistory } as const;
+  const finalization =
+    finalize_restore && target !== undefined ? finalize(plane, project, branch, target) : undefined;
+  const operations = plane.operations.begin(
+    project.record.id,
+    [branchTask(branch, step), ...(finalization?.tasks ?? [])],
+    [{ set: 'branch', value: branch }, ...(finalization?.changes ?? [])],
+  );
+  return { branch, operations };
+}
+
+/** @param body with the new name of the branch that is replaced */
+export async function finalizeRestore(
+  plane: Plane,
+  project: ProjectState,
+  id: string,
+  { name }: FinalizeRestoreBody,
+): Promise<readonly OperationRecord[]> {
+  requirePostgres(await plane.engine);
+  const branch = findBranch(project, id);
+  requireFree(project, branch);
+  if (branch.restore_status !== 'restored' || branch.restored_as === undefined)
+    throw unprocessable(`Branch ${id} is not the restore of a snapshot that can be finalized.`);
+  if (name !== undefined) requireNewName(project, name);
+  const { tasks, changes } = finalize(plane, project, branch, findBranch(project, branch.restored_as), name);
+  return plane.operations.begin(project.record.id, tasks, changes);
+}
+
+/** Checks the rules. The active computes of the target are restarted on the restored branch. */
+function finalize(
+  plane: Plane,
+  project: ProjectState,
+  branch: BranchRecord,
+  target: BranchRecord,
+  oldName?: string,
+): { readonly tasks: readonly Task[]; readonly changes: readonly Mutation[] } {
+  requireFree(project, target);
+  if (target.protected) throw unprocessable(`Branch ${target.id} is protected. Remove the protection first.`);
+  const own = primaryOf(project, branch.id);
+  if (own !== undefined && primaryOf(project, target.id) !== undefined)
+    throw conflict(
+      `Branch ${branch.id} has a primary compute, ${own.record.id}, and gets that of ${target.id}. Delete one of them first.`,
+    );
+  const active = computesOf(project, target.id).filter(({ record }) => record.current_state === 'active');
+  const pending = active.map((compute) => withPending(plane, compute, 'active'));
+  return {
+    tasks: [
+      ...active.map(({ record }) => computeTask(record, { kind: 'suspend' })),
+      branchTask(branch, { kind: 'finalizeBranch', targetId: target.id, oldName }),
+      ...pending.map(({ record, ...rest }) =>
+        startTask({ ...rest, record: { ...record, branch_id: branch.id } }),
+      ),
+    ],
+    changes: pending.map((value) => ({ set: 'compute', value })),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * Finalizing the restore of a snapshot: as on the public service, the restored branch takes the place of another one, with its
+ * name, settings and computes, and so with its connection strings. The other one stays under another name.
+ */
+import { toTimestamp } from '../../core/clock.ts';
+import type { ProjectState } from '../../state/store.ts';
+import type { BranchRecord, BranchStep, Mutation } from '../../state/storedRecords.ts';
+import { computesOf, uniqueName } from '../records/branchRecord.ts';
+import { withState } from '../records/computeRecord.ts';
+
+type FinalizeStep = Extract<BranchStep, { readonly kind: 'finalizeBranch' }>;
+
+/** The computes don't run, and a server gets its branch when it starts. So only records change. */
+export function afterFinalizing(
+  { targetId, oldName }: FinalizeStep,
+  project: ProjectState,
+  branch: BranchRecord,
+  now: number,
+): readonly Mutation[] {
+  const target = project.branches.get(targetId);
+  if (target === undefined) return [];
+  const updated_at = toTimestamp(now);
+  const replaced: BranchRecord = {
+    ...target,
+    name: uniqueName(project, oldName ?? `${target.name} (old)`),
+    default: false,
+    restored_as: branch.id,
+    updated_at,
+  };
+  const restored: BranchRecord = {
+    ...branch,
+    name: target.name,
+    default: target.default,
+    parent_id: target.parent_id,
+    parent_lsn: target.parent_lsn,
+    parent_timestamp: target.parent_timestamp,
+    init_source: target.init_source,
+    expires_at: target.expires_at,
+    ttl_interval_seconds: target.ttl_interval_seconds,
+    annotation_value: target.annotation_value,
+    restore_status: 'finalized',
+    last_reset_at: updated_at,
+    updated_at,
+  };
+  return [
+    { set: 'branch', value: replaced },
+    { set: 'branch', value: restored },
+    ...computesOf(project, targetId).map((compute): Mutation => {
+      const record = { ...compute.record, branch_id: branch.id, updated_at };
+      return { set: 'compute', value: { ...compute, record } };
+    }),
+  ];
+}
+
+/** Nothing is pending any more on the computes of the branch. Those that an earlier step has suspended stay idle. */
+export const withoutPending = (project: ProjectState, branchId: string, now: number): readonly Mutation[] =>
+  computesOf(project, branchId).map((compute) => {
+    const record = withState(compute.record, { pending: undefined }, now);
+    return { set: 'compute', value: { ...compute, record } };
+  });
