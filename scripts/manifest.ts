@@ -4,11 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
 import { listTools } from '../src/extension/agents/tools/toolTable.ts';
-import {
-  COMMAND_TABLE,
-  type CommandRow,
-  type SelectedRow,
-} from '../src/extension/commandTable/commandTable.ts';
+import { COMMAND_TABLE } from '../src/extension/commandTable/commandTable.ts';
+import { SUBMENUS, type CommandRow, type SelectedRow } from '../src/extension/commandTable/menus.ts';
 import { all, inState, SIGNED_IN, WELCOME_TEXTS } from '../src/extension/commandTable/when.ts';
 
 const FILE = path.join(import.meta.dirname, '..', 'package.json');
@@ -30,23 +27,33 @@ const commandPalette = rows.flatMap(([command, { needsAccount, palette }]) => {
   return conditions.length === 0 ? [] : [{ command, when: all(...conditions) }];
 });
 
-const menuEntries = rows.flatMap(([command, { menus = [] }]) =>
-  menus.map(({ menu, when, group }) => [menu, { command, when, group }] as const),
-);
+const menuEntries = [
+  ...rows.flatMap(([command, { menus = [] }]) =>
+    menus.map(({ menu, when, group }) => [menu, { command, when, group }] as const),
+  ),
+  ...Object.entries(SUBMENUS).map(
+    ([submenu, { menu, when, group }]) => [menu, { submenu, when, group }] as const,
+  ),
+];
+const submenus = Object.keys(SUBMENUS).map((id) => ({
+  id,
+  label: `%${id.replace('hostedPostgres', 'submenu')}%`,
+}));
 const menus = Object.groupBy(menuEntries, ([menu]) => menu);
 
 const FOCUSED: Readonly<Record<SelectedRow, string>> = {
-  // Only rows of computes have a parent and no children.
-  selectedCompute:
-    'focusedView == hostedPostgres.computes && listFocus && !inputFocus && treeElementHasParent && !treeElementCanExpand && !treeElementCanCollapse',
-  selectedApiKey: 'focusedView == hostedPostgres.apiKeys && listFocus && !inputFocus',
+  selectedInComputes: 'focusedView == hostedPostgres.computes && listFocus && !inputFocus',
+  selectedInApiKeys: 'focusedView == hostedPostgres.apiKeys && listFocus && !inputFocus',
 };
 
-/** A keybinding can't pass a row, so it selects the row with the focus and names the view. */
+/**
+ * A keybinding can't pass a row, so it selects the row with the focus and names the view. Selecting also expands or collapses
+ * a row with children, which is undone at once.
+ */
 const keybindings = rows.flatMap(([command, { keys }]) => {
   if (keys === undefined) return [];
   const { row, ...combination } = keys;
-  const args = { commands: ['list.select', { command, args: row }] };
+  const args = { commands: ['list.select', 'list.toggleExpand', { command, args: row }] };
   return [{ command: 'runCommands', args, ...combination, when: FOCUSED[row] }];
 });
 
@@ -70,6 +77,7 @@ const contributes = {
   ...manifest.contributes,
   viewsWelcome,
   commands,
+  submenus,
   menus: {
     commandPalette,
     ...Object.fromEntries(

@@ -149,6 +149,11 @@ export class Client {
     return { project: parseRecord(reply, 'project', records.Project), operations: parseOperations(reply) };
   }
 
+  async renameProject(id: string, name: string, options?: CallOptions) {
+    const reply = await this.#http.call('PATCH', projectPath(id), { body: { project: { name } } }, options);
+    return { project: parseRecord(reply, 'project', records.Project), operations: parseOperations(reply) };
+  }
+
   /** Deletes a project with its branches and their data. */
   async deleteProject(id: string, options?: CallOptions): Promise<void> {
     await this.#http.call('DELETE', projectPath(id), {}, options);

@@ -1,7 +1,7 @@
 /** The handler of each command of the table, and the only place that catches their errors. */
 import { l10n } from 'vscode';
 import { isCancelled } from '../api/transport/errors.ts';
-import { asApiKeyNode, asComputeNode } from './inventory/nodes.ts';
+import { asApiKeyNode, asBranchNode, asComputeNode, asProjectNode } from './inventory/nodes.ts';
 import { SqlError } from './sql/sqlError.ts';
 import { showFailure } from './window/ui/notify.ts';
 import * as account from './account/commands/account.ts';
@@ -43,7 +43,8 @@ import * as look from './history/commands/lookAtTime.ts';
 import { markMoment } from './history/commands/markMoment.ts';
 import { undo } from './history/commands/undo.ts';
 import { runFile } from './sql/commands/run.ts';
-import type { CommandId, SelectedRow } from './commandTable/commandTable.ts';
+import type { CommandId } from './commandTable/commandTable.ts';
+import type { SelectedRow } from './commandTable/menus.ts';
 
 export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.account.connect': account.connect,
@@ -95,7 +96,15 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.operations.show': showOperations,
   'hostedPostgres.project.create': project.create,
   'hostedPostgres.project.delete': project.deleteProject,
+  'hostedPostgres.project.rename': project.rename,
   'hostedPostgres.role.resetPassword': resetPassword,
+  'hostedPostgres.row.copy': byKind({ compute: copyHost, branch: copyId, project: copyId }),
+  'hostedPostgres.row.delete': byKind({
+    compute: compute.deleteCompute,
+    branch: branch.deleteBranch,
+    project: project.deleteProject,
+  }),
+  'hostedPostgres.row.edit': byKind({ compute: edit, branch: branch.rename, project: project.rename }),
   'hostedPostgres.rows.compare': compareRows,
   'hostedPostgres.rows.peek': peek,
   'hostedPostgres.rows.refresh': refreshRows,
@@ -150,9 +159,20 @@ export async function handleCommand(
  * @returns undefined for a keybinding on another kind of row, such as an error
  */
 function selectionFor({ computesView, apiKeysView }: CommandContext, argument: unknown): unknown {
-  if (argument === ('selectedCompute' satisfies SelectedRow))
-    return asComputeNode(computesView.view.selection[0]);
-  return argument === ('selectedApiKey' satisfies SelectedRow)
+  if (argument === ('selectedInComputes' satisfies SelectedRow)) {
+    const [row] = computesView.view.selection;
+    return asComputeNode(row) ?? asBranchNode(row) ?? asProjectNode(row);
+  }
+  return argument === ('selectedInApiKeys' satisfies SelectedRow)
     ? asApiKeyNode(apiKeysView.view.selection[0])
     : argument;
+}
+
+/** What a key does on a row depends on its kind, which no condition of package.json can tell. */
+function byKind(commands: Readonly<Record<'compute' | 'branch' | 'project', Command>>): Command {
+  return (context, argument, run) => {
+    if (asComputeNode(argument) !== undefined) return commands.compute(context, argument, run);
+    if (asBranchNode(argument) !== undefined) return commands.branch(context, argument, run);
+    if (asProjectNode(argument) !== undefined) return commands.project(context, argument, run);
+  };
 }

@@ -1,25 +1,45 @@
 import type { Locator, Page } from 'playwright-core';
 
+const SUBMENU = '.monaco-submenu';
+
 /** Opens the context menu of an element. */
 export async function openMenu(page: Page, target: Locator): Promise<void> {
   await target.click({ button: 'right' });
   await items(page).first().waitFor();
 }
 
-/** Chooses an item of the open menu, by its whole title. */
-export async function chooseMenuItem(page: Page, title: string): Promise<void> {
-  const item = items(page).filter({ has: page.getByText(title, { exact: true }) });
+/** Chooses an item of the open menu by its whole title, after those of the submenus that it is in. */
+export async function chooseMenuItem(page: Page, ...titles: readonly string[]): Promise<void> {
+  for (const submenu of titles.slice(0, -1)) await openSubmenu(page, submenu);
+  const item = await press(page, titles.at(-1) ?? '');
+  await item.waitFor({ state: 'hidden' });
+}
+
+async function openSubmenu(page: Page, title: string): Promise<void> {
+  await press(page, title);
+  await page.locator(`${SUBMENU} .action-item`).first().waitFor();
+}
+
+async function press(page: Page, title: string): Promise<Locator> {
+  // A submenu is inside the item that opened it.
+  const item = items(page)
+    .filter({ has: page.getByText(title, { exact: true }) })
+    .filter({ hasNot: page.locator(SUBMENU) });
   await item.hover();
   // A menu ignores clicks for its first 100 ms, but not the keyboard.
   await item.and(page.locator('.focused')).waitFor();
   await page.keyboard.press('Enter');
-  await item.waitFor({ state: 'hidden' });
+  return item;
 }
 
-/** Returns the titles of the open menu and closes it. */
-export async function readMenu(page: Page): Promise<string[]> {
+/** Returns the titles of the open menu, or of one of its submenus, and closes it. */
+export async function readMenu(page: Page, submenu?: string): Promise<string[]> {
   await items(page).first().waitFor();
-  const titles = await items(page).locator('.action-label:not(.separator)').allInnerTexts();
+  if (submenu !== undefined) await openSubmenu(page, submenu);
+  const shown = submenu === undefined ? items(page) : page.locator(`${SUBMENU} .action-item`);
+  const titles = await shown.locator('.action-label:not(.separator)').allInnerTexts();
+  // The first one closes only the submenu.
+  if (submenu !== undefined) await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await items(page).first().waitFor({ state: 'hidden' });
   return titles.map((title) => title.trim());

@@ -102,16 +102,16 @@ export class Tree {
     await button.click();
   }
 
-  /** Clicks an item of a row's context menu. */
-  async contextMenu(label: string | RegExp, item: string): Promise<void> {
+  /** Clicks an item of a row's context menu, such as `'Copy Host'` or `'More', 'Copy Id'`. */
+  async contextMenu(label: string | RegExp, ...titles: readonly string[]): Promise<void> {
     await openMenu(this.#page, await this.#row(label));
-    await chooseMenuItem(this.#page, item);
+    await chooseMenuItem(this.#page, ...titles);
   }
 
-  /** Returns the items of a row's context menu and closes it again. */
-  async contextMenuItems(label: string | RegExp): Promise<string[]> {
+  /** Returns the items of a row's context menu, or of a submenu, and closes it again. */
+  async contextMenuItems(label: string | RegExp, submenu?: string): Promise<string[]> {
     await openMenu(this.#page, await this.#row(label));
-    return readMenu(this.#page);
+    return readMenu(this.#page, submenu);
   }
 
   /** Hovers over a row and returns its tooltip. */

@@ -4,7 +4,7 @@ import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connect
 import { credentialsFor } from '../connection/credentials.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { findPrimary } from '../gitBranch/findTarget.ts';
+import { findPrimary } from '../inventory/branchStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 
 export interface BranchLoginRequest extends BranchIds {

@@ -239,6 +239,19 @@ export class BranchActions {
     );
   }
 
+  /** @throws {ApiError} @throws {NotOfferedError} */
+  renameProject(id: string, name: string, options: SendOptions): Promise<SendResult> {
+    return this.#sender.send(
+      {
+        verb: 'edit',
+        feature: 'projects',
+        send: (client, call) => client.renameProject(id, name, call),
+        find: () => (this.#inventory.project(id)?.name === name ? {} : undefined),
+      },
+      options,
+    );
+  }
+
   /** Permanent: deletes its branches and their data. @throws {ApiError} @throws {NotOfferedError} */
   deleteProject(id: string, options: SendOptions): Promise<SendResult> {
     return this.#sender.send(

@@ -3,12 +3,13 @@ import { l10n, ThemeIcon } from 'vscode';
 import type { Compute } from '../../api/records/records.ts';
 import { byTypeAndLabel, computeStatus } from '../inventory/computeStatus.ts';
 import { asDatabaseRow } from '../inventory/databaseNodes.ts';
-import type { ComputeIds } from '../account/refs.ts';
+import type { BranchIds, ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import {
   asBranchNode,
   asComputeNode,
   asProjectNode,
+  computeNodeOf,
   isComputeWithin,
   type ComputeNode,
   type ProjectNode,
@@ -19,7 +20,7 @@ import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
-import { projectName } from '../inventory/branchStatus.ts';
+import { branchTitle, findPrimary, projectName } from '../inventory/branchStatus.ts';
 
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
@@ -32,6 +33,18 @@ export async function requireCompute(
   const compute = inventory.compute(projectId, computeId);
   if (compute === undefined) throw new Error(l10n.t('{0} no longer exists.', computeId));
   return compute;
+}
+
+/** @throws {Error} with a message for the user if the branch has no primary */
+export async function requirePrimary(
+  { inventory }: Pick<CommandContext, 'inventory'>,
+  branch: BranchIds,
+): Promise<Compute> {
+  const { projectId, branchId } = branch;
+  const compute = await findPrimary(inventory, branch);
+  if (compute !== undefined) return compute;
+  const name = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  throw new Error(l10n.t('{0} has no compute.', name));
 }
 
 export function projectQuestion(context: CommandContext): Question<string> {
@@ -205,7 +218,7 @@ interface PickedCompute extends ComputeNode {
   readonly name: string;
 }
 
-/** The argument's compute, or the one that the user picks. @returns undefined if the user canceled */
+/** The argument's compute or its branch's primary, or else the compute that the user picks. @returns undefined if the user canceled */
 export async function pickCompute(
   context: PickerContext,
   title: string,
@@ -214,8 +227,11 @@ export async function pickCompute(
 ): Promise<PickedCompute | undefined> {
   context.session.requireConnection();
   const question = { placeholder: l10n.t('Select a compute'), ...offered };
+  const branch = asBranchNode(argument);
   const picked =
-    asComputeNode(argument) ?? (await askInSteps(title, (ask) => askForCompute(context, ask, question)));
+    asComputeNode(argument) ??
+    (branch && computeNodeOf(await requirePrimary(context, branch))) ??
+    (await askInSteps(title, (ask) => askForCompute(context, ask, question)));
   if (picked === undefined) return undefined;
   const { inventory, lastCompute } = context;
   const { projectId, computeId } = picked;

@@ -2,19 +2,20 @@
  * All commands, with where and when VS Code offers them. `npm run manifest` writes it to package.json. Their handlers are in
  * `commandTable/commands.ts`, their titles in package.nls.json as `command.ID`. Nothing loads this at run time.
  */
+import { BRANCH_COMMANDS } from './branchCommands.ts';
 import {
   apiKeysRow,
   apiKeysTitle,
+  branchMore,
+  computeMore,
   computesRow,
   computesTitle,
-  editorTitle,
   explorerContext,
   fileContext,
   fileTitle,
   gitBranch,
   operationsTitle,
-  sqlContext,
-  type MenuEntry,
+  type CommandRow,
 } from './menus.ts';
 import {
   ACTIVE,
@@ -23,9 +24,10 @@ import {
   API_KEY_IN_USE,
   BRANCH,
   CAN_START,
-  CHILD_BRANCH,
   COMPUTE,
+  CONNECTABLE,
   ENABLED,
+  ENABLED_CONNECTABLE,
   FAILED,
   HAS_BRANCHES,
   IDLE,
@@ -33,44 +35,13 @@ import {
   inState,
   is,
   isNot,
-  LISTED,
-  LISTED_BRANCH,
-  LISTED_PROJECT,
-  LOADED,
+  LOADED_ROWS,
   OPERATIONS_DOCUMENT,
-  OTHER_BRANCH,
   PROJECT,
-  PROJECT_OR_BRANCH,
-  PROTECTED,
-  ROWS_DOCUMENT,
   RUNNING,
-  SCHEMA_DOCUMENT,
   SIGNED_IN,
   TRUSTED,
-  UNPROTECTED,
-  DATABASE_OR_TABLE,
-  LOADED_ROWS,
 } from './when.ts';
-
-/** What a keybinding passes to its command: the selected row of which view. */
-export type SelectedRow = 'selectedCompute' | 'selectedApiKey';
-
-export interface CommandRow {
-  /** A codicon. */
-  readonly icon?: string;
-  /** Whether the Command Palette hides it while signed out. Default: true. */
-  readonly needsAccount?: false;
-  /** When the Command Palette offers it, besides. Default: always. False: never. */
-  readonly palette?: string | false;
-  readonly menus?: readonly MenuEntry[];
-  /** While a row of this kind has the focus. */
-  readonly keys?: { readonly key: string; readonly mac?: string; readonly row: SelectedRow };
-}
-
-const ofBranch = (group: string): CommandRow => ({
-  palette: HAS_BRANCHES,
-  menus: [computesRow(group, LISTED_BRANCH)],
-});
 
 export const COMMAND_TABLE = {
   'hostedPostgres.account.connect': {
@@ -83,13 +54,13 @@ export const COMMAND_TABLE = {
   'hostedPostgres.account.remove': { needsAccount: false },
   'hostedPostgres.account.organization': {},
   'hostedPostgres.account.mark': { menus: [computesTitle('1_account@3', SIGNED_IN)] },
-  'hostedPostgres.project.mark': { menus: [computesRow('2_change@8', PROJECT)] },
+  'hostedPostgres.project.mark': { menus: [computesRow('3_change@2', PROJECT)] },
   'hostedPostgres.view.refresh': {
     icon: 'refresh',
     menus: [
       computesTitle('navigation@4', SIGNED_IN),
       apiKeysTitle('navigation@2'),
-      computesRow('2_change@1', PROJECT),
+      computesRow('3_change@3', PROJECT),
       computesRow('inline@1', LOADED_ROWS),
     ],
   },
@@ -103,108 +74,68 @@ export const COMMAND_TABLE = {
     menus: [computesTitle('0_order@1', inState('ready'), is('namesFirst'))],
   },
   'hostedPostgres.view.copyId': {
-    menus: [computesRow('1_copy@6', COMPUTE), computesRow('3_copy@1', PROJECT_OR_BRANCH)],
+    menus: [
+      computeMore('3_copy@1', COMPUTE),
+      branchMore('3_copy@1', BRANCH),
+      computesRow('4_copy@1', PROJECT),
+    ],
   },
   'hostedPostgres.compute.find': { icon: 'search', menus: [computesTitle('navigation@3', inState('ready'))] },
   'hostedPostgres.compute.create': {
     icon: 'add',
     menus: [
       computesTitle('navigation@2', inState('ready')),
-      computesRow('1_create@1', PROJECT_OR_BRANCH),
-      computesRow('inline@1', BRANCH),
+      computesRow('2_branch@2', PROJECT),
+      branchMore('1_compute@1', BRANCH),
     ],
   },
   'hostedPostgres.compute.edit': {
     icon: 'edit',
     menus: [computesRow('2_change@1', COMPUTE)],
-    keys: { key: 'f2', row: 'selectedCompute' },
   },
   'hostedPostgres.compute.restart': {
     icon: 'debug-restart',
-    menus: [computesRow('inline@2', RUNNING), computesRow('2_change@2', RUNNING)],
+    menus: [computesRow('inline@3', RUNNING), computesRow('2_change@2', RUNNING)],
   },
   'hostedPostgres.compute.start': {
     icon: 'play',
     palette: CAN_START,
-    menus: [computesRow('inline@3', IDLE, CAN_START), computesRow('2_change@3', IDLE, CAN_START)],
+    menus: [computesRow('inline@4', IDLE, CAN_START), computesRow('2_change@3', IDLE, CAN_START)],
   },
   'hostedPostgres.compute.suspend': {
     icon: 'debug-pause',
     palette: CAN_START,
-    menus: [computesRow('inline@3', ACTIVE, CAN_START), computesRow('2_change@3', ACTIVE, CAN_START)],
+    menus: [computesRow('inline@4', ACTIVE, CAN_START), computesRow('2_change@3', ACTIVE, CAN_START)],
   },
   'hostedPostgres.compute.delete': {
     icon: 'trash',
-    menus: [computesRow('3_delete@1', COMPUTE)],
-    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedCompute' },
+    menus: [computesRow('8_delete@1', COMPUTE)],
   },
   'hostedPostgres.compute.copyHost': {
     icon: 'copy',
-    menus: [computesRow('inline@1', COMPUTE), computesRow('1_copy@1', COMPUTE)],
-    keys: { key: 'ctrl+c', mac: 'cmd+c', row: 'selectedCompute' },
+    menus: [computesRow('inline@2', CONNECTABLE), computesRow('1_copy@3', CONNECTABLE)],
   },
-  'hostedPostgres.compute.copyConnectionString': { menus: [computesRow('1_copy@2', COMPUTE)] },
-  'hostedPostgres.compute.copyAs': { menus: [computesRow('1_copy@3', COMPUTE)] },
+  'hostedPostgres.compute.copyConnectionString': { menus: [computesRow('1_copy@1', CONNECTABLE)] },
+  'hostedPostgres.compute.copyAs': { menus: [computeMore('1_copy@1', COMPUTE)] },
   'hostedPostgres.compute.insertHost': { palette: all('editorIsOpen', '!activeEditorIsReadonly') },
   'hostedPostgres.compute.openPsql': {
     icon: 'terminal',
     palette: TRUSTED,
-    menus: [computesRow('0_open@1', ENABLED, TRUSTED)],
-  },
-  'hostedPostgres.branch.create': {
-    icon: 'git-branch',
-    palette: HAS_BRANCHES,
-    menus: [computesRow('1_create@2', LISTED), computesRow('inline@1', LISTED_PROJECT)],
-  },
-  'hostedPostgres.branch.rename': ofBranch('2_change@1'),
-  'hostedPostgres.branch.protect': { palette: HAS_BRANCHES, menus: [computesRow('2_change@2', UNPROTECTED)] },
-  'hostedPostgres.branch.unprotect': { palette: HAS_BRANCHES, menus: [computesRow('2_change@2', PROTECTED)] },
-  'hostedPostgres.branch.setDefault': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('2_change@3', OTHER_BRANCH)],
-  },
-  'hostedPostgres.branch.changeExpiry': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('2_change@5', OTHER_BRANCH)],
-  },
-  'hostedPostgres.branch.reset': { palette: HAS_BRANCHES, menus: [computesRow('2_change@4', CHILD_BRANCH)] },
-  'hostedPostgres.branch.createFromTime': ofBranch('2_time@2'),
-  'hostedPostgres.undo': ofBranch('2_time@1'),
-  'hostedPostgres.history.mark': ofBranch('2_time@5'),
-  'hostedPostgres.history.openPsql': {
-    palette: all(HAS_BRANCHES, TRUSTED),
-    menus: [computesRow('2_time@4', LISTED_BRANCH, TRUSTED)],
-  },
-  'hostedPostgres.history.compareSchema': ofBranch('2_time@3'),
-  'hostedPostgres.branch.delete': ofBranch('9_delete@1'),
-  'hostedPostgres.schema.compare': ofBranch('2_schema@1'),
-  'hostedPostgres.schema.open': ofBranch('2_schema@2'),
-  'hostedPostgres.schema.refresh': {
-    icon: 'refresh',
-    palette: SCHEMA_DOCUMENT,
-    menus: [editorTitle('navigation', SCHEMA_DOCUMENT)],
-  },
-  'hostedPostgres.rows.peek': {
-    palette: HAS_BRANCHES,
     menus: [
-      computesRow('2_schema@3', LISTED_BRANCH),
-      computesRow('0_rows@1', DATABASE_OR_TABLE),
-      sqlContext('z_hostedPostgres@1'),
+      computesRow('inline@1', ENABLED_CONNECTABLE, TRUSTED),
+      computesRow('0_open@1', ENABLED_CONNECTABLE, TRUSTED),
     ],
   },
-  'hostedPostgres.rows.compare': {
-    palette: HAS_BRANCHES,
-    menus: [
-      computesRow('2_schema@4', LISTED_BRANCH),
-      computesRow('0_rows@2', DATABASE_OR_TABLE),
-      sqlContext('z_hostedPostgres@2'),
-    ],
+  'hostedPostgres.row.edit': { palette: false, keys: { key: 'f2', row: 'selectedInComputes' } },
+  'hostedPostgres.row.delete': {
+    palette: false,
+    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedInComputes' },
   },
-  'hostedPostgres.rows.refresh': {
-    icon: 'refresh',
-    palette: ROWS_DOCUMENT,
-    menus: [editorTitle('navigation', ROWS_DOCUMENT)],
+  'hostedPostgres.row.copy': {
+    palette: false,
+    keys: { key: 'ctrl+c', mac: 'cmd+c', row: 'selectedInComputes' },
   },
+  ...BRANCH_COMMANDS,
   'hostedPostgres.sql.run': {
     palette: all('resourceLangId == sql', TRUSTED, HAS_BRANCHES),
     menus: [
@@ -213,24 +144,15 @@ export const COMMAND_TABLE = {
       explorerContext('5_hostedPostgres@1'),
     ],
   },
-  'hostedPostgres.project.create': {
-    palette: HAS_BRANCHES,
-    menus: [computesTitle('0_project@1', LOADED, HAS_BRANCHES)],
-  },
-  'hostedPostgres.project.delete': {
-    palette: HAS_BRANCHES,
-    menus: [computesRow('9_delete@1', LISTED_PROJECT)],
-  },
   'hostedPostgres.compute.openIn': { menus: [computesRow('0_open@2', ENABLED)] },
   'hostedPostgres.connectionString.writeEnv': {
     palette: IN_FOLDER,
-    menus: [computesRow('1_copy@4', COMPUTE, IN_FOLDER)],
+    menus: [computesRow('1_copy@2', CONNECTABLE, IN_FOLDER)],
   },
   'hostedPostgres.connection.addService': {
     palette: TRUSTED,
-    menus: [computesRow('1_copy@5', COMPUTE, TRUSTED)],
+    menus: [computeMore('1_copy@2', COMPUTE, TRUSTED)],
   },
-  'hostedPostgres.role.resetPassword': ofBranch('2_change@8'),
   'hostedPostgres.input.host': { palette: false },
   'hostedPostgres.input.url': { palette: false },
   'hostedPostgres.input.service': { palette: false },
@@ -238,7 +160,7 @@ export const COMMAND_TABLE = {
   'hostedPostgres.apiKey.revoke': {
     icon: 'trash',
     menus: [apiKeysRow('inline@2', API_KEY), apiKeysRow('3_delete@1', API_KEY)],
-    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedApiKey' },
+    keys: { key: 'delete', mac: 'cmd+backspace', row: 'selectedInApiKeys' },
   },
   'hostedPostgres.apiKey.rotate': {
     icon: 'sync',
@@ -254,7 +176,7 @@ export const COMMAND_TABLE = {
     menus: [operationsTitle('navigation')],
   },
   'hostedPostgres.operations.show': {
-    menus: [computesRow('1_copy@8', COMPUTE), computesRow('3_copy@3', PROJECT)],
+    menus: [computeMore('3_copy@3', COMPUTE), computesRow('4_copy@3', PROJECT)],
   },
   'hostedPostgres.localService.setUpPostgres': {},
   'hostedPostgres.localService.start': {
@@ -268,9 +190,10 @@ export const COMMAND_TABLE = {
   },
   'hostedPostgres.details.show': {
     menus: [
-      computesRow('1_copy@7', COMPUTE),
+      computeMore('3_copy@2', COMPUTE),
+      branchMore('3_copy@2', BRANCH),
       apiKeysRow('1_details@1', API_KEY),
-      computesRow('3_copy@2', PROJECT_OR_BRANCH),
+      computesRow('4_copy@2', PROJECT),
     ],
   },
   'hostedPostgres.log.show': { needsAccount: false, menus: [computesTitle('3_log@1')] },

@@ -1,10 +1,13 @@
-/** The menus of VS Code in which commands are offered. */
+/** The menus in which commands are offered, and what a row of the command table says. */
 import {
   all,
+  BRANCH,
+  COMPUTE,
   HAS_BRANCHES,
   IN_API_KEYS,
   IN_COMPUTES,
   IN_FOLDER,
+  LISTED_BRANCH,
   OPERATIONS_DOCUMENT,
   SIGNED_IN,
   SQL_DOCUMENT,
@@ -19,19 +22,41 @@ export interface MenuEntry {
     | 'editor/title'
     | 'editor/context'
     | 'explorer/context'
-    | 'git.branch';
+    | 'git.branch'
+    | SubmenuId;
   /** The group of the menu, and the place in it. */
   readonly group: string;
   readonly when: string;
 }
 
+/** What a keybinding passes to its command: the selected row of which view. */
+export type SelectedRow = 'selectedInComputes' | 'selectedInApiKeys';
+
+export interface CommandRow {
+  /** A codicon. */
+  readonly icon?: string;
+  /** Whether the Command Palette hides it while signed out. Default: true. */
+  readonly needsAccount?: false;
+  /** When the Command Palette offers it, besides. Default: always. False: never. */
+  readonly palette?: string | false;
+  readonly menus?: readonly MenuEntry[];
+  /** While a row of this view has the focus. */
+  readonly keys?: { readonly key: string; readonly mac?: string; readonly row: SelectedRow };
+}
+
+export type MenuOf = (group: string, ...when: readonly string[]) => MenuEntry;
+
 const entryOf =
-  (menu: MenuEntry['menu'], ...common: readonly string[]) =>
-  (group: string, ...when: readonly string[]): MenuEntry => ({ menu, group, when: all(...common, ...when) });
+  (menu: MenuEntry['menu'], ...common: readonly string[]): MenuOf =>
+  (group, ...when) => ({ menu, group, when: all(...common, ...when) });
 
 export const computesTitle = entryOf('view/title', IN_COMPUTES);
 export const apiKeysTitle = entryOf('view/title', IN_API_KEYS, SIGNED_IN);
 export const computesRow = entryOf('view/item/context', IN_COMPUTES);
+/** The submenus keep the menu of a row short. */
+export const branchData = entryOf('hostedPostgres.branchData', IN_COMPUTES);
+export const branchMore = entryOf('hostedPostgres.branchMore', IN_COMPUTES);
+export const computeMore = entryOf('hostedPostgres.computeMore', IN_COMPUTES);
 export const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
 export const editorTitle = entryOf('editor/title');
 export const operationsTitle = entryOf('editor/title', OPERATIONS_DOCUMENT);
@@ -42,3 +67,15 @@ export const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, 
 export const fileTitle = entryOf('editor/title', ...RUNS_FILES);
 export const fileContext = entryOf('editor/context', ...RUNS_FILES);
 export const explorerContext = entryOf('explorer/context', ...RUNS_FILES);
+
+export type SubmenuId =
+  | 'hostedPostgres.branchData'
+  | 'hostedPostgres.branchMore'
+  | 'hostedPostgres.computeMore';
+
+/** Where the submenus are. Their titles are in package.nls.json as `submenu.ID`. */
+export const SUBMENUS: Readonly<Record<SubmenuId, MenuEntry>> = {
+  'hostedPostgres.branchData': computesRow('7_more@1', LISTED_BRANCH),
+  'hostedPostgres.branchMore': computesRow('7_more@2', BRANCH),
+  'hostedPostgres.computeMore': computesRow('7_more@2', COMPUTE),
+};

@@ -70,6 +70,9 @@ export const UNPROTECTED = 'viewItem =~ /^branch listed \\w+ unprotected/';
 /** Not the default branch. */
 export const OTHER_BRANCH = 'viewItem =~ /^branch listed other/';
 export const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
+/** A compute, or a branch for its primary. */
+export const CONNECTABLE = 'viewItem =~ /^compute |^branch\\b.* primary$/';
+export const ENABLED_CONNECTABLE = 'viewItem =~ /^compute (?!disabled)|^branch\\b.* primary$/';
 export const COMPUTE = 'viewItem =~ /^compute /';
 export const ENABLED = 'viewItem =~ /^compute (?!disabled)/';
 export const IDLE = 'viewItem =~ /^compute idle/';

@@ -1,15 +1,14 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
-import type { Compute } from '../../api/records/records.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
 import { credentialsFor, hostOf } from '../connection/credentials.ts';
-import { isPrimary } from '../inventory/computeStatus.ts';
+import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';
 import { parseDatabaseUrl, withTarget } from '../../api/addresses/databaseUrl.ts';
 import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
-import type { BranchIds, BranchRef } from '../account/refs.ts';
+import type { BranchRef } from '../account/refs.ts';
 
 export type Target =
   /** For the env file, a secret. */
@@ -47,17 +46,6 @@ export async function findTarget(
     if (!isPermanentRejection(error)) return { problem: 'offline' };
     return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };
   }
-}
-
-/** The compute to connect to. Its list may be older than the branch. */
-export async function findPrimary(
-  inventory: Inventory,
-  { projectId, branchId }: BranchIds,
-): Promise<Compute | undefined> {
-  const find = () => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
-  await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);
-  if (find() === undefined) await inventory.refreshComputes(projectId);
-  return find();
 }
 
 async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRef): Promise<boolean> {

@@ -1,8 +1,9 @@
 /** The names of projects, the order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
-import type { Branch } from '../../api/records/records.ts';
+import type { Branch, Compute } from '../../api/records/records.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { BranchList } from './branchLists.ts';
-import { compareNames } from './computeStatus.ts';
+import type { BranchIds } from '../account/refs.ts';
+import { compareNames, isPrimary } from './computeStatus.ts';
 import type { Inventory } from './inventory.ts';
 
 /** The loaded branches of a project: the default one first, then by name. */
@@ -20,6 +21,20 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
 /** The branch's name; undefined if it has none or it is the same as the id. */
 export const nameOf = (branch: Branch | undefined): string | undefined =>
   branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
+
+/** The loaded compute to connect to. */
+export const primaryOf = (
+  inventory: Pick<Inventory, 'computesOf'>,
+  { projectId, branchId }: BranchIds,
+): Compute | undefined => inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
+
+/** The compute to connect to. Its list may be older than the branch. */
+export async function findPrimary(inventory: Inventory, ids: BranchIds): Promise<Compute | undefined> {
+  const { projectId } = ids;
+  await Promise.all([inventory.loadComputes(projectId), inventory.branches.ensureLoaded(projectId)]);
+  if (primaryOf(inventory, ids) === undefined) await inventory.refreshComputes(projectId);
+  return primaryOf(inventory, ids);
+}
 
 /** Whether the branch's data is available at once. Archived branches respond slowly at first. */
 export const isReady = ({ current_state: state }: Branch): boolean =>

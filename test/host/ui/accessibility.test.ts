@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createRepository } from '../../helpers/gitRepository.ts';
-import { reports, shop } from '../../helpers/shopAccount.ts';
+import { mainBranch, reports, shop } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import type { PageElement } from '../../workbench/pageElement.ts';
 import { until } from '../../workbench/until.ts';
@@ -30,6 +30,33 @@ describe('Rows of the tree', () => {
     await pressBelow(/^Compute primary/, 'Delete');
     assert.equal((await ui().dialog.read()).message, 'Delete reports?');
     await ui().dialog.press('Cancel');
+  });
+
+  it('do the same for branches and projects, which stay expanded', async () => {
+    const shown = await ui().computes.labels();
+    const pressAbove = async (rows: number, key: string) => {
+      await ui().computes.click(/^Compute primary/);
+      for (let row = 0; row < rows; row++) await ui().page.keyboard.press('ArrowUp');
+      await ui().page.keyboard.press(key);
+    };
+    await pressAbove(1, 'ControlOrMeta+c');
+    await ui().waitForClipboard(mainBranch);
+    await pressAbove(1, 'F2');
+    await ui().quickInput.cancel(`Name of ${mainBranch}`);
+    await pressAbove(1, 'Delete');
+    await ui().notifications.waitFor(/main can't be deleted/);
+    await ui().notifications.clear();
+    await pressAbove(2, 'ControlOrMeta+c');
+    await ui().waitForClipboard(shop);
+    await pressAbove(2, 'Delete');
+    await ui().quickInput.cancel('Delete shop?');
+    await pressAbove(2, 'F2');
+    await ui().quickInput.answer(`Name of ${shop}`, 'market');
+    await ui().computes.waitFor('Project market');
+    await pressAbove(2, 'F2');
+    await ui().quickInput.answer(`Name of ${shop}`, 'shop');
+    await ui().computes.waitFor('Project shop');
+    assert.deepEqual(await ui().computes.labels(), shown);
   });
 
   it('announce the end of a change', async () => {

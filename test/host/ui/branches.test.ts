@@ -60,7 +60,7 @@ describe('Branches', () => {
 
   it('are renamed', async () => {
     const id = await newBranch('old');
-    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'Rename Branch…');
+    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'More', 'Rename Branch…');
     await ui().quickInput.answer(`Name of ${id}`, 'archive');
     await ui().computes.waitFor(`Branch ${id}, archive, no computes`);
     assert.equal((await find('archive'))?.id, id);
@@ -69,7 +69,7 @@ describe('Branches', () => {
   it('cannot be protected while they expire, which Change Expiry… can remove', async () => {
     const expires_at = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '');
     const id = await newBranch('brief', { expires_at });
-    await ui().computes.contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'Protect Branch');
+    await ui().computes.contextMenu(new RegExp(`^Branch ${id}, brief, expires`), 'More', 'Protect Branch');
     await ui().notifications.press(/brief expires on .*, so it can't be protected/, 'Change Expiry…');
     await ui().quickInput.choose('Delete the branch automatically', 'Never');
     await ui().computes.waitFor(`Branch ${id}, brief, no computes`);
@@ -83,12 +83,12 @@ describe('Branches', () => {
       `Branch ${id}, draft, no computes`,
       `Branch ${id}, draft, protected, no computes, production`,
     ];
-    await ui().computes.contextMenu(plain, 'Protect Branch');
+    await ui().computes.contextMenu(plain, 'More', 'Protect Branch');
     await ui().computes.waitFor(marked);
-    await ui().computes.contextMenu(marked, 'Unprotect Branch…');
+    await ui().computes.contextMenu(marked, 'More', 'Unprotect Branch…');
     await ui().quickInput.answer('Remove the protection of draft?', 'draft');
     await ui().computes.waitFor(plain);
-    await ui().computes.contextMenu(plain, 'Protect Branch');
+    await ui().computes.contextMenu(plain, 'More', 'Protect Branch');
     await ui().computes.contextMenu(marked, 'Delete Branch…');
     assert.match(
       await ui().quickInput.validationMessage('Delete draft?', 'drift'),
@@ -101,7 +101,7 @@ describe('Branches', () => {
 
   it('are reset from their parent', async () => {
     const id = await newBranch('copy');
-    await ui().computes.contextMenu(`Branch ${id}, copy, no computes`, 'Reset from Parent…');
+    await ui().computes.contextMenu(`Branch ${id}, copy, no computes`, 'More', 'Reset from Parent…');
     const { message, detail } = await ui().dialog.read();
     assert.equal(message, 'Reset copy from main?');
     assert.match(detail, /connections are dropped/);
@@ -123,7 +123,7 @@ describe('Branches', () => {
   });
 
   it('become the default branch', async () => {
-    await ui().computes.contextMenu(rewriteRow, 'Set as Default Branch');
+    await ui().computes.contextMenu(rewriteRow, 'More', 'Set as Default Branch');
     await ui().dialog.press('Set as Default');
     await ui().computes.waitFor(`Branch ${rewriteBranch}, rewrite, default`);
     await until('it to be the first', async () => {
@@ -157,11 +157,15 @@ describe('A service with only the calls of the specification', () => {
       await until(`the palette without ${title}`, async () => !(await ui().isOffered(title)));
     await ui().computes.expand('Project shop');
     // VS Code redraws rows with a delay.
-    for (const row of ['Project shop', `Branch ${mainBranch}`])
-      await until(`the menu of ${row} without branches`, async () => {
-        const items = (await ui().computes.contextMenuItems(row)).join();
-        return items.includes('Create Compute…') && !/Branch|Delete Project|Reset Password/.test(items);
-      });
+    await until('the menu of the project without branches', async () => {
+      const items = (await ui().computes.contextMenuItems('Project shop')).join();
+      return items.includes('Create Compute…') && !/Branch|Delete Project/.test(items);
+    });
+    const branchRow = `Branch ${mainBranch}`;
+    const items = await ui().computes.contextMenuItems(branchRow);
+    assert.ok(items.includes('Copy Host') && !/Branch|Schema|History/.test(items.join()), items.join());
+    const more = await ui().computes.contextMenuItems(branchRow, 'More');
+    assert.deepEqual(more, ['Create Compute…', 'Copy Id', 'Show Details']);
   });
 
   it('receives one request for branches, and those with computes are shown by id', async () => {

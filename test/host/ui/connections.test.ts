@@ -114,7 +114,7 @@ describe('a connection', () => {
   });
 
   it('is copied in a chosen format, which is offered first the next time', async () => {
-    await ui().computes.contextMenu(row, 'Copy As…');
+    await ui().computes.contextMenu(row, 'More', 'Copy As…');
     const { items } = await ui().quickInput.waitFor('Select a database');
     assert.deepEqual(items, ['app app_owner · direct', 'app app_owner · pooled', 'Another role…']);
     await ui().quickInput.accept('Select a database');
@@ -123,7 +123,7 @@ describe('a connection', () => {
       `^host=127\\.0\\.0\\.1 port=${host.split(':')[1]} dbname=app user=app_owner password=\\S+$`,
     );
     const text = await ui().waitForClipboard(expected);
-    await ui().computes.contextMenu(row, 'Copy As…');
+    await ui().computes.contextMenu(row, 'More', 'Copy As…');
     await ui().quickInput.accept('Select a database');
     const { items: formats } = await ui().quickInput.waitFor('Select a format');
     assert.equal(formats[0], 'libpq keywords with password');
@@ -200,7 +200,7 @@ describe('a connection', () => {
   });
 
   it('gets a new password, which is shown once and copied', async () => {
-    await ui().computes.contextMenu(new RegExp(`^Branch ${mainBranch}`), 'Reset Password…');
+    await ui().computes.contextMenu(new RegExp(`^Branch ${mainBranch}`), 'More', 'Reset Password…');
     await ui().quickInput.choose('Select a role', 'app_owner');
     const question = await ui().dialog.read();
     assert.equal(question.message, `Reset the password of app_owner on branch ${mainBranch} (main)?`);

@@ -108,6 +108,8 @@ describe('In a pseudo-language, every text is translated', () => {
     );
     for (const row of [/shop/, /br-aged/, /ep-little-smoke/])
       translated('menu', await tree().contextMenuItems(row));
+    for (const submenu of ['branchData', 'branchMore'])
+      translated('menu', await tree().contextMenuItems(/br-aged/, title(`submenu.${submenu}`)));
   });
 
   it('of the palette', async () => {
@@ -123,7 +125,7 @@ describe('In a pseudo-language, every text is translated', () => {
   });
 
   it('of creating a compute', async () => {
-    await tree().contextMenu(/br-aged/, title('command.compute.create'));
+    await tree().contextMenu(/br-aged/, title('submenu.branchMore'), title('command.compute.create'));
     await asked(/⟦Séléct thé typé/);
     await ui().quickInput.accept(/⟦/);
     await asked(/⟦Séléct á fíxéd sízé/);

@@ -45,7 +45,7 @@ describe('a remote service', () => {
 
   it('creates a read replica and shows its states and the pending operations', async () => {
     const before = new Set((await computesOf(shop)).map(({ id }) => id));
-    await ui().computes.contextMenu(`Branch ${branch}, main, default`, 'Create Compute…');
+    await ui().computes.contextMenu(`Branch ${branch}, main, default`, 'More', 'Create Compute…');
     await ui().quickInput.choose('Select the type', 'Read replica');
     await ui().quickInput.choose('Select a fixed size', '0.25 CU');
     await ui().quickInput.accept('Suspend after inactivity');
@@ -70,7 +70,7 @@ describe('a remote service', () => {
 
   it('shows the error of the service if another client was faster, and creates nothing', async () => {
     await ui().computes.expandProject('playground');
-    await ui().computes.contextMenu(`Branch ${branchWithoutPrimary}, ideas`, 'Create Compute…');
+    await ui().computes.contextMenu(`Branch ${branchWithoutPrimary}, ideas`, 'More', 'Create Compute…');
     await ui().quickInput.choose('Select the type', 'Primary');
     const first = await service().client.createCompute(playground, {
       branch_id: branchWithoutPrimary,

@@ -61,7 +61,7 @@ describe('The schema of a branch', () => {
   });
 
   it('opens as a read-only SQL document', async () => {
-    await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Open Schema');
+    await ui().computes.contextMenu(`Branch ${main}, main, default`, 'Data and History', 'Open Schema');
     await waitForTitle('app.sql');
     await ui()
       .page.locator('.view-line')
@@ -85,7 +85,7 @@ describe('The schema of a branch', () => {
     await ui().viewAction('Computes', 'Refresh');
     const tabs = ui().page.locator('.tabs-container .tab');
     const before = await tabs.count();
-    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'Open Schema');
+    await ui().computes.contextMenu(`Branch ${id}, old, no computes`, 'Data and History', 'Open Schema');
     await until('the schema', async () => (await tabs.count()) > before);
     await api.change('DELETE', `/${PROJECT}/branches/${id}`);
     await ui().page.getByRole('button', { name: 'Refresh Schema' }).click();

@@ -93,7 +93,7 @@ describe('Undo…', () => {
     const waitForTitle = (title: RegExp) =>
       until(String(title), async () => title.test((await shown.getAttribute('aria-label')) ?? ''));
     const moment = 'Which data of work. Select a moment, or type a time';
-    await ui().computes.contextMenu(row, 'Compare Schema with a Time…');
+    await ui().computes.contextMenu(row, 'Data and History', 'Compare Schema with a Time…');
     await ui().quickInput.answer(moment, past);
     await waitForTitle(/^app: work · .* ↔ work \(1 added\)/);
   });

@@ -7,7 +7,7 @@ import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
 import { databaseBranchName } from '../../gitBranch/branchName.ts';
-import { findPrimary } from '../../gitBranch/findTarget.ts';
+import { findPrimary } from '../../inventory/branchStatus.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { prepareNamedEnv } from './agentEnv.ts';

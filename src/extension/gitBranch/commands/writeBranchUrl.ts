@@ -10,10 +10,11 @@ import {
   type WriteEnv,
 } from '../../envFile/ui/envFile.ts';
 import { findRelatedVariables, readEnv } from '../../envFile/ui/envValue.ts';
-import { findPrimary, findTarget } from '../findTarget.ts';
+import { findTarget } from '../findTarget.ts';
 import { hostOf } from '../../connection/credentials.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
+import { requirePrimary } from '../../commandSupport/pickers.ts';
 import { isCheckedOut, mapBranch, type GitFolder } from './gitFolder.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import { displayName } from '../../../base/sanitize.ts';
@@ -30,8 +31,7 @@ interface WrittenBranch {
 export async function writeBranchUrl(context: CommandContext, written: WrittenBranch): Promise<void> {
   const { git, ref, branch, write, title } = written;
   const name = displayName(branch);
-  const compute = await findPrimary(context.inventory, ref);
-  if (compute === undefined) throw new Error(l10n.t('{0} has no compute.', name));
+  const compute = await requirePrimary(context, ref);
   const variable = envVariable(context.config, git.folder);
   const url = await findUrl(context, title, { ref, compute, variable });
   if (url === undefined) return;

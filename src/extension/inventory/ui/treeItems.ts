@@ -11,7 +11,7 @@ import {
   type FileDecorationProvider,
 } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
-import { branchTitle, nameOf } from '../branchStatus.ts';
+import { branchTitle, nameOf, primaryOf } from '../branchStatus.ts';
 import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
@@ -109,7 +109,8 @@ function branchItem(inventory: Inventory, node: BranchNode, agent: AgentBranch |
   if (isEmpty) item.id = `${nodeId(node)} empty`;
   item.iconPath = branchIcon(branch, agent !== undefined);
   if (parts.length > 0) item.description = parts.join(' · ');
-  item.contextValue = ['branch', ...branchFlags(branch)].join(' ');
+  const flags = [...branchFlags(branch), primaryOf(inventory, node) === undefined ? '' : 'primary'];
+  item.contextValue = ['branch', ...flags].filter((flag) => flag !== '').join(' ');
   item.accessibilityInformation = { label: [l10n.t('Branch {0}', label), ...spoken].join(', ') };
   return item;
 }

@@ -1,11 +1,11 @@
-/** Create and delete projects. Not every service or key offers that. */
+/** Create, rename and delete projects. Not every service or key offers that. */
 import { l10n } from 'vscode';
 import { asProjectNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
-import type { Command } from '../../commandSupport/context.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
@@ -20,11 +20,7 @@ export const create: Command = async (context, _argument, run) => {
   requireWritable(context.guards, {});
   const name = await singleStep(
     l10n.t('Create Project'),
-    enterText({
-      prompt: l10n.t('Name of the new project'),
-      problem: (text) =>
-        text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined,
-    }),
+    enterText({ prompt: l10n.t('Name of the new project'), problem: nameProblem }),
   );
   if (name === undefined) return;
   const organizationId = context.config.organizationOf(connection.account);
@@ -40,11 +36,46 @@ export const create: Command = async (context, _argument, run) => {
   if (created?.project !== undefined) await revealRow(context, { projectId: created.project.id });
 };
 
+export const rename: Command = async (context, argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't rename the project");
+  const title = l10n.t('Rename Project');
+  const projectId = await pickProject(context, title, argument);
+  if (projectId === undefined) return;
+  const before = projectName(context.inventory, projectId);
+  run.failureMessage = l10n.t("Couldn't rename {0}", before);
+  requireWritable(context.guards, { projectId });
+  const value = context.inventory.project(projectId)?.name ?? '';
+  const prompt = l10n.t('Name of {0}', projectId);
+  const name = await singleStep(title, enterText({ prompt, value, problem: nameProblem }));
+  if (name === undefined || name === value) return;
+  await makeChange(context, run, {
+    projectId,
+    name: before,
+    question: l10n.t('Rename {0}?', before),
+    button: l10n.t('Rename'),
+    progress: l10n.t('Renaming {0}', before),
+    done: l10n.t('Renamed {0}', sanitize(name)),
+    send: (options) => context.branchActions.renameProject(projectId, name, options),
+  });
+};
+
+const nameProblem = (text: string): string | undefined =>
+  text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined;
+
+/** @returns undefined if the user canceled */
+const pickProject = async (
+  context: CommandContext,
+  title: string,
+  argument: unknown,
+): Promise<string | undefined> =>
+  asProjectNode(argument)?.projectId ?? (await singleStep(title, projectQuestion(context)));
+
 export const deleteProject: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't delete the project");
   const title = l10n.t('Delete Project');
-  const projectId = asProjectNode(argument)?.projectId ?? (await singleStep(title, projectQuestion(context)));
+  const projectId = await pickProject(context, title, argument);
   if (projectId === undefined) return;
   const name = projectName(context.inventory, projectId);
   run.failureMessage = l10n.t("Couldn't delete {0}", name);

@@ -5,7 +5,6 @@ import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import { branchTitle } from '../../branches/ui/branchText.ts';
 import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';
 import { askForLogin, findOrAskPassword, loadCatalog } from '../../connection/commands/login.ts';
-import { findPrimary } from '../../gitBranch/findTarget.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { sanitize } from '../../../base/sanitize.ts';
@@ -15,6 +14,7 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
+import { requirePrimary } from '../../commandSupport/pickers.ts';
 import type { TableName } from '../../inventory/databaseNodes.ts';
 import type { RowSource } from '../rowDocuments.ts';
 import { quoteName, tableSource } from '../statements.ts';
@@ -53,9 +53,8 @@ export async function findReadable(
   const { projectId, branchId } = branch;
   // An old list may show a compute as active that is suspended, or that is gone.
   await inventory.refreshComputes(projectId);
-  const compute = await findPrimary(inventory, branch);
+  const compute = await requirePrimary(context, branch);
   const branchName = branchTitle(branchId, inventory.branches.get(projectId, branchId));
-  if (compute === undefined) throw new Error(l10n.t('{0} has no compute.', branchName));
   const status = computeStatus(compute);
   if (status === 'disabled') throw new Error(l10n.t('The compute of {0} is disabled.', branchName));
   const wakes = !connection.isLocal && status !== 'active';

@@ -48,17 +48,19 @@ describe('A keybinding', () => {
     const context = { ...model, lastCompute, computesView: view, apiKeysView: view };
     await handleCommand(
       context as unknown as CommandContext,
-      'hostedPostgres.compute.copyHost',
-      'selectedCompute',
+      'hostedPostgres.row.copy',
+      'selectedInComputes',
     );
   };
 
-  it('acts on the selected compute', async () => {
+  it('acts on the selected row by its kind', async () => {
     await pressOn({ kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' });
-    assert.deepEqual(copied, ['127.0.0.1:5432']);
+    await pressOn({ kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    await pressOn({ kind: 'project', projectId: 'shop' });
+    assert.deepEqual(copied, ['127.0.0.1:5432', 'br-main', 'shop']);
   });
 
-  it('does nothing on a row that is no compute, such as an error', async () => {
+  it('does nothing on another row, such as an error', async () => {
     await pressOn({ kind: 'failure', projectId: 'shop' });
     assert.deepEqual([copied, quickPicks], [[], []]);
   });

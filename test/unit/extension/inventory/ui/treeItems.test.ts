@@ -93,7 +93,7 @@ describe('treeItem', () => {
     const item = (branchId: string) =>
       treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
     assert.equal(item('br-main').accessibilityInformation?.label, 'Branch br-main, main, default, protected');
-    assert.equal(item('br-main').contextValue, 'branch listed default protected root');
+    assert.equal(item('br-main').contextValue, 'branch listed default protected root primary');
     assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
     assert.equal(item('br-new').collapsibleState, 0, 'no arrow');
   });
@@ -145,7 +145,7 @@ describe('treeItem', () => {
     await store.inventory.branches.ensureLoaded('shop');
     assert.equal(project(), 'project');
     const branch = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
-    assert.equal(branch.contextValue, 'branch');
+    assert.equal(branch.contextValue, 'branch primary');
   });
 
   it('gives every node a unique id, and every child its parent', async () => {

@@ -1,0 +1,97 @@
+/** The commands for projects and branches, with their schemas, rows and history. */
+import {
+  branchData,
+  branchMore,
+  computesRow,
+  computesTitle,
+  editorTitle,
+  sqlContext,
+  type CommandRow,
+  type MenuOf,
+} from './menus.ts';
+import {
+  all,
+  CHILD_BRANCH,
+  DATABASE_OR_TABLE,
+  HAS_BRANCHES,
+  LISTED,
+  LISTED_BRANCH,
+  LISTED_PROJECT,
+  LOADED,
+  OTHER_BRANCH,
+  PROTECTED,
+  ROWS_DOCUMENT,
+  SCHEMA_DOCUMENT,
+  TRUSTED,
+  UNPROTECTED,
+} from './when.ts';
+
+/** For listed branches, in the palette and in one menu of their rows. */
+const ofBranch = (menu: MenuOf, group: string, row: string = LISTED_BRANCH): CommandRow => ({
+  palette: HAS_BRANCHES,
+  menus: [menu(group, row)],
+});
+
+export const BRANCH_COMMANDS = {
+  'hostedPostgres.branch.create': {
+    icon: 'git-branch',
+    palette: HAS_BRANCHES,
+    menus: [computesRow('2_branch@1', LISTED), computesRow('inline@1', LISTED_PROJECT)],
+  },
+  'hostedPostgres.branch.rename': ofBranch(branchMore, '2_change@1'),
+  'hostedPostgres.branch.protect': ofBranch(branchMore, '2_change@2', UNPROTECTED),
+  'hostedPostgres.branch.unprotect': ofBranch(branchMore, '2_change@2', PROTECTED),
+  'hostedPostgres.branch.setDefault': ofBranch(branchMore, '2_change@3', OTHER_BRANCH),
+  'hostedPostgres.branch.reset': ofBranch(branchMore, '2_change@4', CHILD_BRANCH),
+  'hostedPostgres.branch.changeExpiry': ofBranch(branchMore, '2_change@5', OTHER_BRANCH),
+  'hostedPostgres.role.resetPassword': ofBranch(branchMore, '2_change@6'),
+  'hostedPostgres.branch.delete': ofBranch(computesRow, '8_delete@1'),
+  'hostedPostgres.undo': ofBranch(computesRow, '2_branch@3'),
+  'hostedPostgres.branch.createFromTime': ofBranch(branchData, '2_time@1'),
+  'hostedPostgres.history.compareSchema': ofBranch(branchData, '2_time@2'),
+  'hostedPostgres.history.openPsql': {
+    palette: all(HAS_BRANCHES, TRUSTED),
+    menus: [branchData('2_time@4', LISTED_BRANCH, TRUSTED)],
+  },
+  'hostedPostgres.history.mark': ofBranch(branchData, '2_time@5'),
+  'hostedPostgres.schema.compare': ofBranch(computesRow, '2_branch@2'),
+  'hostedPostgres.schema.open': ofBranch(branchData, '1_now@1'),
+  'hostedPostgres.schema.refresh': {
+    icon: 'refresh',
+    palette: SCHEMA_DOCUMENT,
+    menus: [editorTitle('navigation', SCHEMA_DOCUMENT)],
+  },
+  'hostedPostgres.rows.peek': {
+    palette: HAS_BRANCHES,
+    menus: [
+      branchData('1_now@2', LISTED_BRANCH),
+      computesRow('0_rows@1', DATABASE_OR_TABLE),
+      sqlContext('z_hostedPostgres@1'),
+    ],
+  },
+  'hostedPostgres.rows.compare': {
+    palette: HAS_BRANCHES,
+    menus: [
+      branchData('1_now@3', LISTED_BRANCH),
+      computesRow('0_rows@2', DATABASE_OR_TABLE),
+      sqlContext('z_hostedPostgres@2'),
+    ],
+  },
+  'hostedPostgres.rows.refresh': {
+    icon: 'refresh',
+    palette: ROWS_DOCUMENT,
+    menus: [editorTitle('navigation', ROWS_DOCUMENT)],
+  },
+  'hostedPostgres.project.create': {
+    palette: HAS_BRANCHES,
+    menus: [computesTitle('0_project@1', LOADED, HAS_BRANCHES)],
+  },
+  'hostedPostgres.project.rename': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('3_change@1', LISTED_PROJECT)],
+  },
+  'hostedPostgres.project.delete': {
+    palette: HAS_BRANCHES,
+    menus: [computesRow('8_delete@1', LISTED_PROJECT)],
+  },
+} satisfies Readonly<Record<`hostedPostgres.${string}`, CommandRow>>;
