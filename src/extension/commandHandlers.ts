@@ -112,6 +112,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.schema.open': schema.open,
   'hostedPostgres.schema.refresh': schema.refreshSchema,
   'hostedPostgres.history.mark': markMoment,
+  'hostedPostgres.history.compareRows': look.compareRows,
   'hostedPostgres.history.openPsql': look.openPsql,
   'hostedPostgres.history.compareSchema': look.compareSchema,
   'hostedPostgres.sql.run': runFile,

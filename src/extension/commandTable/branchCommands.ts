@@ -49,6 +49,10 @@ export const BRANCH_COMMANDS = {
   'hostedPostgres.undo': ofBranch(computesRow, '2_branch@3'),
   'hostedPostgres.branch.createFromTime': ofBranch(branchData, '2_time@1'),
   'hostedPostgres.history.compareSchema': ofBranch(branchData, '2_time@2'),
+  'hostedPostgres.history.compareRows': {
+    palette: HAS_BRANCHES,
+    menus: [branchData('2_time@3', LISTED_BRANCH), computesRow('0_rows@3', DATABASE_OR_TABLE)],
+  },
   'hostedPostgres.history.openPsql': {
     palette: all(HAS_BRANCHES, TRUSTED),
     menus: [branchData('2_time@4', LISTED_BRANCH, TRUSTED)],

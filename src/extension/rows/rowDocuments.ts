@@ -1,5 +1,6 @@
 /** The texts of documents with rows. They are only in memory: after a reload of the window, the rows are read again or gone. */
 import type { BranchRef } from '../account/refs.ts';
+import type { RestoreSource } from '../history/moments.ts';
 import { ROWS_SCHEME } from './rowsScheme.ts';
 
 /** A table or query of a database. */
@@ -19,6 +20,8 @@ export interface RowRequest {
   readonly database: string;
   /** The branch that it is compared with. */
   readonly base?: BranchRef | undefined;
+  /** The earlier data that it is compared with. */
+  readonly past?: RestoreSource | undefined;
 }
 
 /** Two for each comparison. */

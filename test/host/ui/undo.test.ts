@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
+import { findProgram } from '../../../src/base/findProgram.ts';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { branchApi, BRANCH as parent, PROJECT } from '../../service/catalog/branchApi.ts';
 import { query } from '../../service/postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
+import { READABLE_TERMINALS } from './sharedWindows.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const QUESTION = 'What work goes back to';
 
 describe('Undo…', () => {
-  const ui = useWorkbench();
+  const ui = useWorkbench({ settings: READABLE_TERMINALS });
   let service: LocalService;
   let row: string;
   /** The connection string, which stays the same. */
@@ -86,15 +88,68 @@ describe('Undo…', () => {
     await ui().quickInput.cancel(QUESTION);
   });
 
+  const moment = 'Which data of work. Select a moment, or type a time';
+  const shown = () => ui().page.locator('.tabs-container .tab.active');
+  const waitForTitle = (title: RegExp) =>
+    until(String(title), async () => title.test((await shown().getAttribute('aria-label')) ?? ''));
+  const waitUntilRemoved = () =>
+    until(
+      'the temporary branch to go',
+      async () => !(await names()).some((name) => name.startsWith('look-')),
+    );
+
   it('lets one look first at what has changed in the schema', async () => {
     const past = new Date().toISOString();
     await query(uri, 'create table later ()');
-    const shown = ui().page.locator('.tabs-container .tab.active');
-    const waitForTitle = (title: RegExp) =>
-      until(String(title), async () => title.test((await shown.getAttribute('aria-label')) ?? ''));
-    const moment = 'Which data of work. Select a moment, or type a time';
     await ui().computes.contextMenu(row, 'Data and History', 'Compare Schema with a Time…');
     await ui().quickInput.answer(moment, past);
     await waitForTitle(/^app: work · .* ↔ work \(1 added\)/);
+  });
+
+  it('lets one look first at which rows have changed, and again later', async () => {
+    const past = new Date().toISOString();
+    await query(uri, "insert into users values (4, '4@example.com')");
+    await ui().computes.contextMenu(row, 'Data and History', 'Compare Rows with a Time…');
+    await ui().quickInput.answer(moment, past);
+    await ui().quickInput.choose('Select a table or view', 'users');
+    await waitForTitle(/^users: 1 added \(work · .* ↔ work\)/);
+    await waitUntilRemoved();
+    await query(uri, 'delete from users where id = 1');
+    await ui().page.getByRole('button', { name: 'Refresh Rows' }).click();
+    await waitForTitle(/^users: 1 added, 1 deleted \(work · .* ↔ work\)/);
+    await waitUntilRemoved();
+  });
+
+  it('lets one look first with psql, whose branch goes with the terminal', async function () {
+    if (findProgram('psql') === undefined) return this.skip();
+    const past = new Date().toISOString();
+    await query(uri, 'delete from users where id > 2');
+    await ui().computes.contextMenu(row, 'Data and History', 'psql at a Time…');
+    await ui().quickInput.answer(moment, past);
+    const terminal = ui().page.locator('.terminal-wrapper.active');
+    const shows = (text: RegExp) =>
+      until(`${String(text)} in the terminal`, async () =>
+        (await terminal.locator('.xterm-rows').allInnerTexts()).some((line) =>
+          text.test(line.replaceAll('\u00a0', ' ')),
+        ),
+      );
+    await shows(/app=>/);
+    await ui().page.keyboard.type("select 'then ' || count(*) from users;\n");
+    await shows(/then 3/);
+    await ui().page.keyboard.type('delete from users;\n');
+    await shows(/read-only transaction/);
+    await ui().page.keyboard.type('\\q\n');
+    await terminal.waitFor({ state: 'hidden' });
+    await waitUntilRemoved();
+  });
+
+  it('offers a moment by the name that was given to it', async () => {
+    await ui().computes.contextMenu(row, 'Data and History', 'Mark This Moment…');
+    await ui().quickInput.answer('Name of this moment of work', 'clean start');
+    await query(uri, 'delete from users');
+    await ui().computes.contextMenu(row, 'Undo…');
+    await ui().quickInput.choose(QUESTION, '“clean start”');
+    await ui().notifications.waitFor(/^work: “clean start”/);
+    await until('the row', async () => (await query(uri, 'select id from users').catch(() => []))[0] === 2);
   });
 });

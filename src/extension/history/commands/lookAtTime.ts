@@ -1,15 +1,21 @@
-/** Looks at earlier data of a branch without changing it: its schema, and psql. */
+/** Looks at earlier data of a branch without changing it: its schema, its rows, and psql. */
 import { l10n, window as editors, type Terminal } from 'vscode';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
-import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import { createPastBranch } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
+import { showComparison } from '../../rows/commands/compare.ts';
+import { givenSource } from '../../rows/commands/editorSource.ts';
+import { activeRows } from '../../rows/commands/peek.ts';
+import { findReadable, pickTable, type Readable } from '../../rows/commands/readable.ts';
+import type { RowRequest } from '../../rows/rowDocuments.ts';
 import { compareWithPast } from '../../schema/commands/schema.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import type { RestoreSource } from '../moments.ts';
-import { askForMoment, branchArgument, historyOf } from './askForMoment.ts';
+import { askForMoment, branchArgument, historyOf, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
 export const compareSchema: Command = async (context, argument, run) => {
@@ -18,6 +24,53 @@ export const compareSchema: Command = async (context, argument, run) => {
   const past = await pickPast(context, title, argument);
   if (past !== undefined) await compareWithPast(context, title, past.picked, past.source);
 };
+
+/** @param argument a row, or `{ again: true }` for the comparison in the active editor */
+export const compareRows: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't compare rows");
+  const title = l10n.t('Compare Rows with a Time');
+  if (fieldsOf(argument)['again'] === true) return await compareAgain(context, run, title);
+  const given = givenSource(context, argument);
+  const row = given.branch === undefined ? argument : { kind: 'branch', ...given.branch };
+  const chosen = await pickPast(context, title, row);
+  if (chosen === undefined) return;
+  const branch = refOf(context, chosen.picked);
+  const now = await findReadable(context, { title, branch, database: given.database });
+  const source = given.source ?? (now && (await pickTable(title, now)));
+  if (now === undefined || source === undefined) return;
+  const { database } = now.login;
+  await compareRowsWithPast(context, run, now, { source, branch, database, past: chosen.source });
+};
+
+async function compareAgain(context: CommandContext, run: Run, title: string): Promise<void> {
+  const { tab, request } = activeRows(context) ?? {};
+  if (tab === undefined || request?.past === undefined) return;
+  const { past } = request;
+  const now = await findReadable(context, { title, ...request });
+  if (now !== undefined && (await compareRowsWithPast(context, run, now, { ...request, past })))
+    await editors.tabGroups.close(tab, true);
+}
+
+/** @returns false if the user canceled */
+async function compareRowsWithPast(
+  context: CommandContext,
+  run: Run,
+  after: Readable,
+  request: RowRequest & { readonly past: RestoreSource },
+): Promise<boolean> {
+  const { branch, database } = request;
+  const past = await createPastBranch(context, run, branch.projectId, request.past);
+  if (past === undefined) return false;
+  try {
+    const title = l10n.t('Compare Rows with a Time');
+    const found = await findReadable(context, { title, branch: past, database, mayWake: true });
+    if (found === undefined) return false;
+    const before = { ...found, branchName: past.title };
+    return await showComparison(context, run, { before, after }, request);
+  } finally {
+    void past.remove();
+  }
+}
 
 export const openPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");

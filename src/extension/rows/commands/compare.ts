@@ -33,7 +33,7 @@ export const compareRows: Command = async (context, argument, run) => {
   const sides = await findSides(context, title, { branch, base, database: given.database });
   const source = given.source ?? (sides && (await pickTable(title, sides.after)));
   if (sides === undefined || source === undefined) return;
-  await show(context, run, sides, { source, branch, base, database: sides.after.login.database });
+  await showComparison(context, run, sides, { source, branch, base, database: sides.after.login.database });
 };
 
 /** Compares the documents in the active diff editor again. */
@@ -44,7 +44,7 @@ export async function refreshComparison(
   request: RowRequest & { readonly base: BranchRef },
 ): Promise<void> {
   const sides = await findSides(context, l10n.t('Refresh Rows'), request);
-  if (sides === undefined || !(await show(context, run, sides, request))) return;
+  if (sides === undefined || !(await showComparison(context, run, sides, request))) return;
   await editors.tabGroups.close(tab, true);
 }
 
@@ -61,7 +61,7 @@ async function askForBase(
   return await askInSteps(title, (ask) => ask(branchQuestion(context, { projectId, placeholder, problem })));
 }
 
-interface Sides {
+export interface Sides {
   readonly before: Readable;
   readonly after: Readable;
 }
@@ -83,7 +83,7 @@ async function findSides(
 }
 
 /** @returns false if the user canceled */
-async function show(
+export async function showComparison(
   context: CommandContext,
   run: Run,
   { before, after }: Sides,
