@@ -6,6 +6,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import { readConnectionUri, type Credentials } from './addresses/connectionUri.ts';
 import { isSameHost } from './addresses/host.ts';
 import { BranchCalls } from './branchCalls.ts';
+import { SnapshotCalls } from './snapshotCalls.ts';
 import { ApiError } from './transport/errors.ts';
 import { Http, type CallOptions, type HttpOptions, type Method } from './transport/http.ts';
 import {
@@ -59,10 +60,12 @@ export type KeyKind = 'personal' | 'organization';
 export class Client {
   readonly #http: Http;
   readonly branches: BranchCalls;
+  readonly snapshots: SnapshotCalls;
 
   constructor(options: HttpOptions) {
     this.#http = new Http(options);
     this.branches = new BranchCalls(this.#http);
+    this.snapshots = new SnapshotCalls(this.#http);
   }
 
   /**

@@ -24,6 +24,11 @@ export const branchesPath = (projectId: string): string => `${projectPath(projec
 export const branchPath = (projectId: string, id: string): string =>
   `${branchesPath(projectId)}/${segment(id, isBranchId(id), 'a branch id')}`;
 
+export const snapshotsPath = (projectId: string): string => `${projectPath(projectId)}/snapshots`;
+
+export const snapshotPath = (projectId: string, id: string): string =>
+  `${snapshotsPath(projectId)}/${segment(id, isId(id), 'a snapshot id')}`;
+
 /** A role may have any name except `.` and `..`, which URLs resolve. */
 export const rolePath = (projectId: string, branchId: string, role: string): string => {
   const name = segment(encodeURIComponent(role.toWellFormed()), !/^\.{0,2}$/.test(role), 'a role');

@@ -39,6 +39,7 @@ import { chooseBranch, follow, stopFollowing } from './gitBranch/commands/follow
 import { showWorkBranch } from './gitBranch/commands/showWorkBranch.ts';
 import { tidyUp } from './gitBranch/commands/tidyUp.ts';
 import { createFromTime } from './history/commands/createFromTime.ts';
+import { createSnapshot } from './history/commands/createSnapshot.ts';
 import * as look from './history/commands/lookAtTime.ts';
 import { markMoment } from './history/commands/markMoment.ts';
 import { undo } from './history/commands/undo.ts';
@@ -113,6 +114,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.schema.refresh': schema.refreshSchema,
   'hostedPostgres.history.mark': markMoment,
   'hostedPostgres.history.compareRows': look.compareRows,
+  'hostedPostgres.snapshot.create': createSnapshot,
   'hostedPostgres.history.openPsql': look.openPsql,
   'hostedPostgres.history.compareSchema': look.compareSchema,
   'hostedPostgres.sql.run': runFile,

@@ -7,7 +7,7 @@ import type { BranchLists } from './inventory/branchLists.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../localService/lease.ts';
 import { explainError, isUnknownAddress } from './window/ui/errorMessage.ts';
-import { setBranchesOffered, setStartOffered, setViewState } from './window/ui/contextKey.ts';
+import { setBranchesOffered, setViewState, showAll } from './window/ui/contextKey.ts';
 import type { ViewState } from './commandTable/when.ts';
 
 /** Updates the context keys when the session or the inventory changes. */
@@ -24,8 +24,7 @@ export function updateContextKeys(
   };
   update();
   const disposables = new DisposableStore();
-  // The service of another account may offer it.
-  disposables.add(session.onDidChange(() => setStartOffered(true)));
+  disposables.add(session.onDidChange(showAll));
   disposables.add(session.onDidChange(update));
   disposables.add(inventory.onDidChange(update));
   return disposables;

@@ -2,6 +2,7 @@
  * A stub of the module `vscode` for unit tests: classes that only hold values. Import this first, then the tested
  * module with `await import(…)`.
  */
+import { BACK_BUTTON, FakeQuickPick } from './fakeQuickPick.ts';
 import { readFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
@@ -53,75 +54,7 @@ export const focus = { has: true, listeners: new Set<() => void>() };
 /** The user declines without an answer. */
 const openExternal = async () => (await ask('Open the link?')) !== undefined;
 
-/** A quick pick. As in VS Code, the first of new items becomes active. */
-export class FakeQuickPick {
-  readonly #selected = new Set<(items: readonly { readonly label: string }[]) => void>();
-  readonly #accepted = new Set<() => void>();
-  readonly #hidden = new Set<() => void>();
-  readonly #pressed = new Set<(button: unknown) => void>();
-  readonly onDidChangeSelection = listenersOf(this.#selected);
-  readonly onDidAccept = listenersOf(this.#accepted);
-  readonly onDidHide = listenersOf(this.#hidden);
-  readonly onDidTriggerButton = listenersOf(this.#pressed);
-  readonly onDidChangeValue = listenersOf(new Set<() => void>());
-  activeItems: readonly { readonly label: string }[] = [];
-  readonly value = '';
-  buttons: readonly unknown[] = [];
-  busy = false;
-  placeholder = '';
-  #items: readonly { readonly label: string }[] = [];
-
-  get items(): readonly { readonly label: string }[] {
-    return this.#items;
-  }
-
-  set items(items: readonly { readonly label: string }[]) {
-    this.#items = items;
-    this.activeItems = items.slice(0, 1);
-  }
-
-  get active(): string | undefined {
-    return this.activeItems[0]?.label;
-  }
-
-  /** Makes the next item active, as the Down key does. */
-  down(): void {
-    const index = this.items.findIndex((item) => item === this.activeItems[0]);
-    this.activeItems = this.items.slice(index + 1, index + 2);
-  }
-
-  /** Accepts the active item, as the Enter key does. */
-  accept(): void {
-    for (const listener of this.#selected) listener(this.activeItems);
-    for (const listener of this.#accepted) listener();
-  }
-
-  back(): void {
-    for (const listener of this.#pressed) listener(values.QuickInputButtons.Back);
-  }
-
-  cancel(): void {
-    for (const listener of this.#hidden) listener();
-  }
-
-  show(): void {
-    quickPicks.push(this);
-  }
-
-  dispose(): void {
-    quickPicks.splice(quickPicks.indexOf(this), 1);
-  }
-}
-
-const listenersOf =
-  <Listener>(listeners: Set<Listener>) =>
-  (listener: Listener) => {
-    listeners.add(listener);
-    return { dispose: () => listeners.delete(listener) };
-  };
-
-/** Those that are open. */
-export const quickPicks: FakeQuickPick[] = [];
+export { FakeQuickPick, quickPicks } from './fakeQuickPick.ts';
 
 interface FakeTerminal {
   readonly shellPath?: string;
@@ -255,7 +188,7 @@ const values = {
   LanguageModelToolResult: holder('content'),
   MarkdownString: holder('value'),
   ProgressLocation: { Window: 10, Notification: 15 },
-  QuickInputButtons: { Back: {} },
+  QuickInputButtons: { Back: BACK_BUTTON },
   QuickPickItemKind: { Separator: -1, Default: 0 },
   Range: holder('start', 'end'),
   SnippetString: class {},

@@ -72,8 +72,7 @@ describe('A window with the local service', () => {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
-    const config = { postgresPath: undefined, extensionsPath: undefined };
-    const parts = { script, dataDir, secrets, accounts, config, log, grace };
+    const parts = { script, dataDir, secrets, accounts, config: { postgresPath: undefined }, log, grace };
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
       if (account.local === true) await localService.ready();

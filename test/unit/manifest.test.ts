@@ -79,6 +79,7 @@ describe('The manifest', () => {
       'localServiceRuns',
       'mcpInUse',
       'namesFirst',
+      'snapshotsNotOffered',
       'startNotOffered',
       'state',
     ];

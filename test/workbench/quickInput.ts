@@ -115,6 +115,16 @@ export class QuickInput {
     await this.#waitForChange(before);
   }
 
+  /** Clicks a button of the item of a quick pick with exactly this label. */
+  async pressItemButton(prompt: string | RegExp, label: string, button: string): Promise<void> {
+    const before = await this.waitFor(prompt);
+    const item = this.#item(label);
+    await item.waitFor();
+    await item.hover();
+    await item.getByRole('button', { name: button }).click();
+    await this.#waitForChange(before);
+  }
+
   /** Clicks the ticked item of a list with checkboxes. */
   async untick(prompt: string | RegExp, label: string): Promise<void> {
     await this.waitFor(prompt);

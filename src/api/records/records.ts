@@ -99,8 +99,21 @@ export const Branch = z.object({
   logical_size: z.nullish(number),
   created_at: z.nullish(text),
   last_reset_at: z.nullish(text),
+  /** The branch that it has replaced with the data of a snapshot. */
+  restored_as: z.nullish(id),
 });
 export type Branch = z.infer<typeof Branch>;
+
+/** A copy of a branch's data (public service). */
+export const Snapshot = z.object({
+  id,
+  name: text,
+  source_branch_id: z.nullish(id),
+  /** The moment that was asked for; missing for that of its creation. */
+  timestamp: z.nullish(text),
+  created_at: z.nullish(text),
+});
+export type Snapshot = z.infer<typeof Snapshot>;
 
 /** Postgres settings by name. The public service takes and returns only text. */
 export type PgSettings = Record<string, string>;

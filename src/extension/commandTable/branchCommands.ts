@@ -14,6 +14,7 @@ import {
   CHILD_BRANCH,
   DATABASE_OR_TABLE,
   HAS_BRANCHES,
+  HAS_SNAPSHOTS,
   LISTED,
   LISTED_BRANCH,
   LISTED_PROJECT,
@@ -58,6 +59,10 @@ export const BRANCH_COMMANDS = {
     menus: [branchData('2_time@4', LISTED_BRANCH, TRUSTED)],
   },
   'hostedPostgres.history.mark': ofBranch(branchData, '2_time@5'),
+  'hostedPostgres.snapshot.create': {
+    palette: HAS_SNAPSHOTS,
+    menus: [branchData('2_time@6', LISTED_BRANCH, HAS_SNAPSHOTS)],
+  },
   'hostedPostgres.schema.compare': ofBranch(computesRow, '2_branch@2'),
   'hostedPostgres.schema.open': ofBranch(branchData, '1_now@1'),
   'hostedPostgres.schema.refresh': {

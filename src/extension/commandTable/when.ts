@@ -25,6 +25,7 @@ export interface ContextKeys {
   readonly namesFirst: boolean;
   readonly startNotOffered: boolean;
   readonly branchesNotOffered: boolean;
+  readonly snapshotsNotOffered: boolean;
   readonly localServiceRuns: boolean;
   readonly followsGit: boolean;
   readonly mcpInUse: boolean;
@@ -43,6 +44,7 @@ export const SIGNED_IN = notInState('signedOut');
 export const FAILED = 'hostedPostgres.state =~ /^failed/';
 export const LOADED = 'hostedPostgres.state =~ /^(ready|empty)$/';
 export const HAS_BRANCHES = isNot('branchesNotOffered');
+export const HAS_SNAPSHOTS = all(HAS_BRANCHES, isNot('snapshotsNotOffered'));
 export const CAN_START = isNot('startNotOffered');
 export const TRUSTED = 'isWorkspaceTrusted';
 export const IN_FOLDER = all(TRUSTED, 'workspaceFolderCount > 0');

@@ -3,7 +3,6 @@ import type { BranchRef } from '../account/refs.ts';
 import type { Branch } from '../../api/records/records.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { GitEvent } from './headLog.ts';
 import type { Markers } from './markers.ts';
 import type { BranchHistory } from './moments.ts';
 
@@ -16,7 +15,7 @@ interface HistorySources {
 export async function branchHistory(
   { inventory, markers }: HistorySources,
   ref: BranchRef,
-  { list, gitEvents }: { readonly list: BranchList; readonly gitEvents: readonly GitEvent[] },
+  { list, ...known }: Pick<BranchHistory, 'gitEvents' | 'snapshots'> & { readonly list: BranchList },
 ): Promise<BranchHistory> {
   await inventory.projects?.ensureLoaded();
   return {
@@ -29,7 +28,8 @@ export async function branchHistory(
       if (branch === undefined) return undefined;
       return Date.parse(branch.last_reset_at ?? branch.created_at ?? '') || 0;
     },
-    gitEvents,
+    restoredAs: list.branches.get(ref.branchId)?.restored_as ?? undefined,
+    ...known,
   };
 }
 

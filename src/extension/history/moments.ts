@@ -1,13 +1,15 @@
 /** The moments of a branch that Undo offers, and where the data of each moment is. */
+import type { Snapshot } from '../../api/records/records.ts';
 import type { PointInTime } from '../../api/records/requests.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { GitEvent } from './headLog.ts';
 import type { Marker } from './markers.ts';
 
-/** Whose data a branch gets: that of a branch at a time, or as it is now. */
+/** Whose data a branch gets: that of a branch at a time, or as it is now, or of a snapshot. */
 export interface RestoreSource {
   readonly branchId: string;
   readonly at?: PointInTime;
+  readonly snapshotId?: string;
 }
 
 /** What creates a branch with that data. */
@@ -22,6 +24,7 @@ export type MomentKind =
   /** @property changes how many of this agent followed it closely */
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
   | { readonly kind: 'program' | 'mark'; readonly text: string }
+  | { readonly kind: 'snapshot'; readonly id: string; readonly text: string }
   | Pick<GitEvent, 'kind' | 'commit' | 'text'>
   | { readonly kind: 'ago'; readonly seconds: number };
 
@@ -30,6 +33,8 @@ export type Moment = MomentKind & {
   readonly time: number;
   readonly source: RestoreSource;
 };
+
+export type SnapshotMoment = Extract<Moment, { readonly kind: 'snapshot' }>;
 
 /** What is known of a branch without a request. Times are in milliseconds since 1970. */
 export interface BranchHistory {
@@ -41,6 +46,10 @@ export interface BranchHistory {
   /** When the branch was created or got other data from its parent; undefined if it no longer exists. */
   readonly startOf: (branchId: string) => number | undefined;
   readonly gitEvents: readonly GitEvent[];
+  /** Of the project, unless they aren't offered or asked for. */
+  readonly snapshots?: readonly Snapshot[];
+  /** The branch that this one has replaced. */
+  readonly restoredAs?: string | undefined;
 }
 
 /** A part of the past of a branch, which another branch has since an undo. */
@@ -113,10 +122,34 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
     const at = { timestamp: new Date(moment.time).toISOString() };
     return { ...moment, source: sourceAt(history, at) };
   });
-  const all = [...marked, ...others].toSorted((a, b) => b.time - a.time);
-  const redo = all.find(({ kind }) => kind === 'undo');
-  const sorted = redo === undefined ? all : [redo, ...all.filter((moment) => moment !== redo)];
-  return sorted.slice(0, MAX_MOMENTS);
+  const all = [...marked, ...others].toSorted(newestFirst);
+  const redo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
+  const latest = all.filter((moment) => !redo.includes(moment)).slice(0, MAX_MOMENTS - redo.length);
+  // Of snapshots, there are few.
+  return [...redo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
+}
+
+const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;
+
+/** Those of the branch, also from before an undo, and those whose branch is gone. */
+function snapshotMoments(
+  { ref, snapshots = [], restoredAs, startOf }: BranchHistory,
+  segments: readonly Segment[],
+): readonly Moment[] {
+  const own = [ref.branchId, restoredAs, ...segments.map(({ branchId }) => branchId)];
+  const isOwn = (source: string) => own.includes(source) || startOf(source) === undefined;
+  return snapshots
+    .filter(({ source_branch_id: source }) => !source || isOwn(source))
+    .map(({ id, name, timestamp, created_at }): Moment => {
+      const source = { branchId: ref.branchId, snapshotId: id };
+      return {
+        kind: 'snapshot',
+        id,
+        text: name,
+        time: Date.parse(timestamp ?? created_at ?? '') || 0,
+        source,
+      };
+    });
 }
 
 function undoMoment({ time, text, preserved }: Marker, { startOf }: BranchHistory): readonly Moment[] {

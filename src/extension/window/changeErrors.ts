@@ -30,7 +30,7 @@ export class ConnectionClosedError extends Error {
 }
 
 /** Features that not every service or key offers. */
-export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords' | 'schemas';
+export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords' | 'schemas' | 'snapshots';
 
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError';

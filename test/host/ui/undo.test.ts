@@ -152,4 +152,66 @@ describe('Undo…', () => {
     await ui().notifications.waitFor(/^work: “clean start”/);
     await until('the row', async () => (await query(uri, 'select id from users').catch(() => []))[0] === 2);
   });
+
+  it('takes a branch back to a snapshot under the same connection string, and forward again', async () => {
+    const title = 'Snapshot “before the clean-up”';
+    const count = () => query(uri, 'select count(*)::int from users').catch(() => []);
+    const waitForRows = (expected: number) =>
+      until(`${expected} rows`, async () => (await count())[0] === expected);
+    const [rows = 0] = (await count()) as number[];
+    assert.ok(rows > 0);
+    await ui().computes.contextMenu(row, 'Data and History', 'Create Snapshot…');
+    await ui().quickInput.answer('Name of the snapshot of work', 'before the clean-up');
+    await ui().statusBar.waitFor('Created before the clean-up');
+    await query(uri, 'delete from users');
+    await ui().computes.contextMenu(row, 'Undo…');
+    await until('the snapshot', async () =>
+      (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith(title)),
+    );
+    await ui().quickInput.answer(QUESTION, title);
+    await ui().notifications.waitFor(`work: ${title}. Its data from before is kept as work (old).`);
+    await waitForRows(rows);
+    await ui().notifications.press(`work: ${title}`, 'Undo');
+    await waitForRows(0);
+    assert.ok((await names()).includes('work (old)'));
+  });
+
+  it('creates a branch from a snapshot, which is renamed and deleted in the list', async () => {
+    const find = async (name: string) =>
+      (await branchCalls(service).branches(PROJECT)).find((branch) => branch.name === name)?.id ?? '';
+    const work = `Branch ${await find('work')}, work`;
+    const press = (item: string, button: string) => ui().quickInput.pressItemButton(QUESTION, item, button);
+    await ui().computes.contextMenu(work, 'Undo…');
+    await press('Snapshot “before the clean-up”', 'Rename Snapshot…');
+    await ui().quickInput.answer('Name of the snapshot', 'kept');
+    await until('the new name', async () =>
+      (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith('Snapshot “kept”')),
+    );
+    await ui().quickInput.cancel(QUESTION);
+    await ui().computes.contextMenu(work, 'Data and History', 'Create Branch from a Time…');
+    await ui().quickInput.choose(moment, 'Snapshot “kept”');
+    await ui().quickInput.answer('Name of the new branch of work', 'look');
+    await ui().quickInput.accept('Delete the branch automatically');
+    let compute = '';
+    await until('the branch with its compute', async () => {
+      const { endpoints } = await branchCalls(service).send('GET', `/${PROJECT}/endpoints`);
+      const id = await find('look');
+      compute = endpoints.find(({ branch_id }) => branch_id === id)?.id ?? '';
+      return compute !== '';
+    });
+    const look = await branchApi(() => service, await find('look')).uri();
+    assert.deepEqual(await query(look, 'select count(*)::int from users'), [1]);
+    await ui().computes.waitUntilSelected(new RegExp(compute));
+    await ui().computes.contextMenu(work, 'Undo…');
+    await press('Snapshot “kept”', 'Delete Snapshot…');
+    assert.equal((await ui().dialog.read()).message, 'Delete the snapshot kept?');
+    await ui().dialog.press('Delete');
+    await until('the list without it', async () => {
+      const shown = await ui().quickInput.read();
+      return (shown?.items.length ?? 0) > 0 && !shown?.items.some((item) => item.startsWith('Snapshot'));
+    });
+    const list = await branchCalls(service).send<{ snapshots: unknown[] }>('GET', `/${PROJECT}/snapshots`);
+    assert.deepEqual(list.snapshots, []);
+    await ui().quickInput.cancel(QUESTION);
+  });
 });

@@ -83,6 +83,8 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
       return { to, before: `the moment that the user named ${JSON.stringify(moment.text)}` };
     case 'program':
       return { to, before: moment.text };
+    case 'snapshot':
+      return { to, before: `the snapshot ${JSON.stringify(moment.text)}` };
     default:
       return { to, before: `git ${moment.kind} ${moment.text} (${moment.commit})` };
   }

@@ -1,5 +1,5 @@
 /** Asks for a moment of a branch. */
-import { l10n } from 'vscode';
+import { l10n, ThemeIcon } from 'vscode';
 import type { BranchRef } from '../../account/refs.ts';
 import { isSameBranch } from '../../account/refs.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
@@ -8,6 +8,7 @@ import type { BranchNode } from '../../inventory/nodes.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
 import { isInMap, nameInMap } from '../../gitBranch/branchMap.ts';
 import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
+import { hideNotOffered } from '../../window/ui/contextKey.ts';
 import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../branchHistory.ts';
@@ -18,9 +19,12 @@ import {
   momentsOf,
   sourceAt,
   type BranchHistory,
+  type Moment,
   type RestoreSource,
+  type SnapshotMoment,
 } from '../moments.ts';
 import { parseMoment } from '../parseMoment.ts';
+import { listSnapshots } from '../snapshots.ts';
 import { momentItem, momentProblem, momentText, pointText, typedMomentItem } from '../ui/momentText.ts';
 
 /** The branch of the env file, so that the palette needs no question about it. */
@@ -48,11 +52,30 @@ export function isOwn({ session, agentBranches, workFolders }: CommandContext, r
   return workFolders.states.some(({ map }) => map.created.some((created) => isSameBranch(ref, created)));
 }
 
-/** @throws {ApiError} */
-export async function historyOf(context: CommandContext, picked: PickedBranch): Promise<BranchHistory> {
+/** @param withSnapshots whether they are offered, too @throws {ApiError} */
+export async function historyOf(
+  context: CommandContext,
+  picked: PickedBranch,
+  withSnapshots = false,
+): Promise<BranchHistory> {
   const ref = refOf(context, picked);
-  const gitEvents = await gitEventsOf(context, ref);
-  return await branchHistory(context, ref, { list: picked.list, gitEvents });
+  const [gitEvents, snapshots] = await Promise.all([
+    gitEventsOf(context, ref),
+    withSnapshots ? snapshotsIn(context, picked.projectId) : [],
+  ]);
+  return await branchHistory(context, ref, { list: picked.list, gitEvents, snapshots });
+}
+
+/** Empty if they can't be loaded: they are only some of the moments. */
+async function snapshotsIn({ session, log }: CommandContext, projectId: string) {
+  try {
+    const snapshots = await listSnapshots(session.requireConnection(), projectId);
+    if (snapshots === undefined) hideNotOffered('snapshots');
+    return snapshots ?? [];
+  } catch (error) {
+    log.error('Listing snapshots', error);
+    return [];
+  }
 }
 
 /** What git did in folders whose env file pointed to the branch by then. */
@@ -73,18 +96,31 @@ export interface ChosenMoment {
   readonly source: RestoreSource;
   /** Such as `Before commit 3f2a1c “add roles”`. */
   readonly text: string;
+  /** What to do with a snapshot instead. */
+  readonly change?: { readonly kind: 'rename' | 'delete'; readonly snapshot: SnapshotMoment };
 }
 
 interface MomentQuestion extends Following {
   readonly placeholder: string;
-  /** Whether the service offers nothing but to undo the last undo. */
+  /** Whether the service offers nothing but to undo the last undo, and snapshots. */
   readonly onlyUndo?: boolean;
+  /** Whether snapshots can be renamed and deleted. */
+  readonly canChange?: boolean;
 }
+
+/** Whether the moment can be restored without the branch's history. */
+export const needsNoHistory = ({ kind }: Moment): boolean => kind === 'undo' || kind === 'snapshot';
+
+const SNAPSHOT_BUTTONS = () =>
+  [
+    { kind: 'rename', iconPath: new ThemeIcon('edit'), tooltip: l10n.t('Rename Snapshot…') },
+    { kind: 'delete', iconPath: new ThemeIcon('trash'), tooltip: l10n.t('Delete Snapshot…') },
+  ] as const;
 
 export async function askForMoment(
   ask: Ask,
   history: BranchHistory,
-  { placeholder, onlyUndo = false, following = 0 }: MomentQuestion,
+  { placeholder, onlyUndo = false, canChange = false, following = 0 }: MomentQuestion,
 ): Promise<ChosenMoment> {
   const { now } = history;
   const limits = { now, earliest: earliestOf(history) };
@@ -93,18 +129,25 @@ export async function askForMoment(
     if (point === undefined || 'problem' in point) return undefined;
     return { source: sourceAt(history, point), text: pointText(point, now) };
   };
-  const moments = momentsOf(history).filter(({ kind }) => !onlyUndo || kind === 'undo');
+  const moments = momentsOf(history).filter((moment) => !onlyUndo || needsNoHistory(moment));
   const enter: Choice<ChosenMoment | 'enter'> = {
     label: l10n.t('Enter a time…'),
     description: l10n.t('such as 20 min ago or 14:32'),
     value: 'enter',
   };
-  const items = moments.map((moment) =>
-    momentItem<ChosenMoment | 'enter'>(moment, now, { source: moment.source, text: momentText(moment, now) }),
-  );
+  const items = moments.map((moment) => {
+    const value = { source: moment.source, text: momentText(moment, now) };
+    const item = momentItem<ChosenMoment | 'enter'>(moment, now, value);
+    if (!canChange || moment.kind !== 'snapshot') return item;
+    const actions = SNAPSHOT_BUTTONS().map(({ kind, ...button }) => ({
+      button,
+      value: { ...value, change: { kind, snapshot: moment } },
+    }));
+    return { ...item, actions };
+  });
   const typed = (text: string) => {
     const item = onlyUndo ? undefined : typedMomentItem(text, limits);
-    return item && { ...item, value: item.value && chosenAt(text) };
+    return item && { ...item, actions: [], value: item.value && chosenAt(text) };
   };
   const question = { placeholder, items: onlyUndo ? items : [...items, enter], typed };
   const chosen = await ask(pickOne<ChosenMoment | 'enter'>(question), { following });

@@ -8,8 +8,9 @@ import type { Command } from '../../commandSupport/context.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { parentOf } from '../moments.ts';
-import { askForMoment, branchArgument, historyOf } from './askForMoment.ts';
+import { momentsOf, parentOf } from '../moments.ts';
+import { askForMoment, branchArgument, historyOf, needsNoHistory } from './askForMoment.ts';
+import { createFromSnapshot } from './changeSnapshot.ts';
 import { problemText } from './undo.ts';
 
 export const createFromTime: Command = async (context, argument, run) => {
@@ -18,18 +19,22 @@ export const createFromTime: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined || (await explainExpiry(picked))) return;
   const { name: parent, projectId, list } = picked;
-  const history = await historyOf(context, picked);
-  if (history.retention === 0)
+  const history = await historyOf(context, picked, true);
+  const onlyUndo = history.retention === 0;
+  if (onlyUndo && !momentsOf(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problemText('noHistory', parent)));
   const answers = await askInSteps(title, async (ask) => {
     const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', parent);
-    const { source } = await askForMoment(ask, history, { placeholder, following: 2 });
+    const { source } = await askForMoment(ask, history, { placeholder, onlyUndo, following: 2 });
     const prompt = l10n.t('Name of the new branch of {0}', parent);
     const name = await ask(branchNameQuestion(list, { prompt, value: '' }), { following: 1 });
     return { source, name, lifetime: await ask(lifetimeQuestion()) };
   });
   if (answers === undefined) return;
   const { source, name, lifetime } = answers;
+  const { snapshotId } = source;
+  if (snapshotId !== undefined)
+    return await createFromSnapshot(context, run, picked, { snapshotId, name, lifetime });
   const expiry = lifetime === 0 ? {} : { expires_at: expiryAfter(lifetime) };
   const creation = {
     branch: { name, ...parentOf(source), ...expiry },

@@ -2,18 +2,29 @@
 import { l10n, ProgressLocation } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import { keptText } from '../../branches/ui/branchText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
-import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../branchHistory.ts';
 import { momentsOf } from '../moments.ts';
+import { restoreInPlace } from '../snapshots.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
-import { askForMoment, branchArgument, historyOf, isOwn, refOf, type ChosenMoment } from './askForMoment.ts';
+import {
+  askForMoment,
+  branchArgument,
+  historyOf,
+  isOwn,
+  needsNoHistory,
+  refOf,
+  type ChosenMoment,
+} from './askForMoment.ts';
+import { changeSnapshot, replaceId } from './changeSnapshot.ts';
 
 export const undo: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't undo");
@@ -26,6 +37,12 @@ export const undo: Command = async (context, argument, run) => {
     ? { source: { branchId: redo }, text: l10n.t('Undo the undo') }
     : await chooseMoment(context, picked);
   if (chosen === undefined) return;
+  if (chosen.change !== undefined) {
+    await changeSnapshot(context, run, picked, chosen.change);
+    return await undo(context, argument, run);
+  }
+  const { snapshotId } = chosen.source;
+  if (snapshotId !== undefined) return await restoreSnapshot(context, run, picked, { ...chosen, snapshotId });
   const ref = refOf(context, picked);
   const preserved = preservedName(list);
   const result = await makeChange(context, run, {
@@ -50,6 +67,43 @@ export const undo: Command = async (context, argument, run) => {
   void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, message);
 };
 
+/** Its data from before is kept, too, but the branch gets another id. */
+async function restoreSnapshot(
+  context: CommandContext,
+  run: Run,
+  picked: PickedBranch,
+  { snapshotId, text }: ChosenMoment & { readonly snapshotId: string },
+): Promise<void> {
+  const { name, projectId } = picked;
+  const ref = refOf(context, picked);
+  const result = await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Undo {0}? {1}', name, text),
+    detail: isOwn(context, ref) ? undefined : keptText(`${picked.branch.name} (old)`),
+    button: l10n.t('Undo'),
+    progress: l10n.t('Restoring {0}', name),
+    send: (options) => {
+      const location = ProgressLocation.Notification;
+      return Promise.resolve(
+        window.withProgress({ location, title: l10n.t('Undoing {0}', name) }, () =>
+          restoreInPlace(context, ref, snapshotId, options),
+        ),
+      );
+    },
+  });
+  if (result === undefined) return;
+  const { restored, preserved } = result;
+  if (restored.branchId !== ref.branchId) await replaceId(context, ref, restored);
+  const message =
+    preserved === undefined
+      ? `${name}: ${text}.`
+      : l10n.t('{0}: {1}. Its data from before is kept as {2}.', name, text, displayName(preserved));
+  void showUndone(
+    { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },
+    message,
+  );
+}
+
 /** The argument that undoes an undo. */
 interface Redo extends BranchNode {
   /** The id of the branch with the data from before; undefined if it isn't known. */
@@ -69,16 +123,16 @@ async function chooseMoment(
   context: CommandContext,
   picked: PickedBranch,
 ): Promise<ChosenMoment | undefined> {
-  const history = await historyOf(context, picked);
+  const history = await historyOf(context, picked, true);
   const isLocal = context.session.connection?.isLocal === true;
   const reason = timeProblem(picked.branch, history, isLocal);
   const problem = reason && problemText(reason, picked.name);
-  const hasUndo = momentsOf(history).some(({ kind }) => kind === 'undo');
-  if (problem !== undefined && !hasUndo) return void (await window.showWarningMessage(problem));
+  if (problem !== undefined && !momentsOf(history).some(needsNoHistory))
+    return void (await window.showWarningMessage(problem));
   const placeholder =
     problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.name);
   return await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
-    askForMoment(ask, history, { placeholder, onlyUndo: problem !== undefined }),
+    askForMoment(ask, history, { placeholder, onlyUndo: problem !== undefined, canChange: true }),
   );
 }
 

@@ -31,6 +31,8 @@ export function momentText(moment: Moment, now: number): string {
         : l10n.t('Before {0}: {1}', agentName(moment.by), sanitize(moment.text));
     case 'mark':
       return l10n.t('“{0}”', sanitize(moment.text));
+    case 'snapshot':
+      return l10n.t('Snapshot “{0}”', sanitize(moment.text, 80));
     case 'program':
       return l10n.t('Before {0}', sanitize(moment.text));
     case 'commit':
@@ -53,6 +55,7 @@ const ICONS: Readonly<Record<Moment['kind'], string>> = {
   agent: 'hubot',
   program: 'terminal',
   mark: 'bookmark',
+  snapshot: 'device-camera',
   commit: 'git-commit',
   checkout: 'git-branch',
   reset: 'discard',

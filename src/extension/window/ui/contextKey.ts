@@ -16,10 +16,15 @@ export const setViewState = (state: ViewState): void => setContext('state', stat
 
 /** Hides the actions for a feature that isn't offered. Actions for other features are rare enough for an error message. */
 export function hideNotOffered(feature: OptionalFeature): void {
-  if (feature === 'startAndSuspend') setStartOffered(false);
+  if (feature === 'startAndSuspend') setContext('startNotOffered', true);
+  if (feature === 'snapshots') setContext('snapshotsNotOffered', true);
 }
 
-export const setStartOffered = (isOffered: boolean): void => setContext('startNotOffered', !isOffered);
+/** For another account, whose service may offer what is hidden. */
+export function showAll(): void {
+  setContext('startNotOffered', false);
+  setContext('snapshotsNotOffered', false);
+}
 
 /** Hides the commands that change branches and projects if the service doesn't list branches, at all or to this key. */
 export const setBranchesOffered = (areOffered: boolean): void =>

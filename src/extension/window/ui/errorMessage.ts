@@ -121,6 +121,7 @@ const notOfferedMessage = (feature: OptionalFeature): string =>
     ),
     projects: l10n.t("This service doesn't support changing projects, or this API key doesn't allow it."),
     passwords: l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
+    snapshots: l10n.t("This service doesn't support snapshots, or this API key doesn't allow them."),
     schemas: l10n.t("This service doesn't show schemas, or this API key doesn't allow it."),
   })[feature];
 

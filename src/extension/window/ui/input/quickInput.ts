@@ -18,6 +18,8 @@ export interface Choice<T> extends QuickPickItem {
   readonly value: T | undefined;
   /** The item to focus; the first one by default. */
   readonly isCurrent?: boolean;
+  /** Buttons of the item. They answer the question, too. */
+  readonly actions?: readonly { readonly button: QuickInputButton; readonly value: T }[];
 }
 
 /** A line between items, with a title or without. */
@@ -62,7 +64,9 @@ export const pickOne =
       };
       const setItems = (loaded: readonly Choice<T>[]) => {
         const activeId = input.activeItems[0] && idOf(input.activeItems[0]);
-        items = loaded.map(safeItem);
+        items = loaded.map((item) =>
+          safeItem({ ...item, buttons: item.actions?.map(({ button }) => button) ?? [] }),
+        );
         // VS Code makes the first new item active, but the user may be about to press Enter on another one.
         show();
         const active = activeId === undefined ? current() : items.find((item) => idOf(item) === activeId);
@@ -95,6 +99,12 @@ export const pickOne =
         if (value !== undefined) answer(value);
       };
       disposables.add(input.onDidAccept(accept));
+      disposables.add(
+        input.onDidTriggerItemButton(({ item, button }) => {
+          const action = item.actions?.find((each) => each.button === button);
+          if (action !== undefined) answer(action.value);
+        }),
+      );
     });
   };
 

@@ -2,6 +2,7 @@ import { answers, dialogs, executed, questions, quickPicks } from '../../../../h
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 import {
@@ -34,6 +35,7 @@ describe('Undo…', () => {
     if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop', ...project }] };
     if (call.endsWith('/endpoints')) return { endpoints: [] };
     if (call === 'GET /projects/shop/branches') return { branches };
+    if (call === 'GET /projects/shop/snapshots') return new CodedError(404, 'not available');
     if (call.includes('/operations/')) return { operation: operationRecord(1, { status: 'finished' }) };
     sent.push(`${call} ${JSON.stringify(body)}`);
     if (rejection !== undefined) return rejection;
@@ -116,8 +118,8 @@ describe('Undo…', () => {
     model.markers.add(ref(), { kind: 'program', text: 'migrate' });
     answers.push('Undo', 'Undo');
     await undoFirst();
-    await until('the action', async () => executed.length === 1);
-    assert.deepEqual(executed[0], [
+    await until('the action', async () => executed.at(-1)?.[0] === 'hostedPostgres.undo');
+    assert.deepEqual(executed.at(-1), [
       'hostedPostgres.undo',
       { kind: 'branch', projectId: 'shop', branchId: 'br-main', preserved: 'br-kept-1' },
     ]);
@@ -201,6 +203,7 @@ describe('Create Branch from a Time…', () => {
     const { baseUrl } = await scriptService((call, _query, body) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
       if (call.endsWith('/endpoints')) return { endpoints: [] };
+      if (call.endsWith('/snapshots')) return { snapshots: [] };
       if (call.startsWith('GET')) return { branches };
       sent.push(body);
       return { branch: { id: 'br-new', name: 'look', parent_id: 'br-main' }, operations: [] };
@@ -211,19 +214,7 @@ describe('Create Branch from a Time…', () => {
       { account, projectId: 'shop', branchId: 'br-main' },
       { kind: 'program', text: 'migrate' },
     );
-    const noListener = () => ({ dispose: () => undefined });
-    const createInputBox = () => {
-      let accept = () => {};
-      const onDidAccept = (listener: () => void) => ((accept = listener), { dispose: () => undefined });
-      const others = { onDidHide: noListener, onDidTriggerButton: noListener, onDidChangeValue: noListener };
-      const input = { value: '', buttons: [], ...others, onDidAccept, dispose: () => undefined };
-      const show = () => {
-        input.value = 'look';
-        accept();
-      };
-      return Object.assign(input, { show });
-    };
-    Object.assign((await import('vscode')).window, { createInputBox });
+    await enterInInputBoxes('look');
     const revealed: unknown[] = [];
     const view = { view: { selection: [] }, reveal: async (row: unknown) => void revealed.push(row) };
     const workFolders = { states: [], shown: undefined };

@@ -1,0 +1,130 @@
+/** Renames, deletes and restores a snapshot that was picked in a list of moments. */
+import { l10n } from 'vscode';
+import { isSameBranch, type BranchRef } from '../../account/refs.ts';
+import { revealRow, makeChange } from '../../commandSupport/change.ts';
+import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
+import type { CommandContext, Run } from '../../commandSupport/context.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import { branchMapWriter } from '../../gitBranch/branchMap.ts';
+import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { changeTexts } from '../../operations/ui/changeText.ts';
+import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
+import { enterText } from '../../window/ui/input/quickInput.ts';
+import { branchOfSnapshot, deleteSnapshot, updateSnapshot } from '../snapshots.ts';
+import { refOf, type ChosenMoment } from './askForMoment.ts';
+
+const MAX_NAME = 256;
+
+export const snapshotNameQuestion = (prompt: string, value = ''): Question<string> =>
+  enterText({
+    prompt,
+    value,
+    placeholder: l10n.t('such as before the clean-up'),
+    problem: (text) => (text.length > MAX_NAME ? l10n.t('At most {0} characters', MAX_NAME) : undefined),
+  });
+
+export async function changeSnapshot(
+  context: CommandContext,
+  run: Run,
+  { projectId, branchId }: PickedBranch,
+  { kind, snapshot }: NonNullable<ChosenMoment['change']>,
+): Promise<void> {
+  const target = { projectId, branchId, name: snapshot.text };
+  if (kind === 'delete') {
+    run.failureMessage = l10n.t("Couldn't delete {0}", snapshot.text);
+    await makeChange(context, run, {
+      ...target,
+      question: l10n.t('Delete the snapshot {0}?', snapshot.text),
+      detail: l10n.t("This can't be undone. Its data is deleted."),
+      button: l10n.t('Delete'),
+      ...changeTexts('delete', snapshot.text),
+      send: (options) => deleteSnapshot(context, projectId, snapshot, options),
+    });
+    return;
+  }
+  run.failureMessage = l10n.t("Couldn't rename {0}", snapshot.text);
+  const question = snapshotNameQuestion(l10n.t('Name of the snapshot'), snapshot.text);
+  const name = await singleStep(l10n.t('Rename Snapshot'), question);
+  if (name === undefined || name === snapshot.text) return;
+  await makeChange(context, run, {
+    ...target,
+    question: l10n.t('Rename {0}?', snapshot.text),
+    button: l10n.t('Rename'),
+    progress: l10n.t('Renaming {0}', snapshot.text),
+    done: l10n.t('Renamed {0}', name),
+    send: (options) => updateSnapshot(context, projectId, snapshot, { name }, options),
+  });
+}
+
+interface NewBranch {
+  readonly snapshotId: string;
+  readonly name: string;
+  /** Seconds; 0 for ever. */
+  readonly lifetime: number;
+}
+
+/** Create Branch from a Time… with a snapshot: a branch with its data and a primary compute. */
+export async function createFromSnapshot(
+  context: CommandContext,
+  run: Run,
+  picked: PickedBranch,
+  { lifetime, ...branch }: NewBranch,
+): Promise<void> {
+  const { projectId, name } = picked;
+  const { branchActions, computeActions, inventory } = context;
+  const result = await makeChange(context, run, {
+    ...picked,
+    question: l10n.t('Create a branch in {0}?', name),
+    button: l10n.t('Create'),
+    progress: l10n.t('Creating a branch'),
+    done: l10n.t('Created {0}', branch.name),
+    send: async (options) => {
+      const created = await branchOfSnapshot(context, refOf(context, picked), branch, options);
+      const branchId = created.branch?.id;
+      if (branchId === undefined) return created;
+      if (lifetime > 0)
+        await branchActions.update({ projectId, branchId }, { expires_at: expiryAfter(lifetime) }, options);
+      // Some services create one with the branch.
+      await inventory.refreshComputes(projectId);
+      const [compute] = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
+      if (compute !== undefined) return { ...created, compute };
+      const { compute: added } = await computeActions.create(
+        projectId,
+        { branch_id: branchId, type: 'read_write' },
+        options,
+      );
+      return { ...created, compute: added };
+    },
+  });
+  if (result?.branch === undefined) return;
+  const { branch: created, compute } = result;
+  await revealRow(context, { projectId, branchId: created.id, computeId: compute?.id });
+}
+
+/** A restored branch has another id: what knew the old one gets to know the new one. */
+export async function replaceId(
+  { workFolders, agentBranches, log }: CommandContext,
+  from: BranchRef,
+  to: BranchRef,
+): Promise<void> {
+  const made = agentBranches.find(from);
+  if (made !== undefined) agentBranches.add({ ...made, ...to });
+  // Worktrees of a repository share its map.
+  const maps = new Map(
+    workFolders.states.map(({ repository, map }) => [repository?.commonDir, { repository, map }]),
+  );
+  for (const { repository, map } of maps.values()) {
+    if (repository === undefined) continue;
+    const writer = branchMapWriter(runGit, repository.worktree);
+    try {
+      for (const [gitBranch, ref] of map.branches)
+        if (isSameBranch(from, ref)) await writer.setBranch(gitBranch, to);
+      for (const created of map.created)
+        if (isSameBranch(from, created)) await writer.addCreated({ ...created, ...to });
+      if (isSameBranch(from, map.parent)) await writer.setParent(to);
+    } catch (error) {
+      log.error('Mapping a restored branch', error);
+    }
+  }
+  workFolders.refresh();
+}

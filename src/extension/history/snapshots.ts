@@ -1,0 +1,133 @@
+/** The calls that change and restore snapshots, which keep a branch's data beyond its history. */
+import type { SnapshotPatch } from '../../api/records/requests.ts';
+import type { Operation } from '../../api/records/records.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { BranchRef } from '../account/refs.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { ChangeSender, SendOptions, SendResult } from '../operations/changeSender.ts';
+import { finishChange } from '../operations/finishChange.ts';
+import type { OperationTracker } from '../operations/operationTracker.ts';
+import type { Markers } from './markers.ts';
+import type { SnapshotMoment } from './moments.ts';
+
+/** @returns undefined if the service doesn't offer snapshots. @throws {ApiError} */
+export async function listSnapshots(connection: AccountConnection, projectId: string) {
+  const client = await connection.client();
+  return (await client.snapshots.list(projectId, { signal: connection.signal }))?.items;
+}
+
+interface SnapshotDependencies {
+  readonly inventory: Inventory;
+  readonly markers: Markers;
+  readonly sender: ChangeSender;
+  readonly tracker: OperationTracker;
+}
+
+/** Its end is reported like that of other changes. @throws {ApiError} @throws {NotOfferedError} */
+export async function createSnapshot(
+  { sender, tracker, inventory }: SnapshotDependencies,
+  { projectId, branchId }: BranchRef,
+  name: string,
+  options: SendOptions,
+): Promise<SendResult> {
+  let operations: readonly Operation[] = [];
+  const result = await sender.send(
+    {
+      verb: 'create',
+      feature: 'snapshots',
+      projectId,
+      withBranches: true,
+      targetStillExists: () => inventory.branches.get(projectId, branchId) !== undefined,
+      send: async ({ snapshots }, call) => {
+        ({ operations } = await snapshots.create(projectId, branchId, { name }, call));
+        return { operations: [] };
+      },
+      find: () => undefined,
+    },
+    options,
+  );
+  return { ...result, isPending: tracker.follow('create', { projectId, branchId, name }, operations) };
+}
+
+/** @throws {ApiError} */
+export const updateSnapshot = async (
+  { sender }: SnapshotDependencies,
+  projectId: string,
+  { id }: SnapshotMoment,
+  change: SnapshotPatch,
+  options: SendOptions,
+): Promise<object> => {
+  await sender.call(({ snapshots }, call) => snapshots.update(projectId, id, change, call), options);
+  return {};
+};
+
+/** @throws {ApiError} */
+export const deleteSnapshot = async (
+  { sender }: SnapshotDependencies,
+  projectId: string,
+  { id }: SnapshotMoment,
+  options: SendOptions,
+): Promise<object> =>
+  await sender.call(({ snapshots }, call) => snapshots.delete(projectId, id, call), options);
+
+/** A new branch with the data of a snapshot. Roles have the passwords of the other branch. @throws {ApiError} */
+export async function branchOfSnapshot(
+  deps: SnapshotDependencies,
+  ref: BranchRef,
+  { snapshotId, name }: { readonly snapshotId: string; readonly name: string },
+  options: SendOptions,
+): Promise<SendResult> {
+  return await restore(deps, ref, { snapshotId, body: { name } }, options);
+}
+
+/**
+ * Gives a branch the data of a snapshot. It then has another id, and the same name and connection strings.
+ * @returns the branch with its data from before, if the service keeps it
+ * @throws {ApiError} @throws {Error} if an operation failed
+ */
+export async function restoreInPlace(
+  deps: SnapshotDependencies,
+  ref: BranchRef,
+  snapshotId: string,
+  options: SendOptions,
+) {
+  const { inventory, markers } = deps;
+  const { projectId } = ref;
+  const time = Date.now();
+  const result = await restore(deps, ref, { snapshotId, body: { finalize_restore: true } }, options);
+  await Promise.all([inventory.branches.refresh(projectId), inventory.refreshComputes(projectId)]);
+  const branchId = result.branch?.id ?? ref.branchId;
+  const preserved = branchId === ref.branchId ? undefined : inventory.branches.get(projectId, ref.branchId);
+  const restored = { ...ref, branchId };
+  // The markers of the past belong to the other branch, as does the history.
+  if (preserved !== undefined)
+    markers.add(restored, { kind: 'undo', text: preserved.name, preserved: preserved.id }, time);
+  return { ...result, restored, preserved };
+}
+
+async function restore(
+  { inventory, sender, tracker }: SnapshotDependencies,
+  { projectId, branchId: target_branch_id }: BranchRef,
+  { snapshotId, body }: { readonly snapshotId: string; readonly body: object },
+  options: SendOptions,
+): Promise<SendResult> {
+  const before = new Set(inventory.branches.forProject(projectId)?.branches.keys());
+  const find = () => {
+    const branches = [...(inventory.branches.forProject(projectId)?.branches.values() ?? [])];
+    const branch = branches.find(({ id }) => !before.has(id));
+    return branch && { branch };
+  };
+  return await finishChange(tracker, () =>
+    sender.send(
+      {
+        verb: 'restore',
+        projectId,
+        withBranches: true,
+        send: ({ snapshots }, call) =>
+          snapshots.restore(projectId, snapshotId, { ...body, target_branch_id }, call),
+        find,
+      },
+      options,
+    ),
+  );
+}

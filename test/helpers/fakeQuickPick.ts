@@ -1,0 +1,84 @@
+/** The quick picks of the `vscode` module that tests load. */
+
+export const BACK_BUTTON = {};
+
+/** A quick pick. As in VS Code, the first of new items becomes active. */
+export class FakeQuickPick {
+  readonly #selected = new Set<(items: readonly { readonly label: string }[]) => void>();
+  readonly #accepted = new Set<() => void>();
+  readonly #hidden = new Set<() => void>();
+  readonly #pressed = new Set<(button: unknown) => void>();
+  readonly #itemPressed = new Set<(pressed: { readonly item: unknown; readonly button: unknown }) => void>();
+  readonly onDidChangeSelection = listenersOf(this.#selected);
+  readonly onDidAccept = listenersOf(this.#accepted);
+  readonly onDidHide = listenersOf(this.#hidden);
+  readonly onDidTriggerButton = listenersOf(this.#pressed);
+  readonly onDidTriggerItemButton = listenersOf(this.#itemPressed);
+  readonly onDidChangeValue = listenersOf(new Set<() => void>());
+  activeItems: readonly { readonly label: string }[] = [];
+  readonly value = '';
+  buttons: readonly unknown[] = [];
+  busy = false;
+  placeholder = '';
+  #items: readonly { readonly label: string }[] = [];
+
+  get items(): readonly { readonly label: string }[] {
+    return this.#items;
+  }
+
+  set items(items: readonly { readonly label: string }[]) {
+    this.#items = items;
+    this.activeItems = items.slice(0, 1);
+  }
+
+  get active(): string | undefined {
+    return this.activeItems[0]?.label;
+  }
+
+  /** Makes the next item active, as the Down key does. */
+  down(): void {
+    const index = this.items.findIndex((item) => item === this.activeItems[0]);
+    this.activeItems = this.items.slice(index + 1, index + 2);
+  }
+
+  /** Accepts the active item, as the Enter key does. */
+  accept(): void {
+    for (const listener of this.#selected) listener(this.activeItems);
+    for (const listener of this.#accepted) listener();
+  }
+
+  /** Presses a button of an item, by the item's label and the button's tooltip. */
+  press(label: string, tooltip: string): void {
+    const item:
+      | { readonly label: string; readonly buttons?: readonly { readonly tooltip?: string }[] }
+      | undefined = this.#items.find((each) => each.label === label);
+    const button = item?.buttons?.find((each) => each.tooltip === tooltip);
+    for (const listener of this.#itemPressed) listener({ item, button });
+  }
+
+  back(): void {
+    for (const listener of this.#pressed) listener(BACK_BUTTON);
+  }
+
+  cancel(): void {
+    for (const listener of this.#hidden) listener();
+  }
+
+  show(): void {
+    quickPicks.push(this);
+  }
+
+  dispose(): void {
+    quickPicks.splice(quickPicks.indexOf(this), 1);
+  }
+}
+
+const listenersOf =
+  <Listener>(listeners: Set<Listener>) =>
+  (listener: Listener) => {
+    listeners.add(listener);
+    return { dispose: () => listeners.delete(listener) };
+  };
+
+/** Those that are open. */
+export const quickPicks: FakeQuickPick[] = [];
