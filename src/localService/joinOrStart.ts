@@ -22,6 +22,8 @@ export interface LocalServiceOptions {
   /** The last port, so that addresses stay the same; 0 for any. */
   readonly port: number;
   readonly postgresPath: string | undefined;
+  /** More extensions; undefined for those of another Postgres on this machine. */
+  readonly extensionsPath?: string | undefined;
   /** Milliseconds without any lease until the service ends; by default longer than a slow window takes to reload. */
   readonly grace?: number | undefined;
   /** The contents of a new account, instead of the sample. */
@@ -90,6 +92,9 @@ export async function checkPostgres(script: string, folder: string | undefined):
 const postgresArguments = (folder: string | undefined): string[] =>
   folder === undefined ? [] : ['--postgres-path', folder];
 
+const extensionArguments = (folder: string | undefined): string[] =>
+  folder === undefined ? ['--installed-extensions'] : ['--extensions-dir', folder];
+
 /** @returns why it ended, or its standard input once it is running and has published its address */
 async function start(
   options: LocalServiceOptions,
@@ -117,7 +122,7 @@ function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const args = [options.script, '--port', String(options.port), '--data-dir', options.dataDir];
   args.push('--api-key-stdin', '--end-with-leases', String(options.grace ?? GRACE));
   if (options.projectsFile !== undefined) args.push('--projects', options.projectsFile);
-  args.push(...postgresArguments(options.postgresPath));
+  args.push(...postgresArguments(options.postgresPath), ...extensionArguments(options.extensionsPath));
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,
     env: environment(),

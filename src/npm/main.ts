@@ -66,6 +66,7 @@ function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefine
     ...(dataDir !== undefined && { 'data-dir': dataDir }),
     ...((dataDir === undefined || !hasAccount(dataDir)) && { projects: PROJECT }),
     ...(postgres !== undefined && { 'postgres-path': postgres }),
+    ...(rest['extensions-dir'] === undefined && { 'installed-extensions': true }),
     ...rest,
   };
   return Object.entries(values).flatMap(([name, value]) =>

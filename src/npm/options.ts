@@ -18,8 +18,8 @@ Starts the local service with a real Postgres, and prints its base URL and API k
   --operation-delay MS  minimum duration of an operation; default 0
   --no-postgres         computes are simulated and accept no connections
   --postgres-path DIR   directory with postgres and initdb; default the one that npm has installed
-  --extensions-dir DIR  more extensions for Postgres 18: control files and scripts in DIR/extension, libraries in DIR/lib.
-                        Owners create those whose control file says "trusted = true"
+  --extensions-dir DIR  more extensions for Postgres 18: control files and scripts in DIR/extension, libraries in DIR/lib;
+                        or the folder of an installed Postgres 18. Default: those of any on this machine
   --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
                         may be repeated. Without it, no page may
   --help                show this text

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import type { ServiceOptions } from './options.ts';
+import type { ExtensionChoice } from './postgres/config/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
@@ -13,7 +14,7 @@ import {
 } from './state/dataDirectory.ts';
 
 interface EngineChoice {
-  readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'extensionsDir' | 'allowedOrigins'>;
+  readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'allowedOrigins'> & ExtensionChoice;
   readonly directory: DataDirectory;
   /** What the service becomes if root started it. */
   readonly account: UnixAccount | undefined;
@@ -31,7 +32,7 @@ interface LoadedEngine {
 /** After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, account, log } = choice;
-  const { postgres, postgresPath, extensionsDir, allowedOrigins } = choice.options;
+  const { postgres, postgresPath, extensionsDir, installedExtensions, allowedOrigins } = choice.options;
   if (!postgres) {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
     return { storage: openStorage(directory, account), create: simulatedEngine };
@@ -52,7 +53,8 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of stale) emptyStorage(folder).catch(() => undefined);
   const { isTemporary } = directory;
-  const options = { root: storage, isTemporary, programs, allowedOrigins, extensionsDir, log };
+  const extensions = { extensionsDir, installedExtensions };
+  const options = { root: storage, isTemporary, programs, allowedOrigins, ...extensions, log };
   return { storage, create: () => createPostgresEngine(options) };
 }
 

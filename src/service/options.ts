@@ -19,7 +19,9 @@ export const SERVICE_HELP = `Usage: service [options]
                         they accept no connections
   --postgres-path DIR   directory with postgres and initdb
   --extensions-dir DIR  more extensions for Postgres 18: control files and scripts in DIR/extension, libraries in
-                        DIR/lib. Owners create those whose control file says "trusted = true"
+                        DIR/lib; or the folder of an installed Postgres 18. See docs/extensions.md
+  --installed-extensions
+                        without --extensions-dir: those of another Postgres 18 on this machine
   --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
                         may be repeated. Without it, no page may
   --check-postgres      only print whether Postgres can be used, as JSON
@@ -52,6 +54,7 @@ const OPTIONS = {
   ...SHARED_OPTIONS,
   'api-key-stdin': { type: 'boolean' },
   'check-postgres': { type: 'boolean' },
+  'installed-extensions': { type: 'boolean' },
   'end-with-leases': { type: 'string' },
 } as const;
 
@@ -83,6 +86,7 @@ export function readOptions(
     checkPostgres: values['check-postgres'] ?? false,
     postgresPath: values['postgres-path'],
     extensionsDir: values['extensions-dir'],
+    installedExtensions: values['installed-extensions'] ?? false,
     /** Milliseconds; undefined: the service does not end by itself. */
     endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
   } as const;

@@ -135,7 +135,7 @@ describe('npx hosted-postgres', () => {
     const shared = Object.keys(SHARED_OPTIONS);
     for (const [help, more] of [
       [HELP, ['run', 'temporary']],
-      [SERVICE_HELP, ['api-key-stdin', 'check-postgres', 'end-with-leases']],
+      [SERVICE_HELP, ['api-key-stdin', 'check-postgres', 'end-with-leases', 'installed-extensions']],
     ] as const) {
       const names = [...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name = '']) => name);
       assert.deepEqual(names.toSorted(), [...shared, ...more].toSorted());

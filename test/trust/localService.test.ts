@@ -72,7 +72,8 @@ describe('A window with the local service', () => {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
-    const parts = { script, dataDir, secrets, accounts, config: { postgresPath: undefined }, log, grace };
+    const config = { postgresPath: undefined, extensionsPath: undefined };
+    const parts = { script, dataDir, secrets, accounts, config, log, grace };
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
       if (account.local === true) await localService.ready();

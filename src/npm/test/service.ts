@@ -44,6 +44,7 @@ async function join(folder: string): Promise<Api> {
     key,
     port: 0,
     postgresPath: process.env['HOSTED_POSTGRES_PATH'] ?? preparePostgres(),
+    extensionsPath: process.env['HOSTED_POSTGRES_EXTENSIONS'],
     grace: GRACE,
     projectsFile: projects,
   });

@@ -10,7 +10,7 @@ import {
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
 import { extensionSettings } from './config/ownerExtensions.ts';
-import { moreExtensions, withFolder } from './config/moreExtensions.ts';
+import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
@@ -30,7 +30,7 @@ import { engineWithoutPostgres } from './withoutPostgres.ts';
 export { findPrograms } from './config/programs.ts';
 export { stopOrphans } from './process/orphans.ts';
 
-interface PostgresEngineOptions {
+interface PostgresEngineOptions extends ExtensionChoice {
   /** The folder for all data. */
   readonly root: string;
   /** Whether the folder is deleted at the end. */
@@ -38,8 +38,6 @@ interface PostgresEngineOptions {
   readonly programs: Programs;
   /** Origins of web pages that may use the serverless driver. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** A folder of more extensions. See `config/moreExtensions.ts`. */
-  readonly extensionsDir?: string | undefined;
   /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
 }
@@ -62,20 +60,21 @@ export function createPostgresEngine(options: PostgresEngineOptions): ComputeEng
   return postgresEngine({ ...deps, branches: new BranchData(deps) }, shutdown, options);
 }
 
-function settingsOfAll(
-  binaries: Binaries,
-  root: string,
-  { extensionsDir, log }: PostgresEngineOptions,
-): Settings {
-  const settings = extensionSettings(binaries, root);
-  if (extensionsDir === undefined) return settings;
-  const { names, folder, problem } = moreExtensions(extensionsDir, binaries);
-  log(
-    problem === undefined
-      ? `Extensions in ${folder}: ${names.join(', ')}`
-      : `The extensions in ${folder} are not used: ${problem}`,
+function settingsOfAll(binaries: Binaries, root: string, options: PostgresEngineOptions): Settings {
+  const found = findMoreExtensions(options, binaries);
+  for (const { names, share, problem } of found)
+    options.log(
+      problem === undefined
+        ? `Extensions in ${share}: ${names.join(', ')}`
+        : `The extensions in ${share} are not used: ${problem}`,
+    );
+  const used = found.filter(({ problem }) => problem === undefined);
+  const settings = extensionSettings(
+    binaries,
+    root,
+    used.map(({ share }) => share),
   );
-  return problem === undefined ? withFolder(settings, folder) : settings;
+  return withFolders(settings, used);
 }
 
 async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {

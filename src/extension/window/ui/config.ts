@@ -56,6 +56,11 @@ export class Config {
     return this.#text('localService.postgresPath');
   }
 
+  /** The folder with more extensions for Postgres. */
+  get extensionsPath(): string | undefined {
+    return this.#text('localService.extensionsPath');
+  }
+
   /** Sets the folder for the machine on which the extension runs. */
   async setPostgresPath(folder: string): Promise<void> {
     const target = ConfigurationTarget.Global;

@@ -1,51 +1,121 @@
 /**
- * A folder of extensions that the user has chosen: control files and scripts in `extension`, libraries in `lib`. Their code runs
- * in the servers, so it must fit them, and no other user may be able to change it.
+ * Extensions that aren't in the package: of a folder that the user has chosen, or of another Postgres on this machine. Their code
+ * runs in the servers, so it must fit them, and no other user may be able to change it.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { FIRST_WITH_PATHS, MODULE_SUFFIXES } from './ownerExtensions.ts';
+import { FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
 import type { Binaries } from './programs.ts';
 import type { Settings } from './settings.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
 
-interface MoreExtensions {
-  /** Names of the extensions; empty if the folder isn't used. */
+/** Without links. */
+export interface ExtensionFolder {
+  /** Its folder `extension` has the control files and scripts. */
+  readonly share: string;
+  /** The libraries. */
+  readonly lib: string;
+}
+
+export interface MoreExtensions extends ExtensionFolder {
+  /** Names of the extensions that the package lacks; empty if the folder isn't used. */
   readonly names: readonly string[];
-  /** The folder without links. */
-  readonly folder: string;
   /** Why it isn't used. */
   readonly problem?: string;
 }
 
-/** Reads every library of the folder. */
-export function moreExtensions(chosen: string, { major }: Pick<Binaries, 'major'>): MoreExtensions {
+/** The parts of an installation: of a folder made for this, the usual one, one with a name of its own, and Homebrew's. */
+const LAYOUTS = [
+  ['.', 'lib'],
+  ['share', 'lib'],
+  ['share/postgresql', 'lib/postgresql'],
+  ['share/postgresql@18', 'lib/postgresql@18'],
+] as const;
+
+const layouts = (folder: string): ExtensionFolder[] =>
+  LAYOUTS.map(([share, lib]) => ({ share: path.join(folder, share), lib: path.join(folder, lib) }));
+
+/** Where packages and installers put Postgres 18. */
+const INSTALLED: readonly ExtensionFolder[] = [
+  // PostgreSQL's packages for Debian and Ubuntu
+  { share: '/usr/share/postgresql/18', lib: '/usr/lib/postgresql/18/lib' },
+  ...[
+    '/usr/pgsql-18',
+    '/opt/homebrew',
+    '/usr/local',
+    '/Library/PostgreSQL/18',
+    '/Applications/Postgres.app/Contents/Versions/18',
+    'C:\\Program Files\\PostgreSQL\\18',
+  ].flatMap(layouts),
+];
+
+export interface ExtensionChoice {
+  /** The user's folder. If set, no other is used. */
+  readonly extensionsDir?: string | undefined;
+  /** Whether to use those of another Postgres on this machine. */
+  readonly installedExtensions?: boolean | undefined;
+}
+
+/** @returns the folders that are used, and those that have extensions but can't be used. Reads every library in them */
+export function findMoreExtensions(
+  { extensionsDir, installedExtensions = false }: ExtensionChoice,
+  binaries: Binaries,
+  places = INSTALLED,
+): MoreExtensions[] {
+  if (extensionsDir !== undefined) return [moreExtensions(extensionsDir, binaries)];
+  if (!installedExtensions || binaries.major !== FIRST_WITH_PATHS) return [];
+  const own = packagedExtensions(binaries.folder, binaries.major);
+  return places
+    .filter(hasExtensions)
+    .filter(({ share }) => realPath(path.join(share, 'extension')) !== own)
+    .map((place) => readFolder(place, binaries))
+    .filter(({ names, problem }) => names.length > 0 || problem !== undefined);
+}
+
+const hasExtensions = ({ share }: ExtensionFolder): boolean => existsSync(path.join(share, 'extension'));
+
+/** @param chosen a folder with `extension` and `lib`, or of an installed Postgres */
+export function moreExtensions(chosen: string, binaries: Pick<Binaries, 'major' | 'folder'>): MoreExtensions {
   const folder = realPath(chosen) ?? chosen;
+  const found = layouts(folder).find(hasExtensions);
+  return readFolder(found ?? { share: folder, lib: path.join(folder, 'lib') }, binaries);
+}
+
+function readFolder(
+  place: ExtensionFolder,
+  { major, folder }: Pick<Binaries, 'major' | 'folder'>,
+): MoreExtensions {
+  const share = realPath(place.share) ?? place.share;
+  const lib = realPath(place.lib) ?? place.lib;
   try {
-    const scripts = filesIn(path.join(folder, 'extension'));
-    const libraries = filesIn(path.join(folder, 'lib'));
-    const names = scripts
+    const scripts = filesIn(path.join(share, 'extension'));
+    const libraries = filesIn(lib);
+    const all = scripts
       .filter((file) => file.endsWith('.control'))
       .map((file) => path.basename(file, '.control'));
+    const packaged = packagedExtensions(folder, major) ?? '';
+    const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
     const problem =
       (major < FIRST_WITH_PATHS && `Postgres ${major} can't read them, only ${FIRST_WITH_PATHS} and newer`) ||
-      (names.length === 0 && `${path.join(folder, 'extension')} has no .control files`) ||
-      (folder.includes(path.delimiter) && `its path contains "${path.delimiter}"`) ||
-      whoChanges([...scripts, ...libraries]) ||
-      misfit(libraries, major);
-    return problem ? { names: [], folder, problem } : { names, folder };
+      (all.length === 0 && `${path.join(share, 'extension')} has no .control files`) ||
+      ([share, lib].some((each) => each.includes(path.delimiter)) &&
+        `its path contains "${path.delimiter}"`) ||
+      // Without any of its own, the rest doesn't matter.
+      (names.length > 0 && (whoChanges([...scripts, ...libraries]) || misfit(libraries, major)));
+    return problem ? { names: [], share, lib, problem } : { names, share, lib };
   } catch (error) {
-    return { names: [], folder, problem: error instanceof Error ? error.message : String(error) };
+    return { names: [], share, lib, problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The packaged extensions and libraries come first, so that the folder can't replace them. */
-export function withFolder(settings: Settings, folder: string): Settings {
+/** The packaged extensions and libraries come first, so that the folders can't replace them. */
+export function withFolders(settings: Settings, folders: readonly ExtensionFolder[]): Settings {
+  if (folders.length === 0) return settings;
   const { extension_control_path: own = '$system' } = settings;
   return {
     ...settings,
-    extension_control_path: [own, folder].join(path.delimiter),
-    dynamic_library_path: ['$libdir', path.join(folder, 'lib')].join(path.delimiter),
+    extension_control_path: [own, ...folders.map(({ share }) => share)].join(path.delimiter),
+    dynamic_library_path: ['$libdir', ...folders.map(({ lib }) => lib)].join(path.delimiter),
   };
 }
 

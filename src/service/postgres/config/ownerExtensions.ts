@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, removeAll } from '../folders/files.ts';
+import { SqlScript } from '../../../base/sql/sqlScript.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
 import type { Binaries } from './programs.ts';
@@ -55,23 +56,42 @@ export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
   },
 };
 
+/**
+ * Those of other folders that only define types, functions and operators without access to the machine. PostGIS is not among
+ * them: its script runs functions, which hostile ones could replace.
+ */
+export const MORE_OWNER_EXTENSIONS = [
+  'h3',
+  'hll',
+  'hypopg',
+  'ip4r',
+  'pg_uuidv7',
+  'prefix',
+  'roaringbitmap',
+  'semver',
+  'vector',
+];
+
 /** Changes with the rules above, so that a folder of an older version isn't used. */
 const RULES = 1;
 
 /**
  * The folder for `extension_control_path`, made once for each Postgres, in the engine's private folder. Only the service's
  * account can write there.
+ * @param more parents of other folders `extension`, which have been checked
  * @returns undefined for an older Postgres, or if its own extensions aren't found
  */
 export function ownerExtensionsFolder(
   { folder, postgres, major }: Binaries,
   root: string,
+  more: readonly string[] = [],
 ): string | undefined {
   const source = major >= FIRST_WITH_PATHS ? packagedExtensions(folder, major) : undefined;
   if (source === undefined) return undefined;
   const { size, mtimeMs } = statSync(postgres);
+  const found = more.flatMap((share) => simpleExtensions(path.join(share, 'extension'), source));
   const key = createHash('sha256')
-    .update([RULES, source, size, mtimeMs].join('\n'))
+    .update([RULES, source, size, mtimeMs, ...found.flat()].join('\n'))
     .digest('hex')
     .slice(0, 10);
   const all = path.join(root, 'extensions');
@@ -83,13 +103,36 @@ export function ownerExtensionsFolder(
   for (const [name, rules] of Object.entries(OWNER_EXTENSIONS))
     for (const [file, text] of trustedFiles(source, name, rules))
       writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
+  // The first folder wins, as it does for Postgres.
+  for (const [file, text] of found.toReversed())
+    writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
   renameOverSync(unfinished, made);
   return made;
 }
 
+/** Files of the extensions that owners create, as they are now, with the line in their control files. */
+function simpleExtensions(source: string, packaged: string): [string, string][] {
+  return MORE_OWNER_EXTENSIONS.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).flatMap(
+    (name) => trustedFiles(source, name, { change: onlyDefinitions }),
+  );
+}
+
+/** Kinds of objects whose definition runs no function, so that hostile ones in the schema aren't run as superuser. */
+const DEFINITION =
+  /^(?:comment\s+on|create\s+(?:or\s+replace\s+)?(?:function|type|operator|cast|aggregate|access\s+method|view))\s/i;
+
+/** @returns undefined if the script does more than define such objects */
+function onlyDefinitions(text: string): string | undefined {
+  // It begins with a line for those who run it by psql.
+  const script = new SqlScript(text.replace(/^\\echo .*$/m, ''));
+  for (let next = script.next(); next !== undefined; next = script.next())
+    if (!DEFINITION.test(next.text)) return undefined;
+  return text;
+}
+
 /** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
-export function extensionSettings(binaries: Binaries, root: string): Settings {
-  const folder = ownerExtensionsFolder(binaries, root);
+export function extensionSettings(binaries: Binaries, root: string, more: readonly string[] = []): Settings {
+  const folder = ownerExtensionsFolder(binaries, root, more);
   if (folder === undefined) return {};
   return {
     extension_control_path: [folder, '$system'].join(path.delimiter),
@@ -146,6 +189,7 @@ function trustedFiles(
     if (text === undefined) return [];
     scripts.push([file, file.endsWith(`--${version}.sql`) ? `${text}\n${afterwards}\n` : text]);
   }
+  if (change !== undefined && scripts.length === 0) return [];
   // `@extschema@` is known only if the extension can't be moved to another schema.
   const fixed = afterwards.includes('@extschema@') ? 'relocatable = false\n' : '';
   return [[`${name}.control`, `${settings}\ntrusted = true\n${fixed}`], ...scripts];

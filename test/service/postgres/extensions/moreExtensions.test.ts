@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { moreExtensions } from '../../../../src/service/postgres/config/moreExtensions.ts';
+import {
+  findMoreExtensions,
+  moreExtensions,
+} from '../../../../src/service/postgres/config/moreExtensions.ts';
 import { packagedExtensions } from '../../../../src/service/postgres/config/ownerExtensions.ts';
 import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
 import { query } from '../clients.ts';
@@ -30,6 +33,11 @@ describe('extensions in a folder of the user', function () {
       "default_version = '1'\nmodule_pathname = '$libdir/moved'\nrelocatable = true\ntrusted = true\n",
     );
     put('untrusted.control', "default_version = '1'\n");
+    // Names of extensions that the public service lets owners create.
+    for (const name of ['vector', 'hypopg'])
+      put(`${name}.control`, "default_version = '1'\nrelocatable = true\n");
+    put('vector--1.sql', '\\echo "not by psql" \\quit\ncreate type vector as (x float8, y float8);');
+    put('hypopg--1.sql', 'create type h as (x int); do $$ begin perform 1; end $$;');
     put('untrusted--1.sql', 'select 1;');
     put(
       'moved--1.sql',
@@ -49,17 +57,47 @@ describe('extensions in a folder of the user', function () {
       const uri = await service.uri(await service.create());
       await query(uri, 'create extension moved');
       assert.deepEqual(await query(uri, "select unaccent('Hôtel')"), ['Hotel']);
-      await assert.rejects(query(uri, 'create extension untrusted'), { code: '42501' });
+      await query(uri, 'create extension vector');
+      assert.deepEqual(await query(uri, "select ('(1,2)'::vector).y"), [2]);
+      // Its script could run hostile functions as superuser.
+      for (const name of ['untrusted', 'hypopg'])
+        await assert.rejects(query(uri, `create extension ${name}`), { code: '42501' });
       await query(uri, 'create extension citext');
       assert.notDeepEqual(await query(uri, "select extversion from pg_extension where extname = 'citext'"), [
         '666',
       ]);
       await assert.rejects(query(uri, "load 'moved'"), { code: '42501' });
       const lines = service.log.filter((line) => line.includes('Extensions in '));
-      assert.deepEqual(lines, [`Extensions in ${folder}: citext, moved, untrusted`]);
+      assert.deepEqual(lines, [`Extensions in ${folder}: hypopg, moved, untrusted, vector`]);
     } finally {
       await service.close();
     }
+  });
+
+  it('are found in another Postgres 18 on the machine', () => {
+    const place = { share: folder, lib: path.join(folder, 'lib') };
+    const own = { share: path.dirname(share), lib: path.join(binaries.folder, '../lib/postgresql') };
+    const places = [{ share: '/nowhere', lib: '/nowhere' }, own, place];
+    const found = (choice = {}) => findMoreExtensions(choice, binaries, places);
+    const installed = { installedExtensions: true };
+    assert.deepEqual(found(), []);
+    assert.deepEqual(found(installed), [{ ...place, names: ['hypopg', 'moved', 'untrusted', 'vector'] }]);
+    // A folder that the user has chosen is the only one.
+    assert.match(found({ ...installed, extensionsDir: '/nowhere' })[0]?.problem ?? '', /ENOENT/);
+    assert.deepEqual(findMoreExtensions(installed, { ...binaries, major: 17 }, places), []);
+    chmodSync(library, 0o777);
+    assert.match(found(installed)[0]?.problem ?? '', /^other users can change /);
+    chmodSync(library, 0o755);
+    // As Homebrew lays them out.
+    const prefix = path.join(folder, 'prefix');
+    for (const part of ['share/postgresql@18/extension', 'lib/postgresql@18'])
+      mkdirSync(path.join(prefix, part), { recursive: true });
+    cpSync(path.join(folder, 'extension'), path.join(prefix, 'share/postgresql@18/extension'), {
+      recursive: true,
+    });
+    cpSync(library, path.join(prefix, 'lib/postgresql@18/moved.so'));
+    const { names, lib } = moreExtensions(prefix, binaries);
+    assert.deepEqual([names.length, lib], [4, path.join(prefix, 'lib/postgresql@18')]);
   });
 
   it('are not used if the machine or version differs', () => {
@@ -86,7 +124,10 @@ describe('extensions in a folder of the user', function () {
     );
     writeFileSync(library, 'x');
     assert.match(problem(), /range|bounds/i);
-    assert.match(moreExtensions(folder, { major: 17 }).problem ?? '', /Postgres 17 can't read them/);
+    assert.match(
+      moreExtensions(folder, { ...binaries, major: 17 }).problem ?? '',
+      /Postgres 17 can't read them/,
+    );
   });
 
   it('are not used if other users can change a file or folder, or if there are none', () => {
