@@ -56,6 +56,7 @@ const laterServiceSuites = [
   'postgres/extensions/ownerExtensions',
   'postgres/extensions/foreignServers',
   'postgres/extensions/moreExtensions',
+  'postgres/extensions/migrationFolders',
   'postgres/runSql',
   'postgres/runFile',
   'postgres/rows/peekRows',

@@ -25,6 +25,8 @@ interface ScriptOptions {
   readonly onResult?: (result: ScriptResult) => void;
   /** What `COPY … TO STDOUT` writes. */
   readonly onCopyData?: (chunk: Uint8Array) => void;
+  /** Can add to an error of Postgres. */
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** @returns how many statements there were. @throws {ScriptError} with the line of the statement that failed */
@@ -45,7 +47,7 @@ async function runStatement(
   client: Client,
   script: SqlScript,
   { text, start }: ScriptStatement,
-  { maxRows = 0, onResult, onCopyData }: ScriptOptions,
+  { maxRows = 0, onResult, onCopyData, onError }: ScriptOptions,
 ): Promise<void> {
   const query = new Query(text);
   let result = newResult();
@@ -74,6 +76,7 @@ async function runStatement(
     await once(client.query(query), 'end');
   } catch (error) {
     if (wrongData !== undefined) throw wrongData;
+    onError?.(error);
     throw atLine(script, { text, start }, error);
   }
 }

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isLocalHost } from '../../api/addresses/host.ts';
+import { adviceInOutput, adviseOnExtension } from '../../base/sql/missingExtension.ts';
 import { runScript, type ScriptResult } from '../../base/sql/runScript.ts';
 import { ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
 import { libpqEnvironment } from '../connection/libpqVariables.ts';
@@ -40,11 +42,18 @@ export async function runByPsql(
     windowsHide: true,
   });
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
+  let lastErrors = '';
+  child.stderr.on('data', (text: string) => (lastErrors = (lastErrors + text).slice(-MAX_ERROR)));
   signal.addEventListener('abort', () => child.kill('SIGINT'));
   kill.addEventListener('abort', () => child.kill('SIGKILL'));
   const [code]: unknown[] = await once(child, 'close');
+  const advice = code !== 0 && isLocalHost(login.host) ? adviceInOutput(lastErrors) : undefined;
+  if (advice !== undefined) write(`HINT:  ${advice}\n`);
   return typeof code === 'number' ? code : undefined;
 }
+
+/** Characters. */
+const MAX_ERROR = 4000;
 
 /** For people. Longer results are for a file or another program. */
 export const MAX_ROWS = 200;
@@ -68,6 +77,7 @@ export async function runByDriver(
     maxRows: MAX_ROWS,
     onResult,
     onCopyData: (chunk: Uint8Array) => onText(decoder.decode(chunk, { stream: true })),
+    onError: isLocalHost(login.host) ? adviseOnExtension : undefined,
   };
   try {
     await withSession(login, FILE, signal, async (client) => {

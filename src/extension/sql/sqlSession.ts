@@ -7,7 +7,8 @@ import type Client from 'pg/lib/client.js';
 import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
-import { splitHost } from '../../api/addresses/host.ts';
+import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
+import { isLocalHost, splitHost } from '../../api/addresses/host.ts';
 import { sslModeOf, type ConnectionStringParts } from '../connection/connectionStrings.ts';
 import { SqlError } from './sqlError.ts';
 
@@ -64,6 +65,7 @@ export async function withSession<T>(
   } catch (error) {
     if (signal.aborted) throw new Error('Canceled.', { cause: error });
     if (deadline.aborted) throw new Error('The database did not answer in time.', { cause: error });
+    if (isLocalHost(login.host)) adviseOnExtension(error);
     throw toSqlError(error);
   } finally {
     await client.end().catch(() => undefined);

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../base/pgClient.ts';
+import { adviceInOutput, adviseOnExtension } from '../../base/sql/missingExtension.ts';
 import { runScript } from '../../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
 import { databaseVariables } from '../databaseVariables.ts';
@@ -68,7 +69,7 @@ async function runFile({ file, text, inTransaction }: SqlFile, url: string): Pro
   return withClient(url, async (client) => {
     try {
       if (inTransaction) await client.query('begin');
-      const count = await runScript(client, new SqlScript(text));
+      const count = await runScript(client, new SqlScript(text), { onError: adviseOnExtension });
       if (inTransaction) await client.query('commit');
       if (client.getTransactionStatus() === 'T')
         throw new Error(`${file} ends within a transaction. Add "commit;".`);
@@ -102,5 +103,9 @@ async function runCommand(cwd: string, command: string, url: string): Promise<vo
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${command} ended with ${String(code)}:\n${output}`);
+  if (code === 0) return;
+  const advice = adviceInOutput(output);
+  throw new Error(
+    `${command} ended with ${String(code)}:\n${output}${advice === undefined ? '' : `\n${advice}`}`,
+  );
 }

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findProgram } from '../../../src/base/findProgram.ts';
 import type { ScriptResult } from '../../../src/base/sql/runScript.ts';
+import { extensionAdvice } from '../../../src/base/sql/missingExtension.ts';
 import { ScriptError } from '../../../src/base/sql/sqlScript.ts';
 import { passFileLine } from '../../../src/extension/connection/serviceFile.ts';
 import { runByDriver, runByPsql } from '../../../src/extension/sql/runFile.ts';
@@ -118,6 +119,16 @@ select id, name from item order by id;
       assert.match(text, /it is\.sql:\d: ERROR: {2}column "nothing" does not exist/);
     }
     await query(uri, 'drop table kept');
+  });
+
+  it('says how to get an extension that is missing', async () => {
+    const file = fileOf('select 1;\ncreate extension vector;\n');
+    const advice = extensionAdvice('vector');
+    await assert.rejects(byDriver(file), {
+      line: 2,
+      message: `extension "vector" is not available\n${advice}`,
+    });
+    if (program !== undefined) assert.ok((await byPsql(file)).text.endsWith(`HINT:  ${advice}\n`));
   });
 
   it('is rejected by the driver at a command of psql, and so is text in another encoding', async () => {

@@ -1,6 +1,7 @@
 /** SQL of agents on a real server: what a read-only statement must not do, how values arrive, and the limits. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { extensionAdvice } from '../../../src/base/sql/missingExtension.ts';
 import type { BranchLogin } from '../../../src/extension/sql/sqlSession.ts';
 import { requireReadOnly } from '../../../src/extension/sql/readOnlyCheck.ts';
 import { runSql } from '../../../src/extension/agents/runSql.ts';
@@ -236,6 +237,11 @@ describe('runSql', () => {
       await assert.rejects(write("copy written from program 'id'"), /permission denied/);
       await assert.rejects(write("copy written to '/tmp/x'"), /permission denied/);
       assert.deepEqual(await query(uri, 'select count(*)::int from written'), [503]);
+    });
+
+    it('says how to get an extension that is missing', async () => {
+      const hint = `Hint: ${extensionAdvice('vector')}`;
+      await assert.rejects(write('create extension vector'), (error: Error) => error.message.endsWith(hint));
     });
 
     it('leaves no open transaction', async () => {

@@ -1,0 +1,105 @@
+/** What to do if CREATE EXTENSION fails in a local Postgres because it doesn't have the extension. */
+import { existsSync } from 'node:fs';
+import { fieldsOf } from '../fieldsOf.ts';
+
+interface Packages {
+  /** After `postgresql-18-`, in PostgreSQL's own packages for Debian and Ubuntu. */
+  readonly debian?: string;
+  readonly homebrew?: string;
+}
+
+const POSTGIS = { debian: 'postgis-3', homebrew: 'postgis' };
+
+/** What the public service offers and our package lacks, with where it is found for Postgres 18. */
+const OFFERED: Readonly<Record<string, Packages>> = {
+  address_standardizer: POSTGIS,
+  address_standardizer_data_us: POSTGIS,
+  anon: {},
+  h3: { debian: 'h3' },
+  h3_postgis: { debian: 'h3' },
+  hll: { debian: 'hll' },
+  hypopg: { debian: 'hypopg' },
+  ip4r: { debian: 'ip4r' },
+  pg_graphql: {},
+  pg_hashids: {},
+  pg_hint_plan: { debian: 'pg-hint-plan' },
+  pg_ivm: {},
+  pg_jsonschema: {},
+  pg_partman: { debian: 'partman', homebrew: 'pg_partman' },
+  pg_repack: { debian: 'repack' },
+  pg_session_jwt: {},
+  pg_tiktoken: {},
+  pg_uuidv7: {},
+  pgjwt: {},
+  pgrouting: { debian: 'pgrouting', homebrew: 'pgrouting' },
+  pgtap: { debian: 'pgtap' },
+  plpgsql_check: { debian: 'plpgsql-check' },
+  plv8: {},
+  postgis: POSTGIS,
+  postgis_raster: POSTGIS,
+  postgis_sfcgal: POSTGIS,
+  postgis_tiger_geocoder: POSTGIS,
+  postgis_topology: POSTGIS,
+  prefix: { debian: 'prefix' },
+  rdkit: { debian: 'rdkit' },
+  roaringbitmap: { debian: 'roaringbitmap' },
+  rum: { debian: 'rum' },
+  semver: { debian: 'semver' },
+  tdigest: { debian: 'tdigest' },
+  ulid: {},
+  unit: { debian: 'unit' },
+  vector: { debian: 'pgvector', homebrew: 'pgvector' },
+};
+
+/** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
+const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
+
+/** `debian` or Node's name of the platform. */
+const thisMachine = (): string =>
+  process.platform === 'linux' && existsSync('/etc/debian_version') ? 'debian' : process.platform;
+
+/** @param name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
+export function installCommand(name: string, machine = thisMachine()): string | undefined {
+  const { debian, homebrew } = (Object.hasOwn(OFFERED, name) && OFFERED[name]) || {};
+  if (machine === 'debian' && debian !== undefined) return `apt install postgresql-18-${debian}`;
+  if (machine === 'darwin' && homebrew !== undefined) return `brew install postgresql@18 ${homebrew}`;
+  return undefined;
+}
+
+/** @param name of an extension that the local Postgres lacks @returns what to do, as a sentence */
+export function extensionAdvice(name: string, machine = thisMachine()): string {
+  if (PRELOADED.includes(name))
+    return `The local service can't run "${name}", which must be loaded when Postgres starts. Use a branch of the public service.`;
+  if (name === 'pgvector') return 'The extension of pgvector is called "vector".';
+  if (!Object.hasOwn(OFFERED, name))
+    return `The local Postgres doesn't have the extension "${name}", and the public service isn't known to offer it.`;
+  const command = installCommand(name, machine);
+  if (command === undefined)
+    return `Install "${name}" for a Postgres 18 on this machine, or set hostedPostgres.localService.extensionsPath (--extensions-dir) to a folder that has it, and start the local service again.`;
+  const source = machine === 'debian' ? ' (from apt.postgresql.org)' : '';
+  return `Install it with "${command}"${source}, and start the local service again.`;
+}
+
+/** @param text that psql has printed */
+export function adviceInOutput(text: string, machine?: string): string | undefined {
+  const [, missing, refused] =
+    /extension "([^"]+)" is not available|permission denied to create extension "([^"]+)"/.exec(text) ?? [];
+  const control = /could not open extension control file ".*?([^"/\\]+)\.control"/.exec(text)?.[1];
+  const name = missing ?? control;
+  if (name !== undefined) return extensionAdvice(name, machine);
+  return (
+    refused &&
+    `Only superusers create "${refused}" here. If it is from a folder of yours, add "trusted = true" to its control file there.`
+  );
+}
+
+/**
+ * Replaces Postgres's own hint, which says less.
+ * @param error of a statement on this machine; others are left as they are
+ */
+export function adviseOnExtension(error: unknown, machine?: string): void {
+  const { code, message } = fieldsOf(error);
+  if (!(error instanceof Error) || !['0A000', '58P01', '42501'].includes(String(code))) return;
+  const hint = adviceInOutput(String(message), machine);
+  if (hint !== undefined) Object.assign(error, { hint });
+}

@@ -1,0 +1,206 @@
+/** Migrations that create extensions, in the layouts of the usual tools. Each ends with its table, or with what to do. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { extensionAdvice } from '../../../../src/base/sql/missingExtension.ts';
+import { runStep } from '../../../../src/npm/test/migrations.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
+import { query } from '../clients.ts';
+import { useOwner } from './useOwner.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+const journal = (...tags: readonly string[]) => JSON.stringify({ entries: tags.map((tag) => ({ tag })) });
+
+/** By tool: its files, and a table that exists at the end, or the error. */
+const FOLDERS: Readonly<
+  Record<string, readonly [files: Files, outcome: string | RegExp | ((error: Error) => true)]>
+> = {
+  prisma: [
+    {
+      '20260101000000_init/migration.sql':
+        '-- CreateExtension\nCREATE EXTENSION IF NOT EXISTS "citext";\n\nCREATE TABLE "User" ("id" SERIAL PRIMARY KEY, "email" CITEXT UNIQUE);\n',
+      '20260102000000_search/migration.sql':
+        'CREATE EXTENSION IF NOT EXISTS "pg_trgm" WITH SCHEMA "public";\nCREATE INDEX ON "User" USING gin (("email"::text) gin_trgm_ops);\n',
+      'migration_lock.toml': 'provider = "postgresql"\n',
+    },
+    '"User"',
+  ],
+  drizzle: [
+    {
+      '0000_init.sql':
+        'CREATE EXTENSION IF NOT EXISTS vector;\n--> statement-breakpoint\nCREATE TABLE "guides" ("id" serial PRIMARY KEY, "embedding" vector(3));\n',
+      'meta/_journal.json': journal('0000_init'),
+    },
+    missing('vector', '0000_init.sql:1'),
+  ],
+  'drizzle without vector': [
+    {
+      '0000_init.sql':
+        'CREATE EXTENSION hstore;--> statement-breakpoint\nCREATE TABLE "attributes" ("data" hstore);\n',
+      '0001_more.sql': "INSERT INTO attributes VALUES ('a=>1');\n",
+      'meta/_journal.json': journal('0000_init', '0001_more'),
+    },
+    'attributes',
+  ],
+  knex: [
+    { '20260101_init.js': "exports.up = (knex) => knex.raw('create extension if not exists pgcrypto');\n" },
+    /aren't SQL, such as 20260101_init\.js.*knex migrate:latest/,
+  ],
+  flyway: [
+    {
+      'V1__extensions.sql': 'create extension "uuid-ossp";\n',
+      'V2__orders.sql': 'create table orders (id uuid primary key default uuid_generate_v4());\n',
+    },
+    'orders',
+  ],
+  'rails structure.sql': [
+    {
+      'structure.sql': `SET statement_timeout = 0;
+SELECT pg_catalog.set_config('search_path', '', false);
+CREATE EXTENSION IF NOT EXISTS pg_stat_statements WITH SCHEMA public;
+COMMENT ON EXTENSION pg_stat_statements IS 'track planning and execution statistics';
+CREATE EXTENSION IF NOT EXISTS btree_gist WITH SCHEMA public;
+CREATE TABLE public.bookings (room integer, during tstzrange, EXCLUDE USING gist (room WITH =, during WITH &&));
+SET search_path TO "$user", public;
+INSERT INTO public.bookings VALUES (1, '[2026-01-01,2026-01-02)');
+`,
+    },
+    'public.bookings',
+  ],
+  supabase: [
+    {
+      '20260101000000_init.sql':
+        'create schema if not exists extensions;\ncreate extension if not exists moddatetime schema extensions;\ncreate table todos (id int, updated_at timestamptz);\ncreate trigger t before update on todos for each row execute procedure extensions.moddatetime(updated_at);\n',
+      '20260102000000_cron.sql': 'create extension if not exists pg_cron with schema pg_catalog;\n',
+    },
+    missing('pg_cron', '20260102000000_cron.sql:1'),
+  ],
+  sqitch: [
+    { 'sqitch.plan': '%project=a\nextensions\n', 'deploy/extensions.sql': 'create extension ltree;\n' },
+    /is for Sqitch.*sqitch deploy/,
+  ],
+  goose: [
+    {
+      '00001_init.sql':
+        '-- +goose Up\n-- +goose StatementBegin\nCREATE EXTENSION ltree;\n-- +goose StatementEnd\nCREATE TABLE sections (path ltree);\n\n-- +goose Down\nDROP TABLE sections;\nDROP EXTENSION ltree;\n',
+    },
+    'sections',
+  ],
+  dbmate: [
+    {
+      '20260101000000_init.sql':
+        '-- migrate:up\ncreate extension intarray;\ncreate table tags (ids int[]);\ncreate index on tags using gist (ids gist__int_ops);\n\n-- migrate:down\ndrop table tags;\n',
+    },
+    'tags',
+  ],
+  'node-pg-migrate': [
+    {
+      '1700000000000_init.sql':
+        '-- Up Migration\nCREATE EXTENSION IF NOT EXISTS unaccent;\nCREATE TABLE words (word text);\n-- Down Migration\nDROP TABLE words;\n',
+    },
+    'words',
+  ],
+  hasura: [
+    {
+      '1700000000000_init/up.sql':
+        'CREATE EXTENSION IF NOT EXISTS pgcrypto;\nCREATE TABLE public.users (id uuid DEFAULT gen_random_uuid());\n',
+      '1700000000000_init/down.sql': 'DROP TABLE public.users;\n',
+      '1700000000001_geo/up.sql': 'CREATE EXTENSION IF NOT EXISTS postgis;\n',
+      '1700000000001_geo/down.sql': 'DROP EXTENSION postgis;\n',
+    },
+    missing('postgis', 'up.sql:1'),
+  ],
+  atlas: [
+    {
+      '20260101000000.sql':
+        '-- Add new extension named: "cube"\nCREATE EXTENSION "cube";\nCREATE EXTENSION "earthdistance";\n',
+      '20260102000000.sql': 'CREATE TABLE "shops" ("place" earth);\n',
+      'atlas.sum': 'h1:\n',
+    },
+    'shops',
+  ],
+  "alembic's SQL": [
+    {
+      'upgrade.sql':
+        "BEGIN;\n\nCREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL);\n\n-- Running upgrade  -> 1975ea83b712\n\nCREATE EXTENSION IF NOT EXISTS vector;\n\nINSERT INTO alembic_version (version_num) VALUES ('1975ea83b712');\n\nCOMMIT;\n",
+    },
+    missing('vector', 'upgrade.sql:7'),
+  ],
+  typeorm: [
+    {
+      '1700000000000-Init.ts':
+        'export class Init { async up(q) { await q.query(`CREATE EXTENSION "uuid-ossp"`); } }\n',
+    },
+    /aren't SQL, such as 1700000000000-Init\.ts/,
+  ],
+  'sequelize SQL': [
+    {
+      '1-init/up.sql':
+        "CREATE EXTENSION fuzzystrmatch;\nCREATE TABLE names (name text);\nSELECT soundex('a');\n",
+      '1-init/down.sql': 'DROP TABLE names;\n',
+    },
+    'names',
+  ],
+  'liquibase SQL': [
+    { 'changelog.sql': '--liquibase formatted sql\n--changeset a:1\nCREATE EXTENSION citext;\n' },
+    /is for Liquibase.*liquibase update/,
+  ],
+  'golang-migrate': [
+    {
+      '000001_init.up.sql':
+        'BEGIN;\nCREATE EXTENSION IF NOT EXISTS tablefunc;\nCREATE TABLE numbers (n float);\nCOMMIT;\n',
+      '000001_init.down.sql': 'DROP TABLE numbers;\n',
+    },
+    'numbers',
+  ],
+  tern: [
+    {
+      '001_init.sql':
+        'create extension hypopg;\ncreate table queries (q text);\n---- create above / drop below ----\ndrop table queries;\n',
+    },
+    missing('hypopg', '001_init.sql:1'),
+  ],
+  'graphile-migrate': [
+    {
+      'committed/000001.sql':
+        '--! Previous: -\n--! Hash: sha1:0\ncreate extension if not exists postgres_fdw;\ncreate server other foreign data wrapper postgres_fdw;\ncreate table copies (id int);\n',
+    },
+    'copies',
+  ],
+  'plain psql': [
+    {
+      '001_extensions.sql': '-- create extension none;\ncreate extension if not exists isn;\n',
+      '002_books.sql': 'create table books (isbn isbn13);\n',
+      '003_time.sql': 'create extension timescaledb;\n',
+    },
+    missing('timescaledb', '003_time.sql:1'),
+  ],
+};
+
+function missing(name: string, place: string): (error: Error) => true {
+  const end = `${place}: extension "${name}" is not available\n${extensionAdvice(name)}`;
+  return ({ message }) => {
+    assert.equal(message.slice(-end.length), end);
+    return true;
+  };
+}
+
+describe('migrations that create extensions', () => {
+  const owner = useOwner();
+  for (const [index, [tool, [files, outcome]]] of Object.entries(FOLDERS).entries())
+    it(`of ${tool} work, or say what to do`, async () => {
+      const folder = path.join(temporaryFolder(), 'migrations');
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+        writeFileSync(path.join(folder, name), text);
+      }
+      const database = `migrations_${index}`;
+      await owner.query(`create database ${database}`);
+      const url = Object.assign(new URL(owner.uri), { pathname: database }).href;
+      const run = runStep(path.dirname(folder), 'migrations', url);
+      if (typeof outcome !== 'string') return assert.rejects(run, outcome);
+      await run;
+      assert.deepEqual(await query(url, `select to_regclass('${outcome}') is not null`), [true]);
+    });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import {
+  adviceInOutput,
+  adviseOnExtension,
+  extensionAdvice,
+  installCommand,
+} from '../../../../src/base/sql/missingExtension.ts';
+
+const OTHERWISE =
+  /^Install "\w+" for a Postgres 18 on this machine, or set hostedPostgres\.localService\.extensionsPath /;
+
+describe('missing extensions', () => {
+  it('are installed by a command of the system, if it has one', () => {
+    const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      debian: {
+        vector: 'apt install postgresql-18-pgvector',
+        postgis_topology: 'apt install postgresql-18-postgis-3',
+        pg_partman: 'apt install postgresql-18-partman',
+      },
+      darwin: {
+        vector: 'brew install postgresql@18 pgvector',
+        postgis: 'brew install postgresql@18 postgis',
+      },
+    };
+    for (const [machine, each] of Object.entries(commands))
+      for (const [name, command] of Object.entries(each)) {
+        assert.equal(installCommand(name, machine), command);
+        assert.ok(extensionAdvice(name, machine).startsWith(`Install it with "${command}"`));
+      }
+    for (const [name, machine] of [
+      ['vector', 'win32'],
+      ['vector', 'linux'],
+      ['hll', 'darwin'],
+      ['plv8', 'debian'],
+    ] as const)
+      assert.match(extensionAdvice(name, machine), OTHERWISE);
+  });
+
+  it('are said to be needed at the start, misspelled or unknown', () => {
+    assert.match(
+      extensionAdvice('pg_cron', 'debian'),
+      /must be loaded when Postgres starts\. Use a branch of/,
+    );
+    assert.equal(extensionAdvice('pgvector'), 'The extension of pgvector is called "vector".');
+    for (const name of ['quantum', 'constructor', '__proto__']) {
+      assert.match(extensionAdvice(name, 'debian'), /and the public service isn't known to offer it\.$/);
+      assert.equal(installCommand(name, 'debian'), undefined);
+    }
+  });
+
+  it('are recognized in errors, also of older versions, and in what psql prints', () => {
+    const advice = /apt install postgresql-18-pgvector/;
+    for (const message of [
+      'extension "vector" is not available',
+      'could not open extension control file "/usr/share/postgresql/18/extension/vector.control": No such file or directory',
+    ])
+      assert.match(adviceInOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
+    assert.match(adviceInOutput('permission denied to create extension "postgis"') ?? '', /trusted = true/);
+    assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
+  });
+
+  it('replace the hint of the error, and leave other errors as they are', () => {
+    const error = (code: string, message = 'extension "vector" is not available') =>
+      Object.assign(new Error(message), { code, hint: 'first' });
+    const hint = (given: Error & { hint: string }) => {
+      adviseOnExtension(given, 'debian');
+      return given.hint;
+    };
+    for (const code of ['0A000', '58P01']) assert.match(hint(error(code)), /^Install it with "apt install/);
+    assert.equal(hint(error('42P01')), 'first');
+    assert.equal(hint(error('0A000', 'not supported')), 'first');
+    adviseOnExtension(undefined);
+    adviseOnExtension('text');
+  });
+});
