@@ -9,7 +9,7 @@ import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { parsePostgresLine } from './leaseProof.ts';
+import { parsePostgresLine, type AvailableExtensions } from './leaseProof.ts';
 import { pause, systemClock } from '../base/clock.ts';
 import { leaseOfRunning, LocalServiceError, statusWithKey, type Lease } from './lease.ts';
 
@@ -81,19 +81,28 @@ async function join({ dataDir, key }: LocalServiceOptions): Promise<Lease | unde
   throw new LocalServiceError('otherKey', "The local service doesn't accept the key of this window");
 }
 
-/** @returns why Postgres can't be used, for users. @throws {Error} if the check itself fails */
-export async function checkPostgres(script: string, folder: string | undefined): Promise<string | undefined> {
-  const args = [script, '--check-postgres', ...postgresArguments(folder)];
-  const options = { env: environment(), timeout: START_TIMEOUT_MS, windowsHide: true };
-  const { stdout } = await promisify(execFile)(process.execPath, args, options);
-  return parsePostgresLine(stdout);
+export interface PostgresCheck {
+  /** Why Postgres can't be used, for users. */
+  readonly problem: string | undefined;
+  readonly extensions: AvailableExtensions;
 }
 
-const postgresArguments = (folder: string | undefined): string[] =>
-  folder === undefined ? [] : ['--postgres-path', folder];
+type Folders = Pick<LocalServiceOptions, 'postgresPath' | 'extensionsPath'>;
 
-const extensionArguments = (folder: string | undefined): string[] =>
-  folder === undefined ? ['--installed-extensions'] : ['--extensions-dir', folder];
+/** @throws {Error} if the check itself fails */
+export async function checkPostgres(script: string, folders: Folders): Promise<PostgresCheck> {
+  const args = [script, '--check-postgres', ...folderArguments(folders)];
+  const options = { env: environment(), timeout: START_TIMEOUT_MS, windowsHide: true };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  // From our own program.
+  const { extensions } = JSON.parse(stdout) as Pick<PostgresCheck, 'extensions'>;
+  return { problem: parsePostgresLine(stdout), extensions };
+}
+
+const folderArguments = ({ postgresPath, extensionsPath }: Folders): string[] => [
+  ...(postgresPath === undefined ? [] : ['--postgres-path', postgresPath]),
+  ...(extensionsPath === undefined ? ['--installed-extensions'] : ['--extensions-dir', extensionsPath]),
+];
 
 /** @returns why it ended, or its standard input once it is running and has published its address */
 async function start(
@@ -122,7 +131,7 @@ function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   const args = [options.script, '--port', String(options.port), '--data-dir', options.dataDir];
   args.push('--api-key-stdin', '--end-with-leases', String(options.grace ?? GRACE));
   if (options.projectsFile !== undefined) args.push('--projects', options.projectsFile);
-  args.push(...postgresArguments(options.postgresPath), ...extensionArguments(options.extensionsPath));
+  args.push(...folderArguments(options));
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,
     env: environment(),

@@ -16,7 +16,14 @@ interface LeaseChallenge {
 export const LEASE_PROOF_HEADER = 'x-lease-proof';
 
 /** Sent during a lease once the service has looked for Postgres. @param problem why no compute can start, for users */
-export const postgresLine = (problem: string | undefined): string => JSON.stringify({ problem });
+export const postgresLine = (problem: string | undefined, extensions?: AvailableExtensions): string =>
+  JSON.stringify({ problem, extensions });
+
+/** Names of extensions: of the Postgres that is used, and in other folders. */
+export interface AvailableExtensions {
+  readonly included: readonly string[];
+  readonly found: readonly { readonly folder: string; readonly names: readonly string[] }[];
+}
 
 /** @returns the problem. @throws {SyntaxError} if the line is incomplete because the service has ended */
 export function parsePostgresLine(line: string): string | undefined {

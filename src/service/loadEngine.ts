@@ -1,5 +1,6 @@
 /** Loads the engine, and prepares the folder for all data. If root starts the service, it gives up root's rights here. */
 import path from 'node:path';
+import type { AvailableExtensions } from '../localService/leaseProof.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import type { ServiceOptions } from './options.ts';
 import type { ExtensionChoice } from './postgres/config/moreExtensions.ts';
@@ -27,6 +28,7 @@ interface LoadedEngine {
   readonly storage: string;
   /** Imports no more code. */
   readonly create: () => ComputeEngine;
+  readonly extensions: () => AvailableExtensions;
 }
 
 /** After this, a service that root started can't load more code. @throws {StartError} */
@@ -35,9 +37,10 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { postgres, postgresPath, extensionsDir, installedExtensions, allowedOrigins } = choice.options;
   if (!postgres) {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
-    return { storage: openStorage(directory, account), create: simulatedEngine };
+    const extensions = () => ({ included: [], found: [] });
+    return { storage: openStorage(directory, account), create: simulatedEngine, extensions };
   }
-  const { createPostgresEngine, emptyStorage, findPrograms, stopOrphans } =
+  const { availableExtensions, createPostgresEngine, emptyStorage, findPrograms, stopOrphans } =
     await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
   const programs = account === undefined ? found : reachablePrograms(found, account);
@@ -55,7 +58,11 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { isTemporary } = directory;
   const extensions = { extensionsDir, installedExtensions };
   const options = { root: storage, isTemporary, programs, allowedOrigins, ...extensions, log };
-  return { storage, create: () => createPostgresEngine(options) };
+  return {
+    storage,
+    create: () => createPostgresEngine(options),
+    extensions: () => availableExtensions(programs, extensions),
+  };
 }
 
 function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {

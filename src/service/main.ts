@@ -87,9 +87,10 @@ async function run(
 /** Loads the engine as a start does, on a temporary data directory. */
 async function checkPostgres(options: ServiceOptions, account: UnixAccount | undefined): Promise<void> {
   const directory = openDataDirectory(undefined);
-  const { create } = await loadEngine({ options: { ...options, postgres: true }, directory, account, log });
+  const choice = { options: { ...options, postgres: true }, directory, account, log };
+  const { create, extensions } = await loadEngine(choice);
   const engine = create();
-  process.stdout.write(`${postgresLine(engine.postgresProblem)}\n`);
+  process.stdout.write(`${postgresLine(engine.postgresProblem, extensions())}\n`);
   await engine.close();
 }
 

@@ -113,7 +113,14 @@ describe('The program', () => {
   it('checks on request whether Postgres can be used, without data', async () => {
     const { code, stdout } = await run(['--check-postgres', '--postgres-path', folder]);
     assert.equal(code, 0);
-    assert.match(stdout, /^\{"problem":"No Postgres \d+ or newer .*"\}\n$/);
+    assert.match(
+      stdout,
+      /^\{"problem":"No Postgres \d+ or newer .*","extensions":\{"included":\[\],"found":\[\]\}\}\n$/,
+    );
+    const working = JSON.parse((await run(['--check-postgres'])).stdout);
+    assert.equal(working.problem, undefined);
+    assert.ok(working.extensions.included.includes('citext'));
+    assert.deepEqual(working.extensions.found, []);
   });
 
   it('creates a first key for a new account, prints it once, and keeps it', async () => {

@@ -9,12 +9,13 @@ import {
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
-import { extensionSettings } from './config/ownerExtensions.ts';
+import { controlFiles, extensionSettings, packagedExtensions } from './config/ownerExtensions.ts';
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
 import type { Settings } from './config/settings.ts';
+import type { AvailableExtensions } from '../../localService/leaseProof.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
 import { writeSampleBranches } from './data/sampleData.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
@@ -75,6 +76,17 @@ function settingsOfAll(binaries: Binaries, root: string, options: PostgresEngine
     used.map(({ share }) => share),
   );
   return withFolders(settings, used);
+}
+
+/** What owners can use without more installation, for `--check-postgres`. */
+export function availableExtensions(programs: Programs, choice: ExtensionChoice): AvailableExtensions {
+  const binaries = chooseBinaries(programs);
+  if (typeof binaries === 'string') return { included: [], found: [] };
+  const folder = packagedExtensions(binaries.folder, binaries.major);
+  return {
+    included: folder === undefined ? [] : controlFiles(folder),
+    found: findMoreExtensions(choice, binaries).map(({ share, names }) => ({ folder: share, names })),
+  };
 }
 
 async function removeLeftovers(storage: Storage, recorded: RecordedIds, log: (line: string) => void) {

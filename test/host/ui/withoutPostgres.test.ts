@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { findPrograms } from '../../../src/service/postgres/config/programs.ts';
@@ -51,5 +51,20 @@ describe('the universal package without Postgres', () => {
     await ui().waitForMessage(/^$/);
     await ui().computes.inlineAction(new RegExp(`^Compute ${compute}`), 'Start Compute');
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}, active`));
+  });
+
+  it('lists the extensions of SQL files then, with what is missing', async () => {
+    writeFileSync(
+      path.join(ui().folder, 'schema.sql'),
+      'create extension citext; create extension quantum; create extension hypopg; -- create extension none;',
+    );
+    await ui().run('Set Up Postgres…');
+    const prompt = 'Extensions that SQL files of the workspace create. Pick one to copy its command';
+    assert.deepEqual(await ui().quickInput.waitForItems(prompt, 3), [
+      'citext included',
+      'hypopg missing',
+      'quantum missing',
+    ]);
+    await ui().quickInput.cancel(prompt);
   });
 });

@@ -6,6 +6,7 @@ import { window } from '../../window/ui/window.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { showExtensions } from './extensions.ts';
 import { refreshAll } from '../../details/commands/view.ts';
 
 /** Starts the local service and connects to it. */
@@ -48,13 +49,13 @@ export const setUpPostgres: Command = async (context, argument, run) => {
   const { localService, config } = context;
   run.failureMessage = l10n.t("Couldn't set up Postgres");
   if (localService.postgresProblem === undefined)
-    return announce(l10n.t('The local service reported no problem with Postgres'), 'info');
+    return await showExtensions(localService, config.postgresPath);
   const option = await askOption();
   if (option === undefined) return;
   if (option === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));
   const folder = option === 'folder' ? await askFolder() : config.postgresPath;
   if (option === 'folder' && folder === undefined) return;
-  const problem = await localService.checkPostgres(folder);
+  const { problem } = await localService.checkPostgres(folder);
   if (problem !== undefined) throw new LocalServiceError('noPostgres', problem);
   if (option === 'folder' && folder !== undefined) await config.setPostgresPath(folder);
   await startLocal(context, argument, run);

@@ -10,7 +10,12 @@ import type { Session } from '../../account/session.ts';
 import { setLocalServiceRuns } from '../../window/ui/contextKey.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { LocalServiceError, type Lease } from '../../../localService/lease.ts';
-import { checkPostgres, joinOrStart, type LocalServiceOptions } from '../../../localService/joinOrStart.ts';
+import {
+  checkPostgres,
+  joinOrStart,
+  type LocalServiceOptions,
+  type PostgresCheck,
+} from '../../../localService/joinOrStart.ts';
 import { endService } from '../../../localService/stop.ts';
 import type { Log } from '../../window/ui/log.ts';
 
@@ -80,9 +85,10 @@ export class LocalService implements Disposable {
     await this.#connect();
   }
 
-  /** @param folder of Postgres; undefined to search for one. @returns why it can't be used; undefined if it can */
-  async checkPostgres(folder: string | undefined): Promise<string | undefined> {
-    return await checkPostgres(this.#deps.script, folder);
+  /** @param postgresPath the folder of Postgres; undefined to search for one */
+  async checkPostgres(postgresPath: string | undefined): Promise<PostgresCheck> {
+    const { script, config } = this.#deps;
+    return await checkPostgres(script, { postgresPath, extensionsPath: config.extensionsPath });
   }
 
   /** Replaces the key of the service for all windows. @throws {Error} if the keyring doesn't keep it */

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
+import { controlFiles, FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
 import type { Binaries } from './programs.ts';
 import type { Settings } from './settings.ts';
 import { changeableByOthers, realPath } from './trustedPath.ts';
@@ -90,9 +90,7 @@ function readFolder(
   try {
     const scripts = filesIn(path.join(share, 'extension'));
     const libraries = filesIn(lib);
-    const all = scripts
-      .filter((file) => file.endsWith('.control'))
-      .map((file) => path.basename(file, '.control'));
+    const all = controlFiles(path.join(share, 'extension'));
     const packaged = packagedExtensions(folder, major) ?? '';
     const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
     const problem =

@@ -169,6 +169,12 @@ export function packagedExtensions(folder: string, major: number): string | unde
     : path.dirname(control);
 }
 
+/** @returns names of extensions @throws the system's error if the folder can't be read */
+export const controlFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.control'))
+    .map((file) => path.basename(file, '.control'));
+
 function trustedFiles(
   source: string,
   name: string,

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { createdExtensions } from '../../../../src/base/sql/createdExtensions.ts';
+
+describe('createdExtensions', () => {
+  it('finds what a script creates, in any spelling', () => {
+    const text = `CREATE EXTENSION IF NOT EXISTS "uuid-ossp" WITH SCHEMA public;
+create
+  extension Vector cascade; Create Extension citext; create extension citext;
+drop extension hstore; create extensions x; create table extension (a int)`;
+    assert.deepEqual(createdExtensions(text), ['uuid-ossp', 'vector', 'citext']);
+  });
+
+  it('leaves out comments, strings and the data of COPY', () => {
+    const text = String.raw`-- create extension a;
+/* create extension b; */ select 'create extension c;', $$create extension d;$$;
+\connect app
+\if :x
+copy t from stdin;
+it's; create extension e;
+\N	\.
+\.
+create extension ltree;`;
+    assert.deepEqual(createdExtensions(text), ['ltree']);
+  });
+
+  it('ends with any text', () => {
+    for (const text of [
+      '',
+      '\\',
+      "'",
+      '/*',
+      '$$',
+      'a \\ b',
+      '\\\\\\',
+      'copy t from stdin; more',
+      'copy t from stdin;\n',
+    ])
+      assert.deepEqual(createdExtensions(text), [], text);
+    assert.deepEqual(createdExtensions('a \\ b;\ncreate extension cube;'), ['cube']);
+  });
+});
