@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { gitRunner } from '../../../../../src/base/runGit.ts';
+import { readBranchMap } from '../../../../../src/extension/gitBranch/branchMap.ts';
+import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 import { CodedError, scriptService, type Script } from '../../../../helpers/scriptedService.ts';
@@ -72,13 +75,17 @@ describe('Snapshots of a branch', () => {
   });
 
   const ref = (branchId = 'br-main') => ({ account: accountId(model.account), projectId: 'shop', branchId });
-  const run = (command: Parameters<typeof handleCommand>[1], argument: object = {}) => {
+  const run = (
+    command: Parameters<typeof handleCommand>[1],
+    argument: object = {},
+    states: readonly object[] = [],
+  ) => {
     const view = { view: { selection: [] }, reveal: async (row: unknown) => void revealed.push(row) };
     const context = {
       ...model,
       computesView: view,
       apiKeysView: view,
-      workFolders: { states: [], shown: undefined, refresh: () => undefined },
+      workFolders: { states, shown: undefined, refresh: () => undefined },
       log: { error: () => undefined },
     };
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main', ...argument };
@@ -138,6 +145,33 @@ describe('Snapshots of a branch', () => {
     assert.ok(labels.includes('Snapshot “before”'));
     quickPicks[0]?.cancel();
     await again;
+  });
+
+  it('are restored in place, and Git branches stay mapped to the branch', async () => {
+    const repository = createRepository();
+    const { folder } = repository;
+    const map = {
+      branches: new Map([['main', ref()]]),
+      parent: ref(),
+      created: [{ ...ref(), gitBranch: 'main' }],
+    };
+    // Two worktrees with one map.
+    const state = { repository: { worktree: folder, gitDir: folder, commonDir: folder }, map, git: {} };
+    answers.push('Undo');
+    const end = run('hostedPostgres.undo', {}, [state, state]);
+    await accept('Snapshot “before”');
+    await end;
+    const mapped = await readBranchMap(
+      gitRunner(() => 'git'),
+      folder,
+    );
+    assert.deepEqual(mapped.branches.get('main'), ref('br-new'));
+    assert.deepEqual(mapped.parent, ref('br-new'));
+    assert.deepEqual(mapped.created, [{ ...ref('br-new'), gitBranch: 'main' }]);
+    assert.equal(
+      repository.git('config', '--get-all', 'hostedPostgres.created').trim().split('\n').length,
+      1,
+    );
   });
 
   it('are restored only after a confirmation on a branch of others', async () => {
