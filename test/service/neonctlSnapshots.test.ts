@@ -111,8 +111,17 @@ describe("The public service's command line, unmodified, with snapshots", () => 
     await branchApi(() => service).post('/roles/app_owner/reset_password');
     main = await branchApi(() => service).uri();
     assert.deepEqual(await orders(main), [1, 2, 3]);
+    const endpoint = { branch_id: BRANCH, type: 'read_only' };
+    const added = await api.send<{ endpoint: { host: string } }>('POST', `/${PROJECT}/endpoints`, {
+      endpoint,
+    });
+    await settle();
+    const replica = new URL(main);
+    replica.host = added.endpoint.host;
+    assert.deepEqual(await orders(replica.href), [1, 2, 3]);
     await restore('second', '--target-branch', 'main', '--finalize');
     assert.deepEqual(await orders(main), [1, 2]);
+    assert.deepEqual(await orders(replica.href), [1, 2], 'the read replica');
     const [now, old] = [await branchNamed('main'), await branchNamed('main (old)')];
     assert.deepEqual([now?.default, old?.id], [true, BRANCH]);
     await query(main, 'insert into orders values (4)');
