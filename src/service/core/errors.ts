@@ -58,16 +58,16 @@ export const notUsable = (message: string): StartError => new StartError('notUsa
 
 /** System errors whose cause the user can remove. */
 const CAUSES: ReadonlyMap<string, string> = new Map([
-  ['ENOSPC', 'the disk is full'],
-  ['EDQUOT', 'the disk quota is used up'],
+  ['ENOSPC', 'the disk is full (ENOSPC). Free some space and try again.'],
+  ['EDQUOT', 'the disk quota is used up (EDQUOT). Free some space and try again.'],
+  ['EROFS', 'the file system is read-only (EROFS). Choose another folder.'],
 ]);
 
-/** Returns the code of a system error (such as `EACCES`) or the message of another one; for a full disk, also what to do. */
+/** Returns the code of a system error (such as `EACCES`) or the message of another one; if the user can help it, also how. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!('code' in error) || typeof error.code !== 'string') return error.message;
-  const cause = CAUSES.get(error.code);
-  return cause === undefined ? error.code : `${cause} (${error.code}). Free some space and try again.`;
+  return CAUSES.get(error.code) ?? error.code;
 }
 
 /** Describes a problem that zod found, with the name of the field. zod/mini has no messages. */

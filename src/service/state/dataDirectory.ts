@@ -56,8 +56,20 @@ export function createUsableFolder(folder: string): string {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return folder;
   } catch (error) {
-    throw notUsable(`Cannot use the data directory ${folder}: ${systemReason(error)}`);
+    throw notUsable(`Cannot use the data directory ${folder}: ${systemReason(reasonOf(folder) ?? error)}`);
   }
+}
+
+/** Node reports a read-only file system as ENOENT if it creates several folders. */
+function reasonOf(folder: string): unknown {
+  const parent = path.dirname(folder);
+  if (!existsSync(parent) && parent !== folder) return reasonOf(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    return fieldsOf(error)['code'] === 'EROFS' ? error : undefined;
+  }
+  return undefined;
 }
 
 export function removeTemporaryDirectory(folder: string): void {

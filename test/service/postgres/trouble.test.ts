@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { createUsableFolder } from '../../../src/service/state/dataDirectory.ts';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { call } from '../../helpers/call.ts';
 import { startLocalService } from '../../helpers/localService.ts';
@@ -42,20 +43,39 @@ describe('compute in trouble', () => {
     }
   });
 
-  it('runs although /dev/shm is read-only', async function () {
-    if (process.platform !== 'linux') return this.skip();
-    // The temporary folder, which may be in it, becomes a mount that can still be written.
-    const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro /dev/shm && exec "$@"';
-    const args = ['--mount', 'sh', '-c', script, os.tmpdir()];
-    if (spawnSync('unshare', [...args, 'true']).status !== 0) return this.skip(); // Only root may mount.
-    const service = await startLocalService({ under: ['unshare', ...args] });
+  // The temporary folder, which may be in it, becomes a mount that can still be written.
+  const SHARED_MEMORY = {
+    'read-only': 'mount --bind "$0" "$0" && mount -o remount,bind,ro /dev/shm',
+    small:
+      'mount --bind "$0" /mnt && mount -t tmpfs -o size=64k tmpfs /dev/shm && mkdir -p "$0" && mount --bind /mnt "$0"',
+  };
+  for (const [what, mounts] of Object.entries(SHARED_MEMORY))
+    it(`runs although /dev/shm is ${what}`, async function () {
+      if (process.platform !== 'linux') return this.skip();
+      const args = ['--mount', 'sh', '-c', `${mounts} && exec "$@"`, os.tmpdir()];
+      if (spawnSync('unshare', [...args, 'true']).status !== 0) return this.skip(); // Only root may mount.
+      const service = await startLocalService({ under: ['unshare', ...args] });
+      try {
+        const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+        const { json } = await call(service.baseUrl, { path: uri, key: service.key });
+        const asked = query((json as { uri: string }).uri, 'show dynamic_shared_memory_type');
+        assert.deepEqual(await asked, ['sysv']);
+      } finally {
+        await service.stop();
+      }
+    });
+
+  it('reports a read-only folder', async function () {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'read-only-'));
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', folder]);
+    if (mounted.status !== 0) return this.skip(); // Only root may mount.
     try {
-      const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
-      const { json } = await call(service.baseUrl, { path: uri, key: service.key });
-      const asked = query((json as { uri: string }).uri, 'show dynamic_shared_memory_type');
-      assert.deepEqual(await asked, ['sysv']);
+      const data = path.join(folder, 'new', 'data');
+      const message = `Cannot use the data directory ${data}: the file system is read-only (EROFS). Choose another folder.`;
+      assert.throws(() => createUsableFolder(data), { message });
     } finally {
-      await service.stop();
+      execFileSync('umount', [folder]);
+      await rm(folder, { recursive: true });
     }
   });
 

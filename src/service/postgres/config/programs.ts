@@ -224,6 +224,7 @@ function reasonOf(error: unknown, musl: boolean): string {
   const needsGlibc = code === 'ENOENT' || /Error relocating|symbol not found/.test(output);
   if (musl && needsGlibc) return 'it needs glibc, and this system has musl';
   if (code === 'ENOENT') return 'this system lacks the loader that it needs';
+  if (code === 'EACCES') return 'its file system (noexec) or its rights forbid it';
   if (typeof code === 'string') return code;
   // A processor without the instructions that it was built for, for example.
   if (typeof signal === 'string') return `it was ended by ${signal}`;

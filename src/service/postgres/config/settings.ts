@@ -2,7 +2,7 @@
  * The Postgres settings of a compute: those that its size determines, those that the service needs, and the user's from
  * `pg_settings`. The service's are on the command line, which wins over every file; the user's are in `postgresql.conf`.
  */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { SHARED_BUFFERS_MB, computeSize, maxConnections } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
@@ -98,18 +98,23 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   return connections;
 }
 
+/** Bytes. Parallel queries fail with less, such as the 64 MB of a container. */
+const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
+
 /**
- * Postgres's default needs /dev/shm, which may be read-only in a container. initdb would choose this for the template, but
- * other machines may use it later.
+ * Postgres's default needs /dev/shm, which may be small, read-only or missing in a container. initdb would choose this for the
+ * template, but other machines may use it later.
  */
 export function sharedMemorySettings(): Settings {
   if (process.platform !== 'linux') return {};
   try {
     accessSync('/dev/shm', constants.W_OK);
-    return {};
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    if (bavail * bsize >= ENOUGH_SHARED_MEMORY) return {};
   } catch {
-    return { dynamic_shared_memory_type: 'sysv' };
+    // As if it were small.
   }
+  return { dynamic_shared_memory_type: 'sysv' };
 }
 
 /** The service's settings, for the command line. `overrides` win. */

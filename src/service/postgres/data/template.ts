@@ -125,6 +125,8 @@ const clusterArguments = (major: number) => [
   '--encoding=UTF8',
   '--locale=C',
   ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
+  // Before 16, it has no such option.
+  ...(major >= 16 ? settingArguments(sharedMemorySettings()) : []),
 ];
 
 /**

@@ -1,6 +1,7 @@
 /** Runs a Postgres program (initdb, a single-user server) until it ends. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
@@ -40,11 +41,15 @@ export async function runProgram(
     if (code === 0) return printed;
     throw new EngineError(reasonIn(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
   } catch (error) {
-    throw asEngineError(error);
+    throw existsSync(program) ? asEngineError(error) : new EngineError(isGone(program));
   } finally {
     options.signal?.removeEventListener('abort', end);
   }
 }
+
+/** A message for users. @param program of a Postgres that worked when the service started */
+export const isGone = (program: string): string =>
+  `${program} is gone, for example because npm emptied its cache. Start the local service again.`;
 
 /**
  * How programs are started. They lead a process group: Ctrl-C in a terminal reaches only the service, which then stops them,

@@ -49,11 +49,15 @@ const POSITION = / in file ".*" line \d+/;
 const ADMINISTRATOR =
   'Postgres does not run as administrator. Start VS Code, or the service, as an ordinary user.';
 
+/** What Postgres writes before the level, unless it has our settings. */
+const PREFIX = /^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] /;
+
 /**
  * Why a Postgres program ended: its last FATAL or ERROR with detail and hint. An invalid setting is named before that, at
  * level LOG.
  */
-export function reasonIn(lines: readonly string[]): string | undefined {
+export function reasonIn(output: readonly string[]): string | undefined {
+  const lines = output.map((line) => line.replace(PREFIX, ''));
   if (lines.some((line) => line.includes('by a user with administrative permissions'))) return ADMINISTRATOR;
   const end = lines.findLastIndex((line) => /^(FATAL|PANIC|ERROR):/.test(line));
   if (end < 0) return undefined;

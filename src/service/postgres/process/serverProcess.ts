@@ -1,10 +1,11 @@
 /** A server (Postgres or PgBouncer) as a child process: its log, its end, and signals to it. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import { serverEnvironment } from '../config/serverEnvironment.ts';
-import { inBackground } from './runProgram.ts';
+import { inBackground, isGone } from './runProgram.ts';
 import { followLog } from './serverLog.ts';
 
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
@@ -99,7 +100,9 @@ export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T
 
 async function exitDescription(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`could not be run (${error.message})`));
+    child.once('error', ({ message }) =>
+      resolve(`could not be run (${existsSync(child.spawnfile) ? message : isGone(child.spawnfile)})`),
+    );
     // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
     // standard error open, so the wait is limited.
     child.once('exit', (code, signal) => {

@@ -106,6 +106,13 @@ describe(`findPrograms${why}`, () => {
     // What the kernel reports if the loader of a program is missing, as glibc's is on Alpine.
     writeFileSync(postgres, '#!/lib/no-such-loader.so.2\n');
     assert.match(problem(), /postgres can't run: this system lacks the loader that it needs\./);
+    // As on a file system that is mounted with noexec.
+    chmodSync(postgres, 0o644);
+    assert.match(
+      problem(),
+      /postgres can't run: its file system \(noexec\) or its rights forbid it\. Install/,
+    );
+    chmodSync(postgres, 0o755);
     const missing = Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' });
     assert.equal(
       describeFailure(postgres, missing, true),

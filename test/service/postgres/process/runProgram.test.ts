@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
+import path from 'node:path';
 import { inBackground, runProgram } from '../../../../src/service/postgres/process/runProgram.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 
@@ -12,6 +13,21 @@ describe('runProgram', () => {
   it("throws the program's reason", async () => {
     const message = 'LOG:  starting\nFATAL:  no space\nDETAIL:  none at all\n';
     await assert.rejects(failsWith(message), { name: 'EngineError', message: 'no space none at all' });
+  });
+
+  it('finds it after the time and process that initdb repeats', async () => {
+    const message =
+      '2026-11-26 23:38:14.908 UTC [16215] FATAL:  no space\nchild process exited with exit code 1\n';
+    await assert.rejects(failsWith(message), { message: 'no space' });
+  });
+
+  it('says what to do if the program was removed', async () => {
+    const program = path.join(os.tmpdir(), 'no', 'postgres');
+    const gone = `${program} is gone, for example because npm emptied its cache. Start the local service again.`;
+    await assert.rejects(runProgram(program, [], { cwd: os.tmpdir() }), {
+      name: 'EngineError',
+      message: gone,
+    });
   });
 
   it('says what to do if Postgres refuses to run as administrator', async () => {
