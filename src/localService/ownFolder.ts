@@ -1,7 +1,8 @@
 /** The folder `.hosted-postgres` of a project, which `npx hosted-postgres` and `hosted-postgres/test` share. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fieldsOf } from '../base/fieldsOf.ts';
 import { createFileSync } from '../base/replaceFile.ts';
 
 export const OWN_FOLDER = '.hosted-postgres';
@@ -12,10 +13,18 @@ export const TEST_PROJECT = 'hosted-postgres-tests';
 /**
  * Creates a data directory. A service of root, which is `nobody`, must be able to pass through it.
  * @param isIgnored by Git, because it is inside a project
+ * @throws {Error} if it can't be written
  */
 export function openFolder(folder: string, isIgnored: boolean): void {
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
-  if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o711 });
+    if (isIgnored) createFileSync(path.join(folder, '.gitignore'), '*\n');
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const code = String(fieldsOf(error)['code']);
+    const message = `The local service can't keep its data in ${folder}, which can't be written (${code}). Start in another folder, or use --data-dir or --temporary.`;
+    throw new Error(message, { cause: error });
+  }
 }
 
 /** @returns the API key, the same at each start on a folder, so that other programs may keep it */

@@ -87,10 +87,10 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
   const control = /could not open extension control file ".*?([^"/\\]+)\.control"/.exec(text)?.[1];
   const name = missing ?? control;
   if (name !== undefined) return extensionAdvice(name, machine);
-  return (
-    refused &&
-    `Only superusers create "${refused}" here. If it is from a folder of yours, add "trusted = true" to its control file there.`
-  );
+  // Those in the package are refused for a reason.
+  return refused !== undefined && Object.hasOwn(OFFERED, refused)
+    ? `Owners create "${refused}" only if its control file says "trusted = true". Copy its files to a folder of yours, add the line there, and set hostedPostgres.localService.extensionsPath (--extensions-dir) to it.`
+    : undefined;
 }
 
 /**

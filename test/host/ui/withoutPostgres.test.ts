@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { findPrograms } from '../../../src/service/postgres/config/programs.ts';
@@ -11,9 +11,17 @@ const row = /^Set Up Postgres…/;
 describe('the universal package without Postgres', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'no-postgres-'));
   mkdirSync(path.join(folder, 'empty'));
+  const more = path.join(folder, 'more');
+  for (const part of ['extension', 'lib']) mkdirSync(path.join(more, part), { recursive: true });
+  // The service can be another user's.
+  chmodSync(folder, 0o755);
+  writeFileSync(path.join(more, 'extension', 'vector.control'), "default_version = '1'\n");
   const ui = useWorkbench({
     isPackaged: true,
-    settings: { 'hostedPostgres.localService.postgresPath': folder },
+    settings: {
+      'hostedPostgres.localService.postgresPath': folder,
+      'hostedPostgres.localService.extensionsPath': more,
+    },
   });
   const states = async () =>
     (await ui().computes.labels()).flatMap((label) => /^Compute [^,]*, (\w+)/.exec(label)?.[1] ?? []);
@@ -56,14 +64,15 @@ describe('the universal package without Postgres', () => {
   it('lists the extensions of SQL files then, with what is missing', async () => {
     writeFileSync(
       path.join(ui().folder, 'schema.sql'),
-      'create extension citext; create extension quantum; create extension hypopg; -- create extension none;',
+      'create extension citext; create extension quantum; create extension hypopg; create extension vector; -- create extension none;',
     );
     await ui().run('Set Up Postgres…');
     const prompt = 'Extensions that SQL files of the workspace create. Pick one to copy its command';
-    assert.deepEqual(await ui().quickInput.waitForItems(prompt, 3), [
+    assert.deepEqual(await ui().quickInput.waitForItems(prompt, 4), [
       'citext included',
       'hypopg missing',
       'quantum missing',
+      `vector found in ${more}`,
     ]);
     await ui().quickInput.cancel(prompt);
   });

@@ -4,11 +4,24 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { joinOrStart } from '../../../src/localService/joinOrStart.ts';
+import { GRACE, joinOrStart } from '../../../src/localService/joinOrStart.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { withMockedTimeouts } from '../../helpers/mockTimeouts.ts';
 
 describe('The process of the local service', () => {
+  it('gets the folders of Postgres and of its extensions, or else looks for extensions', async () => {
+    const dataDir = temporaryFolder();
+    const script = path.join(dataDir, 'service.mjs');
+    writeFileSync(script, 'console.error(process.argv.slice(8).join(" ")); process.exit(1);');
+    const options = { script, dataDir, key: 'key', port: 0 };
+    await assert.rejects(joinOrStart({ ...options, postgresPath: undefined }), {
+      message: `${String(GRACE)} --installed-extensions`,
+    });
+    await assert.rejects(joinOrStart({ ...options, postgresPath: '/bin', extensionsPath: '/more' }), {
+      message: `${String(GRACE)} --postgres-path /bin --extensions-dir /more`,
+    });
+  });
+
   it('is ended if it does not start within a minute', () =>
     withMockedTimeouts(async () => {
       const dataDir = temporaryFolder();

@@ -56,6 +56,7 @@ describe('missing extensions', () => {
     ])
       assert.match(adviceInOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
     assert.match(adviceInOutput('permission denied to create extension "postgis"') ?? '', /trusted = true/);
+    assert.equal(adviceInOutput('permission denied to create extension "file_fdw"'), undefined);
     assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
   });
 
