@@ -30,6 +30,11 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
     async ({ open }) => (await open({ application_name: 'worker' })).query('begin; select 1'),
     /^Active.*: session “worker” idle in transaction for \d+ sec\. Suspends 5 min after that ends\./,
   ],
+  [
+    'a failed transaction left open',
+    async ({ open }) => (await open()).query('begin; select 1 / 0').catch(() => undefined),
+    /a session of “\w+” idle in transaction for \d+ sec/,
+  ],
   ['psql left open', ({ open }) => open({ application_name: 'psql' }), /psql left open.*not connections/],
   ['an idle connection of a program', ({ open }) => open(), /a session of “\w+” connected, but idle/],
   ['LISTEN', async ({ open }) => (await open()).query('listen jobs'), /listening for notifications/],
@@ -43,6 +48,11 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
       await begin('begin; lock table t', { application_name: 'waiter' });
     },
     /session “waiter” waiting for a lock/,
+  ],
+  [
+    'a dump',
+    ({ begin }) => begin('begin; select pg_sleep(300)', { application_name: 'pg_dump' }),
+    /session “pg_dump” copying data/,
   ],
   ['COPY', ({ begin }) => begin('copy (select pg_sleep(300)) to stdout'), /copying data/],
   [
@@ -77,6 +87,22 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
       await change((client, { project_id, id }) => client.restartCompute(project_id, id));
     },
     /restarted, and not used since\. Suspends in [45] min/,
+  ],
+  [
+    'a disabled compute',
+    ({ change }) =>
+      change((client, { project_id, id }) =>
+        client.updateCompute(project_id, id, { disabled: true, suspend_timeout_seconds: 0 }),
+      ),
+    /^Disabled\./,
+  ],
+  [
+    'a start after that',
+    async ({ change }) => {
+      await change((client, { project_id, id }) => client.updateCompute(project_id, id, { disabled: false }));
+      await change((client, { project_id, id }) => client.startCompute(project_id, id));
+    },
+    /started, and not used since/,
   ],
   [
     'a suspension',
