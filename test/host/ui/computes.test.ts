@@ -48,7 +48,7 @@ describe('Computes', () => {
   });
 
   it('show all their fields, also those that no tooltip has', async () => {
-    await ui().computes.contextMenu(/^Compute reports,/, 'Show Details');
+    await ui().computes.contextMenu(/^Compute reports,/, 'More', 'Show Details');
     const editor = new Editor(ui().page);
     await editor.waitForText(/"pooler_mode": "transaction",\n.*"passwordless_access": false/);
     assert.equal(JSON.parse(await editor.text()).id, reports);

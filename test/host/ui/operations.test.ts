@@ -23,7 +23,7 @@ describe('The history of operations', () => {
   it('is a document with the last day as a picture that is read aloud, and is read again by a button', async () => {
     await service().client.restartCompute(shop, reports);
     await settled();
-    await ui().computes.contextMenu(/^Compute reports,/, 'Show Operations');
+    await ui().computes.contextMenu(/^Compute reports,/, 'More', 'Show Operations');
     await preview().getByRole('heading', { name: 'Operations of reports' }).waitFor();
     const picture = preview().getByRole('img', { name: /^reports in the last day: Active for \d+ / });
     await picture.waitFor();
