@@ -99,8 +99,8 @@ describe('the most common tasks', () => {
   );
 
   if (findProgram('psql') !== undefined)
-    takes('opens psql', 2, async () => {
-      await ui().computes.contextMenu(compute, 'Open psql');
+    takes('opens psql', 1, async () => {
+      await ui().computes.inlineAction(new RegExp(`^Branch ${mainBranch}`), 'Open psql');
       const rows = ui().page.locator('.terminal-wrapper.active .xterm-rows');
       await until('the prompt', async () =>
         (await rows.allInnerTexts()).some((text) => text.includes('app=>')),
