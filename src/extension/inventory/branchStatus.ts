@@ -1,6 +1,6 @@
 /** The names of projects, the order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
 import type { Branch, Compute } from '../../api/records/records.ts';
-import { nameOrId } from '../../base/sanitize.ts';
+import { displayName, nameOrId } from '../../base/sanitize.ts';
 import type { BranchList } from './branchLists.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { compareNames, isPrimary } from './computeStatus.ts';
@@ -57,3 +57,11 @@ export const branchTitle = (id: string, branch: Branch | undefined): string => n
 
 export const projectName = (inventory: Pick<Inventory, 'project'>, id: string): string =>
   nameOrId(inventory.project(id)?.name, id);
+
+/** What other programs show for a connection, such as `shop / main`, with the compute if it isn't the branch's primary. */
+export function connectionName(inventory: Inventory, compute: Compute): string {
+  const { project_id: projectId, branch_id: branchId } = compute;
+  const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  const names = [projectName(inventory, projectId), branch];
+  return (isPrimary(compute) ? names : [...names, displayName(compute)]).join(' / ');
+}

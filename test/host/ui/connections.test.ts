@@ -142,7 +142,7 @@ describe('a connection', () => {
     assert.equal(name, 'sqltools.addConnection');
     assert.deepEqual(values, [
       {
-        name: 'shop primary app',
+        name: 'shop / main / app',
         driver: 'PostgreSQL',
         connectionMethod: 'Server and Port',
         server: '127.0.0.1',
@@ -180,7 +180,7 @@ describe('a connection', () => {
       port: host.split(':')[1],
       database: 'app',
       user: 'app_owner',
-      profileName: 'shop primary app',
+      profileName: 'shop / main / app',
       authenticationType: 'SqlLogin',
     });
     await ui().notifications.clear();

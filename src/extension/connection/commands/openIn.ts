@@ -3,7 +3,7 @@ import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, w
 import type { Login } from '../connectionDefaults.ts';
 import { splitHost } from '../../../api/addresses/host.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
-import { labelOf } from '../../inventory/computeStatus.ts';
+import { connectionName } from '../../inventory/branchStatus.ts';
 import { withRetry } from '../../window/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -56,9 +56,8 @@ export const openIn: Command = async (context, argument, run) => {
   const request = { title, compute, scope, allowsPooled: false };
   const login = await knownLogin(context, request);
   if (login === undefined) return;
-  const project = context.inventory.project(compute.project_id)?.name ?? compute.project_id;
-  const name = `${project} ${labelOf(compute)} ${login.database}`;
-  const connection = { name: sanitize(name), computeId: compute.id, host: compute.host, login };
+  const name = `${connectionName(context.inventory, compute)} / ${sanitize(login.database)}`;
+  const connection = { name, computeId: compute.id, host: compute.host, login };
   if (await client.open(connection)) void offerPassword(context, request, client, login);
 };
 

@@ -1,16 +1,12 @@
 /** Open psql: runs psql in a terminal without a shell. It reads the password from a private file. */
 import { env, l10n, ThemeIcon, Uri, window as vscodeWindow, type Terminal } from 'vscode';
 import type { Credentials } from '../../../api/addresses/connectionUri.ts';
-import type { Compute } from '../../../api/records/records.ts';
 import { findProgram } from '../../../base/findProgram.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
 import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
-import { displayName } from '../../../base/sanitize.ts';
-import { branchTitle, projectName } from '../../inventory/branchStatus.ts';
-import { isPrimary } from '../../inventory/computeStatus.ts';
-import type { Inventory } from '../../inventory/inventory.ts';
+import { connectionName } from '../../inventory/branchStatus.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -29,7 +25,7 @@ export const openPsql: Command = async (context, argument, run) => {
   const title = l10n.t('Open psql');
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
-  await openTerminal(context, { title, program, compute, name: terminalName(context.inventory, compute) });
+  await openTerminal(context, { title, program, compute, name: connectionName(context.inventory, compute) });
 };
 
 /** @param argument of the commands that are offered otherwise. @returns undefined if it isn't installed */
@@ -84,14 +80,6 @@ export async function openTerminal(
         );
   terminal.show();
   return terminal;
-}
-
-/** Returns text such as `shop / main`, with the compute if it isn't the branch's primary. */
-function terminalName(inventory: Inventory, compute: Compute): string {
-  const { project_id: projectId, branch_id: branchId } = compute;
-  const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));
-  const names = [projectName(inventory, projectId), branch];
-  return (isPrimary(compute) ? names : [...names, displayName(compute)]).join(' / ');
 }
 
 type FoundLogin = Partial<Credentials> & { readonly login: Login };
