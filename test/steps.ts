@@ -46,6 +46,7 @@ const laterServiceSuites = [
   'catalog/kills',
   'neonctl',
   'neonctlHistory',
+  'neonctlSnapshots',
   'testBranches',
   'npm',
   'postgres/network/stockClients',
