@@ -67,7 +67,7 @@ async function clickAndQuery(workbench: OpenWorkbench): Promise<unknown[]> {
 
 /** With the pg_dump of the package. */
 async function dumpSchema(workbench: OpenWorkbench): Promise<string | undefined> {
-  await workbench.computes.contextMenu(/^Branch \S+, main/, 'Open Schema');
+  await workbench.computes.contextMenu(/^Branch \S+, main/, 'Data and History', 'Open Schema');
   const editor = new Editor(workbench.page);
   await editor.waitForText('PostgreSQL database dump');
   return /^-- (Dumped by pg_dump version \d+)/m.exec(await editor.text())?.[1];
