@@ -42,7 +42,9 @@ const submenus = Object.keys(SUBMENUS).map((id) => ({
 const menus = Object.groupBy(menuEntries, ([menu]) => menu);
 
 const FOCUSED: Readonly<Record<SelectedRow, string>> = {
-  selectedInComputes: 'focusedView == hostedPostgres.computes && listFocus && !inputFocus',
+  // Not a collapsed row without loaded rows below a branch: it would connect to the database.
+  selectedInComputes:
+    'focusedView == hostedPostgres.computes && listFocus && !inputFocus && (!treeElementHasParent || !treeElementCanExpand || treeElementHasChild)',
   selectedInApiKeys: 'focusedView == hostedPostgres.apiKeys && listFocus && !inputFocus',
 };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createRepository } from '../../helpers/gitRepository.ts';
-import { mainBranch, reports, shop } from '../../helpers/shopAccount.ts';
+import { analytics, mainBranch, reports, shop } from '../../helpers/shopAccount.ts';
 import { Editor } from '../../workbench/editor.ts';
 import type { PageElement } from '../../workbench/pageElement.ts';
 import { until } from '../../workbench/until.ts';
@@ -57,6 +57,21 @@ describe('Rows of the tree', () => {
     await ui().quickInput.answer(`Name of ${shop}`, 'shop');
     await ui().computes.waitFor('Project shop');
     assert.deepEqual(await ui().computes.labels(), shown);
+  });
+
+  it('are not opened by a key: neither databases, whose rows would connect, nor a collapsed project', async () => {
+    const requests = () => service().proxy.count('GET', /\/databases$/);
+    const before = requests();
+    await pressBelow(/^Compute reports/, 'ControlOrMeta+c');
+    await pressBelow(/^Compute reports/, 'F2');
+    await pressBelow(/^Compute reports/, 'Delete');
+    // The answer to a later key: no earlier one has an effect that is still to come.
+    await ui().page.keyboard.press('End');
+    await ui().page.keyboard.press('ControlOrMeta+c');
+    await ui().waitForClipboard(analytics);
+    assert.equal(requests(), before);
+    const labels = await ui().computes.labels();
+    assert.match(labels.at(-1) ?? '', /^Project analytics/);
   });
 
   it('announce the end of a change', async () => {
