@@ -245,6 +245,7 @@ export class BranchActions {
       {
         verb: 'edit',
         feature: 'projects',
+        targetStillExists: () => this.#inventory.projects?.entries.has(id) === true,
         send: (client, call) => client.renameProject(id, name, call),
         find: () => (this.#inventory.project(id)?.name === name ? {} : undefined),
       },

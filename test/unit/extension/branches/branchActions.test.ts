@@ -226,6 +226,20 @@ describe('BranchActions', () => {
     assert.equal(sent().length, 4);
   });
 
+  it('renames a project, also if the reply is lost', async () => {
+    change = () => {
+      projects = [{ id: 'shop', name: 'market' }];
+      return { project: projects[0] };
+    };
+    await changes.renameProject('shop', 'market', store.options);
+    assert.equal(store.inventory.project('shop')?.name, 'market');
+    status = 502;
+    await changes.renameProject('shop', 'market', store.options);
+    change = () => (projects = []);
+    status = 404;
+    await assert.rejects(changes.renameProject('shop', 'market', store.options), /status 404/);
+  });
+
   it('deletes a project', async () => {
     change = () => {
       projects = [];
