@@ -5,6 +5,7 @@ import { chooseMenuItem } from './menu.ts';
 import { Notifications } from './notifications.ts';
 import { QuickInput } from './quickInput.ts';
 import { StatusBar } from './statusBar.ts';
+import { Terminal } from './terminal.ts';
 import { Tree } from './tree.ts';
 import { until } from './until.ts';
 
@@ -15,6 +16,7 @@ export class Workbench {
   readonly dialog: Dialog;
   readonly statusBar: StatusBar;
   readonly notifications: Notifications;
+  readonly terminal: Terminal;
 
   constructor(page: Page) {
     this.page = page;
@@ -22,6 +24,7 @@ export class Workbench {
     this.dialog = new Dialog(page);
     this.statusBar = new StatusBar(page);
     this.notifications = new Notifications(page);
+    this.terminal = new Terminal(page);
   }
 
   /** Waits until VS Code has restored the window. */

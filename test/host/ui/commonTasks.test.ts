@@ -101,10 +101,7 @@ describe('the most common tasks', () => {
   if (findProgram('psql') !== undefined)
     takes('opens psql', 1, async () => {
       await ui().computes.inlineAction(new RegExp(`^Branch ${mainBranch}`), 'Open psql');
-      const rows = ui().page.locator('.terminal-wrapper.active .xterm-rows');
-      await until('the prompt', async () =>
-        (await rows.allInnerTexts()).some((text) => text.includes('app=>')),
-      );
+      await ui().terminal.waitFor(/app=>/);
     });
 
   takes('opens a SQL client', 3, async () => {

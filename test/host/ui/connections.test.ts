@@ -86,14 +86,7 @@ describe('a connection', () => {
     ]);
     shown.catch(() => undefined);
     await ui().computes.contextMenu(row, 'Open psql');
-    const terminal = ui().page.locator('.terminal-wrapper.active');
-    const shows = (text: RegExp) =>
-      until(`${String(text)} in the terminal`, async () =>
-        (await terminal.locator('.xterm-rows').allInnerTexts()).some((line) =>
-          text.test(line.replaceAll('\u00a0', ' ')),
-        ),
-      );
-    await shows(/app=>/);
+    await ui().terminal.waitFor(/app=>/);
     await ui().page.locator('.single-terminal-tab').filter({ hasText: 'shop / main' }).waitFor();
     await shown;
     const [file = '', ...more] = await passFiles(ui().dataFolder);
@@ -107,9 +100,9 @@ describe('a connection', () => {
       assert.deepEqual(placesWith(places, await passwordOf()), []);
     }
     await ui().page.keyboard.type("select 'it' || ' works' as said;\n");
-    await shows(/it works/);
+    await ui().terminal.waitFor(/it works/);
     await ui().page.keyboard.type('\\q\n');
-    await terminal.waitFor({ state: 'hidden' });
+    await ui().terminal.closed();
     await until('the file to go', async () => (await passFiles(ui().dataFolder)).length === 0);
   });
 

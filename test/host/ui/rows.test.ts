@@ -135,13 +135,6 @@ describe('The rows of a branch', () => {
   });
 
   describe('and a SQL file', () => {
-    const terminal = () => ui().page.locator('.terminal-wrapper.active');
-    const waitForOutput = async (text: RegExp) =>
-      until(`${String(text)} in the terminal`, async () =>
-        (await terminal().locator('.xterm-rows').allInnerTexts()).some((line) =>
-          text.test(line.replaceAll('\u00a0', ' ')),
-        ),
-      );
     const runOn = async (branch: string) => {
       await ui().run('Run File on Branch…');
       await ui().quickInput.choose('Select a branch', branch);
@@ -153,39 +146,43 @@ describe('The rows of a branch', () => {
       await ui().openFile('seed.sql');
       await new Editor(ui().page).retype("insert into visits values (7, 'Gus');");
       await runOn(feature);
-      await waitForOutput(/seed\.sql\s+shop \/ feature \/ app\s+INSERT 0 1\s+Ran seed\.sql on feature/);
+      await ui().terminal.waitFor(
+        /seed\.sql\s+shop \/ feature \/ app\s+INSERT 0 1\s+Ran seed\.sql on feature/,
+      );
       await ui()
         .page.locator('.single-terminal-tab')
         .filter({ hasText: 'seed.sql · shop / feature' })
         .waitFor();
       assert.deepEqual(await execute(feature, 'select customer from visits where id = 7'), ['Gus']);
-      await terminal().click();
+      await ui().terminal.focus();
       await ui().page.keyboard.press('Enter');
-      await terminal().waitFor({ state: 'hidden' });
+      await ui().terminal.closed();
     });
 
     it('that fails, with its line', async () => {
       await runOn(feature);
-      await waitForOutput(/seed\.sql(?::1|, line 1): [^]*duplicate key[^]*seed\.sql failed on feature/);
-      await terminal().click();
+      await ui().terminal.waitFor(
+        /seed\.sql(?::1|, line 1): [^]*duplicate key[^]*seed\.sql failed on feature/,
+      );
+      await ui().terminal.focus();
       await ui().page.keyboard.press('Enter');
-      await terminal().waitFor({ state: 'hidden' });
+      await ui().terminal.closed();
     });
 
     it('that runs until Ctrl+C', async () => {
       await ui().openFile('seed.sql');
       await new Editor(ui().page).retype('select pg_sleep(600);');
       await runOn(feature);
-      await waitForOutput(/shop \/ feature \/ app/);
+      await ui().terminal.waitFor(/shop \/ feature \/ app/);
       await until('the statement', async () => {
         const sql = "select 1 from pg_stat_activity where query like 'select pg_sleep(600)%'";
         return (await execute(feature, sql)).length > 0;
       });
-      await terminal().click();
+      await ui().terminal.focus();
       await ui().page.keyboard.press('Control+c');
-      await waitForOutput(/\^C[^]*Canceled\./);
+      await ui().terminal.waitFor(/\^C[^]*Canceled\./);
       await ui().page.keyboard.press('Enter');
-      await terminal().waitFor({ state: 'hidden' });
+      await ui().terminal.closed();
     });
 
     it('whose run on a protected branch needs its name', async () => {

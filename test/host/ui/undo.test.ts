@@ -126,20 +126,13 @@ describe('Undo…', () => {
     await query(uri, 'delete from users where id > 2');
     await ui().computes.contextMenu(row, 'Data and History', 'psql at a Time…');
     await ui().quickInput.answer(moment, past);
-    const terminal = ui().page.locator('.terminal-wrapper.active');
-    const shows = (text: RegExp) =>
-      until(`${String(text)} in the terminal`, async () =>
-        (await terminal.locator('.xterm-rows').allInnerTexts()).some((line) =>
-          text.test(line.replaceAll('\u00a0', ' ')),
-        ),
-      );
-    await shows(/app=>/);
+    await ui().terminal.waitFor(/app=>/);
     await ui().page.keyboard.type("select 'then ' || count(*) from users;\n");
-    await shows(/then 3/);
+    await ui().terminal.waitFor(/then 3/);
     await ui().page.keyboard.type('delete from users;\n');
-    await shows(/read-only transaction/);
+    await ui().terminal.waitFor(/read-only transaction/);
     await ui().page.keyboard.type('\\q\n');
-    await terminal.waitFor({ state: 'hidden' });
+    await ui().terminal.closed();
     await waitUntilRemoved();
   });
 

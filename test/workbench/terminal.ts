@@ -1,0 +1,27 @@
+import type { Locator, Page } from 'playwright-core';
+import { until } from './until.ts';
+
+/** The terminal in front. Its text is in the page only without a GPU: see READABLE_TERMINALS. */
+export class Terminal {
+  readonly #root: Locator;
+
+  constructor(page: Page) {
+    this.#root = page.locator('.terminal-wrapper.active');
+  }
+
+  async waitFor(text: RegExp): Promise<void> {
+    await until(`${String(text)} in the terminal`, async () =>
+      (await this.#root.locator('.xterm-rows').allInnerTexts()).some((rows) =>
+        text.test(rows.replaceAll('\u00a0', ' ')),
+      ),
+    );
+  }
+
+  async focus(): Promise<void> {
+    await this.#root.click();
+  }
+
+  async closed(): Promise<void> {
+    await this.#root.waitFor({ state: 'hidden' });
+  }
+}
