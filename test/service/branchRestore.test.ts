@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { branchCalls, type Created } from '../helpers/branchCalls.ts';
-import { until } from '../workbench/until.ts';
-import { startInProcess } from './inProcess.ts';
+import { branchCalls } from '../helpers/branchCalls.ts';
+import { endOperations, startInProcess } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const MAIN = 'br-aged-salad-637688';
@@ -11,11 +10,7 @@ describe('A branch that is restored to its own history', () => {
   it('keeps its parent, also when it goes back to what was preserved', async () => {
     const test = await startInProcess();
     const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
-    const settle = () =>
-      until('all operations have ended', async () => {
-        const { operations } = await api.send<Created>('GET', `/${PROJECT}/operations`);
-        return operations.every(({ status }) => !['scheduling', 'running'].includes(status));
-      });
+    const settle = () => endOperations(test, PROJECT);
     const at = (milliseconds: number) => new Date(test.clock.now() + milliseconds).toISOString();
     // It can't have child branches.
     const branch = { parent_id: MAIN, expires_at: at(3_600_000) };

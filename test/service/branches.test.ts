@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { branchCalls, type Api, type Branch, type Created } from '../helpers/branchCalls.ts';
+import { branchCalls, type Api, type Branch } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
-import { until } from '../workbench/until.ts';
-import { startInProcess, type InProcess, type InProcessOptions } from './inProcess.ts';
+import { endOperations, startInProcess, type InProcess, type InProcessOptions } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const MAIN = 'br-aged-salad-637688';
@@ -34,13 +33,7 @@ describe('Branches', () => {
     await settle();
     test.engine.calls.length = 0;
   };
-  /** Lets all operations end. */
-  const settle = () =>
-    until('all operations have ended', async () => {
-      test.clock.advance(DELAY);
-      const { operations } = await api.send<Created>('GET', `/${PROJECT}/operations`);
-      return operations.every(({ status }) => !['scheduling', 'running'].includes(status));
-    });
+  const settle = () => endOperations(test, PROJECT, DELAY);
   const find = async (id: string) => (await api.branches(PROJECT)).find((each) => each.id === id);
   const create = async (branch: object = {}, ...endpoints: object[]) => {
     const created = await api.send('POST', BRANCHES, { branch, endpoints });

@@ -136,6 +136,19 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   };
 }
 
+/** Waits until no operation of a project runs, and lets the time of their minimum duration pass. */
+export async function endOperations(
+  { client, clock }: InProcess,
+  projectId: string,
+  delay = 0,
+): Promise<void> {
+  await until('all operations have ended', async () => {
+    clock.advance(delay);
+    const list = await client.listOperations(projectId, 100);
+    return list?.operations.every(({ status }) => !['scheduling', 'running'].includes(status));
+  });
+}
+
 /** Starts a service before each test of the surrounding `describe` and stops it after it. Returns a getter. */
 export function useInProcess(options: InProcessOptions = {}): () => InProcess {
   let test: InProcess;

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { branchCalls, type Api, type Branch, type Created } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
-import { startInProcess, type InProcess, type InProcessOptions } from './inProcess.ts';
+import { endOperations, startInProcess, type InProcess, type InProcessOptions } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const MAIN = 'br-aged-salad-637688';
@@ -42,12 +42,7 @@ describe('Snapshots', () => {
     await settle();
     test.engine.calls.length = 0;
   };
-  const settle = () =>
-    until('all operations have ended', async () => {
-      test.clock.advance(DELAY);
-      const { operations } = await send('GET', `/${PROJECT}/operations`);
-      return operations.every(({ status }) => !['scheduling', 'running'].includes(status));
-    });
+  const settle = () => endOperations(test, PROJECT, DELAY);
   const list = async () => (await send('GET', SNAPSHOTS)).snapshots;
   const find = async (id: string) => (await api.branches(PROJECT)).find((each) => each.id === id) as Restored;
   const create = async (parameters: Readonly<Record<string, string>> = {}, branch = MAIN) => {
@@ -95,7 +90,7 @@ describe('Snapshots', () => {
     assert.equal(test.engine.calls.at(-1), `deleteBranch ${snapshot.id}`);
   });
 
-  it('have a name and a slug of their own, and a limit', async () => {
+  it('have a name, a slug and a limit', async () => {
     const first = await create();
     assert.match(first.name, /^main at 2026-/);
     assert.equal(first.slug, first.id);
