@@ -171,7 +171,7 @@ function selectionFor({ computesView, apiKeysView }: CommandContext, argument: u
     : argument;
 }
 
-/** What a key does on a row depends on its kind, which no condition of package.json can tell. */
+/** What a key does depends on the kind of the row, for which VS Code has no condition. */
 function byKind(commands: Readonly<Record<'compute' | 'branch' | 'project', Command>>): Command {
   return (context, argument, run) => {
     if (asComputeNode(argument) !== undefined) return commands.compute(context, argument, run);

@@ -10,7 +10,7 @@ interface Packages {
 
 const POSTGIS = { debian: 'postgis-3', homebrew: 'postgis' };
 
-/** What the public service offers and our package lacks, with where it is found for Postgres 18. */
+/** The extensions that the public service offers and our package lacks, with their packages for Postgres 18. */
 const OFFERED: Readonly<Record<string, Packages>> = {
   address_standardizer: POSTGIS,
   address_standardizer_data_us: POSTGIS,

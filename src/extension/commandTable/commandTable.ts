@@ -1,6 +1,6 @@
 /**
  * All commands, with where and when VS Code offers them. `npm run manifest` writes it to package.json. Their handlers are in
- * `commandTable/commands.ts`, their titles in package.nls.json as `command.ID`. Nothing loads this at run time.
+ * `commandHandlers.ts`, their titles in package.nls.json as `command.ID`. Nothing loads this at run time.
  */
 import { BRANCH_COMMANDS } from './branchCommands.ts';
 import {

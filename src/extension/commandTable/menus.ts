@@ -37,7 +37,7 @@ export interface CommandRow {
   readonly icon?: string;
   /** Whether the Command Palette hides it while signed out. Default: true. */
   readonly needsAccount?: false;
-  /** When the Command Palette offers it, besides. Default: always. False: never. */
+  /** Another condition for the Command Palette. Default: none. False: never offered. */
   readonly palette?: string | false;
   readonly menus?: readonly MenuEntry[];
   /** While a row of this view has the focus. */

@@ -61,7 +61,7 @@ async function askForBase(
   return await askInSteps(title, (ask) => ask(branchQuestion(context, { projectId, placeholder, problem })));
 }
 
-export interface Sides {
+interface Sides {
   readonly before: Readable;
   readonly after: Readable;
 }

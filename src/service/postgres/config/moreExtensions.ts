@@ -24,7 +24,7 @@ export interface MoreExtensions extends ExtensionFolder {
   readonly problem?: string;
 }
 
-/** The parts of an installation: of a folder made for this, the usual one, one with a name of its own, and Homebrew's. */
+/** Where the two parts are: in a folder made for this, and in installations by default, of distributions and of Homebrew. */
 const LAYOUTS = [
   ['.', 'lib'],
   ['share', 'lib'],
@@ -98,7 +98,7 @@ function readFolder(
       (all.length === 0 && `${path.join(share, 'extension')} has no .control files`) ||
       ([share, lib].some((each) => each.includes(path.delimiter)) &&
         `its path contains "${path.delimiter}"`) ||
-      // Without any of its own, the rest doesn't matter.
+      // If the package has all of them, nothing else matters.
       (names.length > 0 && (whoChanges([...scripts, ...libraries]) || misfit(libraries, major)));
     return problem ? { names: [], share, lib, problem } : { names, share, lib };
   } catch (error) {

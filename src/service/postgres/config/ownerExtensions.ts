@@ -123,7 +123,7 @@ const DEFINITION =
 
 /** @returns undefined if the script does more than define such objects */
 function onlyDefinitions(text: string): string | undefined {
-  // It begins with a line for those who run it by psql.
+  // The first line is a message of psql.
   const script = new SqlScript(text.replace(/^\\echo .*$/m, ''));
   for (let next = script.next(); next !== undefined; next = script.next())
     if (!DEFINITION.test(next.text)) return undefined;
