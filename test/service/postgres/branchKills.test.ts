@@ -53,8 +53,9 @@ class Client {
     this.uri = uri;
   }
 
-  async run(api: Api): Promise<void> {
-    for (let turn = Math.floor(Math.random() * 8); ; turn += 1) {
+  /** @param first the turn that it begins with, so that each kind of change is the first one of some lives */
+  async run(api: Api, first: number): Promise<void> {
+    for (let turn = first; ; turn += 1) {
       try {
         await this.#act(api, turn);
       } catch (error) {
@@ -100,7 +101,7 @@ class Client {
     this.changes += 1;
   }
 
-  /** Creates one, or takes the oldest: then the main branch gets its rows, or it is deleted. */
+  /** Creates one, or takes the oldest: then the main branch gets its rows, and the next time it is deleted. */
   async #useSnapshot(api: Api): Promise<void> {
     const [[id, rows] = ['', []]] = this.snapshots;
     const address = `/${this.project}/snapshots/${id}`;
@@ -110,7 +111,7 @@ class Client {
       const at = `/${this.project}/branches/${main}/snapshot`;
       const { snapshot } = await api.send<{ snapshot: { id: string } }>('POST', at, undefined, 200);
       this.snapshots.set(snapshot.id, before[0] ?? []);
-    } else if (this.snapshots.size > 1 || Math.random() < 0.3) {
+    } else if (this.snapshots.size > 1 || this.replacements > this.deletedSnapshots.size) {
       this.snapshots.delete(id);
       try {
         await api.send('DELETE', address, undefined, 202);
@@ -265,7 +266,7 @@ describe(`The service killed ${KILLS} times while branches and projects change`,
       client.usesSnapshots = kill >= KILLS / 2;
       await client.addRow();
       const before = client.changes;
-      const running = client.run(api);
+      const running = client.run(api, kill);
       await until('a confirmed change', async () => client.changes > before);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_LIFE));
       await service.kill();
