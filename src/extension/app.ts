@@ -31,6 +31,7 @@ import { usesAgents } from './agents/ui/usesAgents.ts';
 import { ApiKeysTree, type KeysNode } from './apiKeys/ui/apiKeysTree.ts';
 import type { LoadTables } from './inventory/databaseRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
+import { offerNames } from './inventory/ui/namesOffer.ts';
 import type { TreeNode } from './inventory/ui/nodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel/windowModel.ts';
 import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
@@ -150,4 +151,6 @@ function registerListeners(
     deps.localService.follow(session),
   ];
   for (const each of subscriptions) disposables.add(each);
+  // The window that gets the first account has other questions.
+  if (lastAccount(context.globalState) !== 'none') disposables.add(offerNames(deps, view));
 }

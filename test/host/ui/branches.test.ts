@@ -26,8 +26,12 @@ describe('Branches', () => {
     return id;
   };
 
-  it('have their name before their id if the user wants it, in pickers too', async () => {
-    await ui().viewAction('Computes', 'Show Names First');
+  it('have their name before their id if the user wants it, which a later window offers, in pickers too', async () => {
+    assert.deepEqual(await ui().notifications.all(), []);
+    await ui().reload();
+    await ui().openView('Hosted Postgres');
+    await ui().computes.expandProject('shop');
+    await ui().notifications.press('Show branches and computes by name', 'Show Names First');
     await ui().computes.waitFor(`Branch main, ${mainBranch}, default`);
     await ui().computes.click(/^Compute primary/);
     await ui().run('Rename Branch…');

@@ -7,11 +7,12 @@ import { envVariable } from '../../envFile/ui/envFile.ts';
 import { readEnv } from '../../envFile/ui/envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
+import { isQuiet } from '../../inventory/ui/isQuiet.ts';
 import type { Memory } from '../../window/memory.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { Log } from '../../window/ui/log.ts';
-import { hasOpenMessage, window } from '../../window/ui/window.ts';
+import { window } from '../../window/ui/window.ts';
 import { readBranchMap } from '../branchMap.ts';
 import { findRepository, isDefaultBranch, readGitState, stateFiles, type Repository } from '../gitState.ts';
 import { isFollowedByNeon } from '../neonFile.ts';
@@ -88,14 +89,6 @@ const offeredIn = (memory: Memory): readonly unknown[] => {
   const stored = memory.get(ENTRY);
   return Array.isArray(stored) ? stored : [];
 };
-
-/** Whether the user can answer now with one click: signed in, the branches of a project loaded, and no other message. */
-function isQuiet({ session, inventory }: OfferDependencies): boolean {
-  if (session.connection === undefined || !workspace.isTrusted) return false;
-  if (!vscodeWindow.state.focused || hasOpenMessage()) return false;
-  const projects = inventory.projects?.entries.keys() ?? [];
-  return [...projects].some((id) => inventory.branches.forProject(id) !== undefined);
-}
 
 /**
  * Not for the default git branch, which should keep the database that all share, and not if the repository's map or the file

@@ -21,6 +21,11 @@ export class NameOrder {
     setNamesFirst(memory.get(ENTRY) === true);
   }
 
+  /** Whether the user, also in an earlier window, has chosen or was asked. */
+  get isChosen(): boolean {
+    return this.#memory.get(ENTRY) !== undefined;
+  }
+
   async change(areFirst: boolean): Promise<void> {
     await this.#memory.update(ENTRY, areFirst);
     setNamesFirst(areFirst);
