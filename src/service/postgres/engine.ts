@@ -9,6 +9,7 @@ import {
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
+import { asciiPath } from './config/asciiPath.ts';
 import { controlFiles, extensionSettings, packagedExtensions } from './config/ownerExtensions.ts';
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
@@ -51,8 +52,9 @@ export async function emptyStorage(root: string): Promise<void> {
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {
   const { programs, isTemporary = false } = options;
-  const binaries = chooseBinaries(programs, majorsInUse(options.root));
-  const storage = openStorage(options.root);
+  const root = asciiPath(options.root);
+  const binaries = chooseBinaries(programs, majorsInUse(root));
+  const storage = openStorage(root);
   if (typeof binaries === 'string') return engineWithoutPostgres(binaries, storage);
   const [logins, certificate] = [servicePasswords(storage.root), ensureCertificate(storage.root)];
   const shutdown = new AbortController();

@@ -49,8 +49,15 @@ export function openDataDirectory(dataDir: string | undefined): DataDirectory {
   return { folder: createUsableFolder(path.resolve(dataDir)), isTemporary: false };
 }
 
+/** Postgres uses at most 259 characters, and its longest path in the folder has up to 119. */
+const MAX_WINDOWS_PATH = 140;
+
 /** Creates it with its parents unless it exists. @throws {StartError} if it cannot be created or written */
 export function createUsableFolder(folder: string): string {
+  if (process.platform === 'win32' && folder.length > MAX_WINDOWS_PATH)
+    throw notUsable(
+      `Cannot use the data directory ${folder}: Postgres on Windows needs a path of at most ${MAX_WINDOWS_PATH} characters. Choose another folder.`,
+    );
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -1,15 +1,47 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createUsableFolder } from '../../../src/service/state/dataDirectory.ts';
-import { findPooler } from '../../../src/service/postgres/config/programs.ts';
+import { chooseBinaries, findPooler, findPrograms } from '../../../src/service/postgres/config/programs.ts';
 import { call } from '../../helpers/call.ts';
-import { startLocalService } from '../../helpers/localService.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { answers, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
+
+/** Of a compute of the sample account. */
+async function appUri(service: LocalService): Promise<string> {
+  const path = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+  const { json } = await call(service.baseUrl, { path, key: service.key });
+  return (json as { uri: string }).uri;
+}
+
+/** A Postgres of its own, with links to the libraries and the share of the usual one. */
+function copyOfPostgres(isKept: (library: string) => boolean = () => true) {
+  const found = chooseBinaries(findPrograms(undefined));
+  if (typeof found === 'string') assert.fail(found);
+  const root = temporaryFolder();
+  chmodSync(root, 0o755);
+  const [folder, lib] = [path.join(root, 'bin'), path.join(root, 'lib')];
+  for (const each of [folder, lib]) mkdirSync(each);
+  for (const name of ['postgres', 'initdb']) cpSync(path.join(found.folder, name), path.join(folder, name));
+  const source = path.join(found.folder, '..');
+  symlinkSync(path.join(source, 'share'), path.join(root, 'share'));
+  for (const name of readdirSync(path.join(source, 'lib')).filter(isKept))
+    symlinkSync(path.join(source, 'lib', name), path.join(lib, name));
+  return { folder, remove: () => rmSync(root, { recursive: true }) };
+}
 
 describe('compute in trouble', () => {
   const services: ControlPlane[] = [];
@@ -56,14 +88,52 @@ describe('compute in trouble', () => {
       if (spawnSync('unshare', [...args, 'true']).status !== 0) return this.skip(); // Only root may mount.
       const service = await startLocalService({ under: ['unshare', ...args] });
       try {
-        const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
-        const { json } = await call(service.baseUrl, { path: uri, key: service.key });
-        const asked = query((json as { uri: string }).uri, 'show dynamic_shared_memory_type');
+        const asked = query(await appUri(service), 'show dynamic_shared_memory_type');
         assert.deepEqual(await asked, ['sysv']);
       } finally {
         await service.stop();
       }
     });
+
+  it('says what to do if the machine has no shared memory segment left', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const script = 'echo 0 > /proc/sys/kernel/shmmni && exec "$@"';
+    const under = ['unshare', '--ipc', 'sh', '-c', script, 'sh'];
+    if (spawnSync('unshare', [...under.slice(1), 'true']).status !== 0) return this.skip(); // Only root may.
+    const service = await startLocalService({ under });
+    try {
+      await assert.rejects(
+        query(await appUri(service), 'select 1'),
+        /no shared memory segment left .* Suspend computes or stop other Postgres servers, or raise shmmni/,
+      );
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('says what to do if Postgres was removed, as npm does with its cache', async () => {
+    const { folder, remove } = copyOfPostgres();
+    const service = await startControlPlane({ postgresPath: folder });
+    services.push(service);
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    remove();
+    await assert.rejects(
+      query(uri, 'select 1'),
+      /postgres is gone, for example because npm emptied its cache\. Start/,
+    );
+  });
+
+  it('names the library that a Postgres lacks', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const { folder } = copyOfPostgres((library) => !library.startsWith('libicui18n'));
+    const service = await startControlPlane({ postgresPath: folder });
+    services.push(service);
+    assert.match(
+      service.log.join('\n') + service.engine.postgresProblem,
+      /can't run: libicui18n\.so\.\d+: cannot open shared object file: No such file or directory\. Install Postgres with/,
+    );
+  });
 
   it('reports a read-only folder', async function () {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'read-only-'));

@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { asciiPath } from './asciiPath.ts';
+import { describeFailure, howToInstall } from './cannotRun.ts';
 import { installationFolder, changeableByOthers, realPath } from './trustedPath.ts';
-import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
 
 /** Older versions lack `pg_backup_start` and are no longer supported. */
@@ -45,20 +46,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-const isMusl = process.platform === 'linux' && namesIn('/lib').some((name) => name.startsWith('ld-musl-'));
-
-const COMMANDS: Partial<Record<NodeJS.Platform, string>> = {
-  darwin: 'brew install postgresql',
-  win32: 'the installer of postgresql.org',
-};
-
-function installCommand(musl: boolean): string {
-  return musl ? 'apk add postgresql' : (COMMANDS[process.platform] ?? 'apt install postgresql');
-}
-
-const HOW_TO_INSTALL = installCommand(isMusl);
-
-const NOT_INSTALLED = `Postgres is not installed on this machine. Install Postgres ${OLDEST_MAJOR} or newer (${HOW_TO_INSTALL}).`;
+const NOT_INSTALLED = `Postgres is not installed on this machine. Install Postgres ${OLDEST_MAJOR} or newer (${howToInstall()}).`;
 
 interface Found {
   readonly folder?: string;
@@ -71,7 +59,7 @@ function lookIn(folder: string): Found {
   if (postgres === undefined || initdb === undefined) return {};
   if (path.dirname(postgres) !== path.dirname(initdb)) return {};
   const changeable = changeableByOthers(postgres) ?? changeableByOthers(initdb);
-  if (changeable === undefined) return { folder: path.dirname(postgres) };
+  if (changeable === undefined) return { folder: asciiPath(path.dirname(postgres)) };
   return { problem: `The Postgres in ${folder} is not used because other users can change ${changeable}.` };
 }
 
@@ -163,7 +151,7 @@ export function chooseBinaries(
       another ??= found;
     } else
       problems.push(
-        `${postgres} is version ${major}. Install Postgres ${OLDEST_MAJOR} or newer (${HOW_TO_INSTALL}).`,
+        `${postgres} is version ${major}. Install Postgres ${OLDEST_MAJOR} or newer (${howToInstall()}).`,
       );
   }
   return another ?? problems[0] ?? missing;
@@ -202,35 +190,4 @@ function majorOf(postgres: string): number | string {
   } catch (error) {
     return describeFailure(postgres, error);
   }
-}
-
-/**
- * Says why a Postgres on this machine can't be run: it was built for another system, or libraries are missing.
- * @param error what `execFileSync` threw
- * @returns a message for the user
- */
-export function describeFailure(program: string, error: unknown, musl = isMusl): string {
-  const reason = reasonOf(error, musl);
-  return `${program} can't run: ${reason}. Install Postgres with ${installCommand(musl)}.`;
-}
-
-/** How the loader begins its messages, after the name of the program. */
-const LOADER = /^.*?: (?:(?:error while loading shared libraries|symbol lookup error|relocation error): )?/;
-
-function reasonOf(error: unknown, musl: boolean): string {
-  const { code, signal, stderr } = fieldsOf(error);
-  const output = typeof stderr === 'string' ? stderr : '';
-  // The file exists, so ENOENT means that the loader named in it is missing. Loaders that imitate glibc report symbols.
-  const needsGlibc = code === 'ENOENT' || /Error relocating|symbol not found/.test(output);
-  if (musl && needsGlibc) return 'it needs glibc, and this system has musl';
-  if (code === 'ENOENT') return 'this system lacks the loader that it needs';
-  if (code === 'EACCES') return 'its file system (noexec) or its rights forbid it';
-  if (typeof code === 'string') return code;
-  // A processor without the instructions that it was built for, for example.
-  if (typeof signal === 'string') return `it was ended by ${signal}`;
-  // Node runs a file in an unknown format as a shell script, so the shell's errors say nothing.
-  const isScript = output === '' || /^.*: (?:line )?\d+: |cannot execute binary file/.test(output);
-  if (isScript) return `it isn't a program for ${process.platform} ${process.arch}`;
-  const line = output.split('\n').find((each) => !each.includes('no version information available'));
-  return (line ?? output).replace(LOADER, '');
 }

@@ -11,6 +11,7 @@ import { LOOPBACK, type ServerAddress } from './serverAddress.ts';
 const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
   [/^max_connections$/, 'it follows from the compute size'],
   [/^shared_buffers$/, `it is ${SHARED_BUFFERS_MB} MB on every compute`],
+  [/^(dynamic_)?shared_memory_type$/, 'it follows from the machine'],
   [
     /^(listen_addresses|port|unix_socket_.*|bonjour.*|ssl.*|krb_.*|gss_.*|password_encryption|oauth_.*)$/,
     'the service connects clients',
@@ -98,6 +99,9 @@ export function maxConnectionsOf(compute: Pick<ComputeSpec, 'minCu'>): number {
   return connections;
 }
 
+/** CU, for servers of the service's own work. */
+export const SMALLEST_SIZE = 0.25;
+
 /** Bytes. Parallel queries fail with less, such as the 64 MB of a container. */
 const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
 
@@ -106,6 +110,8 @@ const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
  * template, but other machines may use it later.
  */
 export function sharedMemorySettings(): Settings {
+  if (process.platform === 'win32')
+    return { shared_memory_type: 'windows', dynamic_shared_memory_type: 'windows' };
   if (process.platform !== 'linux') return {};
   try {
     accessSync('/dev/shm', constants.W_OK);

@@ -3,16 +3,13 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK } from '../config/serverAddress.ts';
-import { fixedArguments, settingsLines, userSettings } from '../config/settings.ts';
+import { fixedArguments, settingsLines, SMALLEST_SIZE, userSettings } from '../config/settings.ts';
 import { writePrivateFile } from '../folders/files.ts';
 import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { runProgram } from '../process/runProgram.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { keptWal } from './history.ts';
-
-/** CU. */
-export const SMALLEST_SIZE = 0.25;
 
 /**
  * Runs the service's own work on a branch with its running primary, or else with a server for such work only, so that it wakes
@@ -56,7 +53,8 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
     const dataDir = await deps.branches.ensure(compute.branchId);
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
-    const args = ['-D', dataDir, '-C', 'server_version', `--config-file=${file}`];
+    // First, so that Postgres on Windows reads them as administrator, too.
+    const args = ['-C', 'server_version', '-D', dataDir, `--config-file=${file}`];
     args.push(...fixedArguments(compute, { host: LOOPBACK, port: 1 }, deps.extensionSettings));
     try {
       await runProgram(deps.binaries.postgres, args, { cwd: deps.storage.root });

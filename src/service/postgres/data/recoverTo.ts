@@ -12,7 +12,8 @@ import { makePrivateFolder, removeData, writePrivateFile } from '../folders/file
 import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
-import { SMALLEST_SIZE, withBranchServer } from './branchServer.ts';
+import { SMALLEST_SIZE } from '../config/settings.ts';
+import { withBranchServer } from './branchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
 import { KEPT_WAL_MB, linkWal, readHistory, writeHistory, writeKeptWal, type Base } from './history.ts';

@@ -5,10 +5,11 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically } from '../folders/files.ts';
+import { isUnreadable } from '../config/asciiPath.ts';
 import type { Binaries } from '../config/programs.ts';
-import { settingArguments, sharedMemorySettings, type Settings } from '../config/settings.ts';
+import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
-import { REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
+import { asEngineError, EngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
   BRANCH_ROLE,
@@ -17,7 +18,10 @@ import {
   type ServicePasswords,
 } from './logins.ts';
 import type { Certificate } from '../config/certificate.ts';
+import { startServer } from '../process/launchServer.ts';
 import { runProgram } from '../process/runProgram.ts';
+import { isAdministratorRefused } from '../process/serverLog.ts';
+import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Storage } from '../folders/storage.ts';
 
 /** Always with a password: the gateway forwards connections of any local user. */
@@ -56,6 +60,8 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   try {
     const args = ['-D', folder, `--pwfile=${passwordFile}`, ...clusterArguments(binaries.major)];
     await runProgram(binaries.initdb, args, { cwd: storage.root, signal: shutdownSignal });
+  } catch (error) {
+    throw isUnreadable(binaries.initdb) ? new EngineError(unreadable(binaries.folder, error)) : error;
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -65,6 +71,9 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   removeMaps(folder);
   await syncToDisk(deps, folder);
 }
+
+const unreadable = (folder: string, error: unknown): string =>
+  `${asEngineError(error).message} Postgres on Windows can't use ${folder}, because of its letters. Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
 
 /**
  * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
@@ -152,7 +161,7 @@ function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
 
 /** Runs statements, one per line, on a data directory that is being created and has no server. */
 async function runSingleUser(
-  { storage, binaries, shutdownSignal }: EngineDependencies,
+  deps: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
   {
@@ -160,6 +169,7 @@ async function runSingleUser(
     settings: further = {},
   }: { readonly database?: string; readonly settings?: Settings } = {},
 ): Promise<void> {
+  const { storage, binaries, shutdownSignal } = deps;
   const settings = {
     log_min_messages: 'error',
     exit_on_error: 'on',
@@ -171,11 +181,43 @@ async function runSingleUser(
     ...further,
   };
   const args = ['--single', '-D', dataDir, ...settingArguments(settings), database];
-  await runProgram(binaries.postgres, args, {
-    cwd: storage.root,
-    input: `${statements.join(';\n')};\n`,
-    signal: shutdownSignal,
+  try {
+    await runProgram(binaries.postgres, args, {
+      cwd: storage.root,
+      input: `${statements.join(';\n')};\n`,
+      signal: shutdownSignal,
+    });
+  } catch (error) {
+    if (!isAdministratorRefused(error)) throw error;
+    await runOnServer(deps, dataDir, statements, { database, settings });
+  }
+}
+
+/** Takes longer. */
+async function runOnServer(
+  deps: EngineDependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database, settings }: { readonly database: string; readonly settings: Settings },
+): Promise<void> {
+  const compute = { id: 'template', minCu: SMALLEST_SIZE };
+  const server = await startServer(deps, {
+    compute,
+    dataDir,
+    name: dataDir,
+    onLine: () => undefined,
+    settings,
   });
+  try {
+    const client = await connectAsSuperuser(deps, server.address, database);
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  } catch (error) {
+    throw asEngineError(error);
+  } finally {
+    await server.stop();
+    deps.storage.removeAddress(dataDir);
+  }
 }
 
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */

@@ -1,5 +1,5 @@
 /** Starts servers: of a compute, and for the service's own work. */
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
@@ -12,6 +12,7 @@ import {
 } from '../config/settings.ts';
 import type { Certificate } from '../config/certificate.ts';
 import type { Binaries } from '../config/programs.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
 import { writePrivateFile } from '../folders/files.ts';
 import { addressOf } from '../config/serverAddress.ts';
 import type { Storage } from '../folders/storage.ts';
@@ -87,7 +88,7 @@ export async function startServer(deps: LaunchDependencies, start: StartOptions)
         await sleep(LEFTOVER_PAUSE);
       } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
         isRepeated = true;
-        renameSync(oldLabel, path.join(dataDir, 'backup_label'));
+        renameOverSync(oldLabel, path.join(dataDir, 'backup_label'));
       } else throw error;
     }
   }

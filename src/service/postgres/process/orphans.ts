@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
-import type { StopSteps } from './serverProcess.ts';
+import { send, type StopSteps } from './serverProcess.ts';
 import { namesInFolder } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
 
@@ -106,12 +106,4 @@ async function stopProcess(written: PidRecord, steps: StopSteps): Promise<boolea
       if (!isServerRunning(written)) return true;
   }
   return true;
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has just ended.
-  }
 }

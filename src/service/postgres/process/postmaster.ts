@@ -1,11 +1,11 @@
 /** A Postgres server as a child process, and the pid file that it writes. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
-import { reasonIn } from './serverLog.ts';
-import { LATE, ServerProcess, withLimit } from './serverProcess.ts';
+import { isAdministratorRefused, reasonIn } from './serverLog.ts';
+import { LATE, ServerProcess, withLimit, type ServerOptions } from './serverProcess.ts';
 
 interface PostmasterOptions {
   readonly binaries: Binaries;
@@ -29,21 +29,60 @@ export const STOP_STEPS = [
 
 export class Postmaster extends ServerProcess {
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
-  static async start({ binaries, dataDir, args, ...options }: PostmasterOptions): Promise<Postmaster> {
-    const postmaster = new Postmaster({
-      ...options,
-      program: binaries.postgres,
-      args: ['-D', dataDir, ...args],
-      readyLine: READY_LINE,
-      stopSteps: STOP_STEPS,
-    });
-    const result = await withLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
-    if (result === true) return postmaster;
-    if (result !== LATE)
-      throw new EngineError(reasonIn(postmaster.lastLines) ?? `Postgres ${result} while starting`);
-    await postmaster.stop();
-    throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
+  static async start(options: PostmasterOptions): Promise<Postmaster> {
+    const { binaries, dataDir, args } = options;
+    try {
+      return await started(options, { program: binaries.postgres, args: ['-D', dataDir, ...args] });
+    } catch (error) {
+      const program = pgCtl(binaries);
+      if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
+      return started(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
+    }
   }
+}
+
+async function started(
+  { address, onLine }: PostmasterOptions,
+  command: Pick<ServerOptions, 'program' | 'args' | 'serverPid'>,
+): Promise<Postmaster> {
+  const postmaster = new Postmaster({
+    address,
+    onLine,
+    ...command,
+    readyLine: READY_LINE,
+    stopSteps: STOP_STEPS,
+  });
+  const result = await withLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
+  if (result === true) return postmaster;
+  if (result !== LATE)
+    throw new EngineError(reasonIn(postmaster.lastLines) ?? `Postgres did not start: it ${result}`);
+  await postmaster.stop();
+  throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
+}
+
+/** Without the rights of an administrator, with which Postgres doesn't run on Windows. */
+function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {
+  const options = args.map(quoted).join(' ');
+  return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];
+}
+
+const pgCtl = ({ postgres }: Pick<Binaries, 'postgres'>): string =>
+  path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
+
+/** For the shell of the system, which `pg_ctl` calls. */
+export function quoted(argument: string): string {
+  if (process.platform !== 'win32') return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
+  // Names of files have no quotes, and a backslash before a quote would be a part of it.
+  return `"${argument.replace(/\\+$/, '$&$&')}"`;
+}
+
+/** @returns the server on the data directory, unless its pid file is older */
+function pidSince(dataDir: string): () => number | undefined {
+  const since = Math.floor(Date.now() / 1000);
+  return () => {
+    const { pid, startedAt = 0 } = readPostmasterPid(dataDir) ?? {};
+    return startedAt < since ? undefined : pid;
+  };
 }
 
 /** `postmaster.pid`, which a running Postgres has in its data directory. */

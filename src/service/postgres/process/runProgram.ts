@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
+import { describeExit } from '../config/cannotRun.ts';
 import { serverEnvironment } from '../config/serverEnvironment.ts';
 import { reasonIn } from './serverLog.ts';
 
@@ -59,7 +60,7 @@ export const isGone = (program: string): string =>
 export const inBackground = () => ({ detached: process.platform !== 'win32', windowsHide: true });
 
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
-  `${path.basename(spawnfile)} ended with ${exitCode ?? signalCode}`;
+  `${path.basename(spawnfile)} ${describeExit(exitCode, signalCode)}`;
 
 /** The caller removes the program's files, so it needn't end cleanly. */
 function killGroup(child: ChildProcess): void {

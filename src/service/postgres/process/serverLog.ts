@@ -1,5 +1,6 @@
 /** Reads the standard error of a server, and finds the reason for its end in it. */
 import type { Readable } from 'node:stream';
+import { EngineError } from '../../core/computeEngine.ts';
 
 const KEPT_LINES = 40;
 
@@ -25,9 +26,8 @@ export function withoutRoutine(onLine: (line: string) => void): (line: string) =
   };
 }
 
-/** Passes each line to the listener. @returns the last lines so far */
-export function followLog(stream: Readable, listener: (line: string) => void): readonly string[] {
-  const last: string[] = [];
+/** Passes each line to the listener, and adds it to the last lines. */
+export function followLog(stream: Readable, last: string[], listener: (line: string) => void): void {
   let partial = '';
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
@@ -39,7 +39,6 @@ export function followLog(stream: Readable, listener: (line: string) => void): r
       listener(line);
     }
   });
-  return last;
 }
 
 /** The position of an invalid setting, in a file that only the service uses. */
@@ -48,6 +47,15 @@ const POSITION = / in file ".*" line \d+/;
 /** On Windows, such as in a VS Code that was started as administrator. Postgres's own message has no level. */
 const ADMINISTRATOR =
   'Postgres does not run as administrator. Start VS Code, or the service, as an ordinary user.';
+
+/** Whether a program ended because it doesn't run as administrator. `pg_ctl` can start it without these rights. */
+export const isAdministratorRefused = (error: unknown): boolean =>
+  error instanceof EngineError && error.message === ADMINISTRATOR;
+
+/** macOS has 32 segments for all servers. */
+const NO_SEGMENT = /could not create shared memory segment[\s\S]*shmget/;
+const NO_SHARED_MEMORY =
+  'This machine has no shared memory segment left for another Postgres. Suspend computes or stop other Postgres servers, or raise shmmni (sysctl kern.sysv on macOS, kernel on Linux).';
 
 /** What Postgres writes before the level, unless it has our settings. */
 const PREFIX = /^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] /;
@@ -59,6 +67,7 @@ const PREFIX = /^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] /;
 export function reasonIn(output: readonly string[]): string | undefined {
   const lines = output.map((line) => line.replace(PREFIX, ''));
   if (lines.some((line) => line.includes('by a user with administrative permissions'))) return ADMINISTRATOR;
+  if (NO_SEGMENT.test(lines.join('\n'))) return NO_SHARED_MEMORY;
   const end = lines.findLastIndex((line) => /^(FATAL|PANIC|ERROR):/.test(line));
   if (end < 0) return undefined;
   const last = lines[end] ?? '';

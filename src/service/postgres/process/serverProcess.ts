@@ -3,6 +3,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeExit } from '../config/cannotRun.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import { serverEnvironment } from '../config/serverEnvironment.ts';
 import { inBackground, isGone } from './runProgram.ts';
@@ -11,7 +12,7 @@ import { followLog } from './serverLog.ts';
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
 export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
 
-interface ServerOptions {
+export interface ServerOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly address: ServerAddress;
@@ -19,6 +20,8 @@ interface ServerOptions {
   /** The line of the log that says that the server accepts connections. */
   readonly readyLine: RegExp;
   readonly stopSteps: StopSteps;
+  /** If the program only starts the server: the server's process, once it is known. The server has the program's output. */
+  readonly serverPid?: () => number | undefined;
 }
 
 export class ServerProcess {
@@ -28,28 +31,31 @@ export class ServerProcess {
   /** Resolves with how the process ended. */
   readonly ended: Promise<string>;
   /** The last lines of its log so far. */
-  protected readonly lastLines: readonly string[];
+  readonly lastLines: string[] = [];
   readonly #child: ChildProcess;
-  readonly #stopSteps: StopSteps;
+  readonly #options: ServerOptions;
   #stopping = false;
 
-  constructor({ program, args, address, onLine, readyLine, stopSteps }: ServerOptions) {
+  constructor(options: ServerOptions) {
+    const { program, args, address, onLine, readyLine, serverPid } = options;
     this.address = address;
     const child = spawn(program, args, {
       cwd: path.parse(program).root,
       ...inBackground(),
       env: serverEnvironment(program),
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', serverPid === undefined ? 'ignore' : 'pipe', 'pipe'],
     });
     this.#child = child;
-    this.#stopSteps = stopSteps;
+    this.#options = options;
     let setReady = () => {};
     this.ready = new Promise((resolve) => (setReady = () => resolve(true)));
-    this.lastLines = followLog(child.stderr, (line) => {
-      if (readyLine.test(line)) setReady();
-      onLine(line);
-    });
-    this.ended = exitDescription(child);
+    for (const stream of [child.stdout, child.stderr])
+      if (stream !== null)
+        followLog(stream, this.lastLines, (line) => {
+          if (readyLine.test(line)) setReady();
+          onLine(line);
+        });
+    this.ended = exitDescription(child, serverPid !== undefined);
   }
 
   get isStopping(): boolean {
@@ -64,22 +70,26 @@ export class ServerProcess {
   /** Ends the server, which closes its connections. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    for (const [signal, limit] of this.#stopSteps) {
+    for (const [signal, limit] of this.#options.stopSteps) {
       this.#signal(signal);
       if ((await withLimit(limit, this.ended)) !== LATE) return;
     }
   }
 
   #signal(signal: NodeJS.Signals): void {
-    const { pid, exitCode, signalCode, spawnfile } = this.#child;
-    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    const { exitCode, signalCode, spawnfile } = this.#child;
+    const { serverPid } = this.#options;
+    const isRunning = exitCode === null && signalCode === null;
+    const pid = serverPid === undefined ? (isRunning ? this.#child.pid : undefined) : serverPid();
+    if (pid === undefined) return;
     if (process.platform === 'win32' && signal !== 'SIGKILL') {
       // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
       // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
       const name = signal.slice('SIG'.length);
       const program = path.join(path.dirname(spawnfile), 'pg_ctl.exe');
       execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
-    } else this.#child.kill(signal);
+    } else if (serverPid === undefined) this.#child.kill(signal);
+    else send(pid, signal);
   }
 }
 
@@ -98,7 +108,17 @@ export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T
   }
 }
 
-async function exitDescription(child: ChildProcess): Promise<string> {
+/** A process that may have just ended. */
+export function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** @param isStarter whether the program only starts the server, which ends with its output */
+async function exitDescription(child: ChildProcess, isStarter: boolean): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', ({ message }) =>
       resolve(`could not be run (${existsSync(child.spawnfile) ? message : isGone(child.spawnfile)})`),
@@ -106,11 +126,12 @@ async function exitDescription(child: ChildProcess): Promise<string> {
     // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
     // standard error open, so the wait is limited.
     child.once('exit', (code, signal) => {
-      const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
-      const timer = setTimeout(() => resolve(how), 200);
+      const how = describeExit(code, signal);
+      const isStarted = isStarter && code === 0;
+      const timer = isStarted ? undefined : setTimeout(() => resolve(how), 200);
       child.once('close', () => {
         clearTimeout(timer);
-        resolve(how);
+        resolve(isStarted ? 'has ended' : how);
       });
     });
   });

@@ -6,11 +6,11 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSyn
 import { symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { describeFailure } from '../../../../src/service/postgres/config/cannotRun.ts';
 import {
   chooseBinaries,
   findPooler,
   findPrograms,
-  describeFailure,
 } from '../../../../src/service/postgres/config/programs.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 

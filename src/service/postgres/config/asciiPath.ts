@@ -1,0 +1,32 @@
+/** Paths that Postgres can read on Windows. */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+// oxlint-disable-next-line no-control-regex
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+/** Whether initdb fails with this path. Not on other systems. */
+export const isUnreadable = (file: string): boolean => process.platform === 'win32' && !isAscii(file);
+
+/**
+ * Programs of Postgres on Windows don't know letters that its old character set lacks, and initdb fails with any that isn't
+ * ASCII, such as those of `C:\Users\Jürgen`. Windows has a second, short name of such a folder, unless that was turned off.
+ * @returns the path by short names, or unchanged
+ */
+export function asciiPath(folder: string, findShort = shortPath): string {
+  if (!isUnreadable(folder)) return folder;
+  const short = findShort(folder).trim();
+  return path.win32.isAbsolute(short) && isAscii(short) ? short : folder;
+}
+
+/** The folder is in a variable, so that nothing in its name is a command. */
+function shortPath(folder: string): string {
+  const shell = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'cmd.exe');
+  const { stdout } = spawnSync(shell, ['/d', '/c', 'for %I in ("%FOLDER%") do @echo %~sI'], {
+    encoding: 'latin1',
+    env: { FOLDER: folder },
+    windowsHide: true,
+    windowsVerbatimArguments: true,
+  });
+  return stdout ?? '';
+}
