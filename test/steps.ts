@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
 import { TEST_LIMIT } from './limits.ts';
+import { suite, withoutUnix } from './windowsSuites.ts';
 import { projectRoot } from './workbench/folders.ts';
 
 const node = process.execPath;
@@ -71,6 +72,7 @@ const laterServiceSuites = [
   'program',
   'createBranchAction',
   'postgres/trouble',
+  'postgres/process/administrator',
   'postgres/process/orphans',
   'postgres/projects',
   'postgres/network/gateway',
@@ -146,23 +148,6 @@ const moreUnit: Step = {
   command: [...mocha, ...laterUnitSuites.map((name) => suite('unit', name))],
   counts: 'results',
 };
-/**
- * Suites that need neither signals nor Postgres, which doesn't run as administrator, as CI does on Windows. Every suite in
- * `test/unit` runs on Windows, and `npm run test:desktop` runs the suites inside VS Code there.
- */
-const windowsServiceSuites = [
-  'apiKeys',
-  'autosuspend',
-  'computeChanges',
-  'computes',
-  'controlPlane',
-  'accountFile',
-  'pipelining',
-  'postgres/process/runProgram',
-  'projects',
-  'requests',
-  'windowsFiles',
-];
 const serviceSuites = suites('service', ['postgres/access'], laterServiceSuites);
 const service: Step = {
   name: 'service',
@@ -242,8 +227,8 @@ function otherUiSuites(): string[] {
 }
 
 /**
- * `test` is `npm test`, `beyond` what `npm run test:all` runs after it, `quick` what one runs while working, and `host` what
- * runs in VS Code.
+ * `test` is `npm test`, `beyond` what `npm run test:all` runs after it, `quick` what one runs while working, `service` what starts
+ * Postgres, and `host` what runs in VS Code.
  */
 const plans = {
   test: [
@@ -252,6 +237,7 @@ const plans = {
   ],
   beyond: [[otherWindows, inside, packages], [moreService, moreTrust, moreUnit, types], [soak]],
   quick: [[unit, lint]],
+  service: [[service, moreService]],
   host: [
     [install, build],
     [ui, inside, otherWindows],
@@ -270,16 +256,13 @@ export function planFor(...names: readonly string[]): readonly (readonly Step[])
 
 function onWindows(step: Step): Step {
   switch (step) {
-    case service: {
-      const files = windowsServiceSuites.map((name) => suite('service', name));
-      const count = serviceSuites.length - files.length;
-      const leftOut = `${count} suites need signals, or Postgres, which refuses to run as administrator`;
-      return { ...step, command: [...mocha, ...parallel, ...files], leftOut };
-    }
+    case service:
+    case moreService:
+      return withoutUnix(step);
     case packages:
       return { ...step, isSkipped: true, leftOut: 'packages need the run bits of Unix' };
     case trust:
-    case moreService:
+    case moreTrust:
       return { ...step, isSkipped: true, leftOut: 'its suites need signals and file modes' };
     case install:
     case shared:
@@ -291,8 +274,4 @@ function onWindows(step: Step): Step {
     default:
       return step;
   }
-}
-
-function suite(folder: string, name: string): string {
-  return path.join(projectRoot, 'test', folder, path.normalize(`${name}.test.ts`));
 }

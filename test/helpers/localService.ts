@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
+import { stopOrphans } from '../../src/service/postgres/process/orphans.ts';
 import { recordingFile } from '../contract/recordings.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
 import { prepareStorage } from './preparedStorage.ts';
@@ -113,8 +114,10 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   });
   const errors: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
-  const ended = once(child, 'close').then(([code]) => {
-    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  const ended = once(child, 'close').then(async ([code]) => {
+    // Windows has no signals, so the service could not end its servers, which keep their files open.
+    if (process.platform === 'win32') await stopOrphans({ root: path.join(dataDir, 'postgres') });
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
     return code as number | null;
   });
   const ready = await Promise.race([firstLine(child), ended]);

@@ -1,7 +1,16 @@
 /** Data directories that have the template of all branches already, because creating it takes longer than most tests. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import path from 'node:path';
 import { until } from '../workbench/until.ts';
 import { builtService } from './builtService.ts';
@@ -16,10 +25,12 @@ export async function prepareStorage(dataDir: string): Promise<void> {
   prepared ??= makeOnce('storage', createStorage);
   const folder = await prepared;
   const target = path.join(dataDir, 'postgres');
+  const source = path.join(folder, 'postgres');
   // Keeps the owner of the files.
-  execFileSync('cp', ['-a', path.join(folder, 'postgres'), target]);
+  if (process.platform !== 'win32') execFileSync('cp', ['-a', source, target]);
+  else cpSync(source, target, { recursive: true });
   const template = readdirSync(folder).find((name) => name.startsWith('template-')) ?? '';
-  symlinkSync(path.join(folder, template), path.join(target, template));
+  symlinkSync(path.join(folder, template), path.join(target, template), 'junction');
 }
 
 /** Runs a service until it has created the template, and keeps what it has stored: the template and `postgres`. */
