@@ -56,6 +56,7 @@ const laterServiceSuites = [
   'agents/withoutWindow',
   'postgres/branches',
   'postgres/extensions/ownerExtensions',
+  'postgres/extensions/attacks',
   'postgres/extensions/foreignServers',
   'postgres/extensions/moreExtensions',
   'postgres/extensions/migrationFolders',

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { storageOf } from '../../../helpers/branchCalls.ts';
-import { connectTo, query } from '../clients.ts';
+import { query } from '../clients.ts';
 import { useOwner } from './useOwner.ts';
 
 describe('extensions that reach other servers', () => {
   const owner = useOwner();
-  const { values, rejects, create } = owner;
+  const { values, rejects, create, run } = owner;
 
   it('reach no file and no socket of the machine', async () => {
     for (const name of ['dblink', 'postgres_fdw', 'xml2']) await create(name);
@@ -177,16 +177,6 @@ describe('extensions that reach other servers', () => {
     assert.deepEqual(await query(rowsUri.href, 'select * from part'), [7]);
   });
 });
-
-/** Several statements. */
-async function run(at: string, sql: string): Promise<void> {
-  const client = await connectTo(at);
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
 
 const DBLINK_CALLS = [
   'dblink_connect($1)',

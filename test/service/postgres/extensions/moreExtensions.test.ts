@@ -7,7 +7,10 @@ import {
   findMoreExtensions,
   moreExtensions,
 } from '../../../../src/service/postgres/config/moreExtensions.ts';
-import { packagedExtensions } from '../../../../src/service/postgres/config/ownerExtensions.ts';
+import {
+  MORE_OWNER_EXTENSIONS,
+  packagedExtensions,
+} from '../../../../src/service/postgres/config/ownerExtensions.ts';
 import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
@@ -69,6 +72,32 @@ describe('extensions in a folder of the user', function () {
       await assert.rejects(query(uri, "load 'moved'"), { code: '42501' });
       const lines = service.log.filter((line) => line.includes('Extensions in '));
       assert.deepEqual(lines, [`Extensions in ${folder}: hypopg, moved, untrusted, vector`]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('run nothing of a hostile schema as superuser', async () => {
+    // Each extension that owners create from such a folder, with a script that does more than define what they call.
+    assert.deepEqual(Object.keys(SCRIPTS).toSorted(), MORE_OWNER_EXTENSIONS.toSorted());
+    for (const [name, script] of Object.entries(SCRIPTS)) {
+      const put = (file: string, text: string) => writeFileSync(path.join(folder, 'extension', file), text);
+      put(`${name}.control`, "default_version = '1'\nrelocatable = true\n");
+      put(`${name}--1.sql`, script);
+    }
+    const service = await startControlPlane({ extensionsDir: folder });
+    try {
+      const uri = await service.uri(await service.create());
+      for (const sql of TRAP) await query(uri, sql);
+      for (const name of MORE_OWNER_EXTENSIONS)
+        await assert.rejects(
+          query(uri, `create extension "${name}" schema trap`),
+          // Postgres takes over no function of a user.
+          { code: name === 'vector' ? '55000' : '42501' },
+          name,
+        );
+      const superusers = await query(uri, 'select rolname::text from pg_roles where rolsuper');
+      assert.deepEqual(superusers, ['postgres']);
     } finally {
       await service.close();
     }
@@ -141,3 +170,22 @@ describe('extensions in a folder of the user', function () {
     assert.match(problem(), /ENOENT/);
   });
 });
+
+/** A function that makes the owner a superuser when a superuser calls it. */
+const TRAP = [
+  'create schema trap',
+  `create function trap.spring(int) returns boolean language plpgsql as $$
+    begin execute 'alter role app_owner superuser'; return true; end $$`,
+];
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  h3: 'select spring(1);',
+  hll: 'create table t as select spring(1);',
+  hypopg: 'do $$ begin perform spring(1); end $$;',
+  ip4r: 'create domain d as int check (spring(value)); select 1::d;',
+  pg_uuidv7: 'create table t (n int); insert into t values (spring(1)::int);',
+  prefix: 'create function f() returns int language sql as $$ select 1 $$; alter role app_owner superuser;',
+  roaringbitmap: 'create materialized view v as select spring(1);',
+  semver: 'create type s as (n int); update pg_type set typname = typname where spring(1);',
+  vector: 'create or replace function spring(int) returns boolean language sql as $$ select true $$;',
+};

@@ -47,6 +47,30 @@ export function useOwner() {
   const create = async (name: string) => {
     await query(`drop extension if exists ${name} cascade; create extension ${name} cascade`);
   };
+  /** Those that the owner may call with values. */
+  const functionsOf = async (extension: string) => {
+    const { rows } = await client.query<{ call: string; types: string[]; columns: string }>(
+      `select p.oid::regproc::text as call,
+          array(select format_type(t, null) from unnest(p.proargtypes) as a (t)) as types,
+          case when p.prorettype = 'record'::regtype and p.proargmodes is null then '(word text)' else '' end as columns
+        from pg_proc p join pg_depend d on d.objid = p.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e'
+        join pg_extension e on e.oid = d.refobjid
+        where e.extname = $1 and p.prokind = 'f' and has_function_privilege(p.oid, 'execute')
+          and p.prorettype <> 'trigger'::regtype and not 'internal'::regtype = any (p.proargtypes::oid[])
+        order by p.oid`,
+      [extension],
+    );
+    return rows;
+  };
+  /** Several statements at another address. */
+  const run = async (at: string, sql: string) => {
+    const other = await connectTo(at);
+    try {
+      await other.query(sql);
+    } finally {
+      await other.end();
+    }
+  };
   return {
     get service() {
       return service;
@@ -70,5 +94,7 @@ export function useOwner() {
     superusers,
     rejects,
     create,
+    functionsOf,
+    run,
   };
 }
