@@ -1,6 +1,6 @@
 /**
  * Random histories: at a random moment, by time or by position, a branch has exactly the rows that were committed before it.
- * The seed of a failure is printed; `SEED` runs that one, and `HISTORIES` another number of them.
+ * Its name has the seeds; `SEED` runs one of them, and `HISTORIES` another number from it on.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -8,21 +8,21 @@ import { roundsOf } from '../../../helpers/fullRun.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 import { RandomHistory } from './randomHistory.ts';
 
-const given = process.env['SEED'];
-const ROUNDS = given === undefined ? Number(process.env['HISTORIES'] ?? roundsOf(2, 20)) : 1;
+const first = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+const ROUNDS = Number(
+  process.env['HISTORIES'] ?? (process.env['SEED'] === undefined ? roundsOf(25, 200) : 1),
+);
 const STEPS = 10;
 /** Run at the same time: each waits for its servers most of the time. */
-const WORKERS = 2;
+const WORKERS = 4;
 
-describe(`${ROUNDS} random histories`, () => {
+describe(`${ROUNDS} random histories, with the seeds from ${first}`, () => {
   let service: ControlPlane;
   before(async () => (service = await startControlPlane()));
   after(() => service.close());
 
   it('have the rows that were committed before a random moment', async () => {
-    const seeds = Array.from({ length: ROUNDS }, () =>
-      given === undefined ? randomInt(2 ** 31) : Number(given),
-    );
+    const seeds = Array.from({ length: ROUNDS }, (_, index) => first + index);
     const failures: string[] = [];
     const work = async () => {
       for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {

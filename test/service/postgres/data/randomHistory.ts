@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { ComputeSpec, Moment } from '../../../../src/service/core/computeEngine.ts';
 import { parseLsn } from '../../../../src/service/core/lsn.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
-import { connectTo, eventually, query } from '../clients.ts';
+import { connectTo, eventually } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';
 
 /** What the branch contains after a step. */
@@ -29,6 +29,8 @@ export class RandomHistory {
   readonly #random: () => number;
   readonly #id: string;
   #compute: ComputeSpec | undefined;
+  /** Stays connected from step to step, as a program's does. */
+  #client: pg.Client | undefined;
   #marks: Mark[] = [];
   /** Branches with the data before a restore, and their marks. */
   readonly #preserved: { readonly id: string; readonly marks: Mark[] }[] = [];
@@ -53,6 +55,7 @@ export class RandomHistory {
     for (let read = 0; read < MAX_MARKS_READ; read += 1) await this.#checkPast(this.#id, this.#marks);
     const old = this.#pick(this.#preserved);
     if (old !== undefined) await this.#checkPast(old.id, old.marks);
+    await this.#disconnect();
     await this.#remove();
   }
 
@@ -60,16 +63,19 @@ export class RandomHistory {
     this.#step += 1;
     const [name, act] = this.#pick(this.#actions()) ?? assert.fail();
     this.steps.push(name);
+    const last = this.#marks.at(-1);
+    if (last !== undefined) last.to = Math.max(last.from, Date.now() * 1000);
     await act();
     const content = this.#marks.at(-1)?.content;
     const mark = await this.#mark();
     // An interruption keeps what was committed.
-    if (['suspend', 'kill', 'base', 'look back'].includes(name))
+    if (['suspend', 'kill', 'base', 'look back', 'look back suspended'].includes(name))
       assert.equal(mark.content, content ?? mark.content, name);
   }
 
   #actions(): [string, () => Promise<unknown>][] {
     const id = this.#step;
+    const redo: [string, () => Promise<unknown>] = ['redo', () => this.#redo()];
     return [
       ['insert', () => this.#sql(`insert into item values (${id}, 'a'); select nextval('number')`)],
       [
@@ -96,19 +102,15 @@ export class RandomHistory {
       ['kill', () => this.#kill()],
       ['base', () => this.#makeBase()],
       ['look back', () => this.#checkPast(this.#id, this.#marks)],
+      ['look back suspended', () => this.#lookBackSuspended()],
       ['restore', () => this.#restore()],
-      ['redo', () => this.#redo()],
+      ...(this.#preserved.length === 0 ? [] : [redo, redo]),
     ];
   }
 
-  async #sql(sql: string): Promise<unknown[]> {
+  async #sql(sql: string): Promise<void> {
     const client = await this.#connect();
-    try {
-      await client.query(sql);
-      return [];
-    } finally {
-      await client.end();
-    }
+    await client.query(sql);
   }
 
   /** Prepared transactions keep the locks that these statements wait for. */
@@ -129,17 +131,26 @@ export class RandomHistory {
 
   /** @returns whether there was one */
   async #commitPrepared(): Promise<boolean> {
-    const [name] = await query(await this.#uri(), 'select gid from pg_prepared_xacts order by gid limit 1');
-    if (typeof name === 'string') await this.#sql(`commit prepared '${name}'`);
+    const client = await this.#connect();
+    const sql = 'select gid from pg_prepared_xacts order by gid limit 1';
+    const name = (await client.query<{ gid: string }>(sql)).rows[0]?.gid;
+    if (name !== undefined) await this.#sql(`commit prepared '${name}'`);
     return name !== undefined;
   }
 
+  async #lookBackSuspended(): Promise<void> {
+    await this.#suspend();
+    await this.#checkPast(this.#id, this.#marks);
+  }
+
   async #suspend(): Promise<void> {
+    await this.#disconnect();
     await this.#service.engine.suspend(this.#mine.id);
   }
 
   async #kill(): Promise<void> {
-    await query(await this.#uri(), 'select 1');
+    await this.#connect();
+    await this.#disconnect();
     const { dataDir, crashed } = this.#service;
     const file = path.join(dataDir, 'postgres/branches', this.#id, 'data/postmaster.pid');
     const isMine = () => crashed.filter(({ id }) => id === this.#mine.id).length;
@@ -149,7 +160,7 @@ export class RandomHistory {
   }
 
   async #makeBase(): Promise<void> {
-    await query(await this.#uri(), 'select 1');
+    await this.#connect();
     const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
     await this.#service.engine.keepHistory([{ id: this.#id, seconds: KEEP_FOR }], { isAll: true, limits });
   }
@@ -172,11 +183,8 @@ export class RandomHistory {
     const preservedId = `${this.#id}-old${(this.#created += 1)}`;
     await this.#service.engine.restoreBranch({ id: this.#id, sourceId, moment, preservedId });
     this.#preserved.push({ id: preservedId, marks: this.#marks });
-    assert.equal(
-      await this.#content(await this.#uri()),
-      mark.content,
-      `restore to ${JSON.stringify(moment)}`,
-    );
+    const content = await contentOf(await this.#connect());
+    assert.equal(content, mark.content, `restore to ${JSON.stringify(moment)}`);
     const isOwn = sourceId === this.#id;
     // The history of another branch may begin later.
     this.#marks = isOwn ? this.#marks.slice(0, this.#marks.indexOf(mark) + 1) : [];
@@ -197,12 +205,17 @@ export class RandomHistory {
     const { engine } = this.#service;
     await engine.createBranch({ id, parentId, moment, keepsHistory: true });
     const compute = await this.#createCompute(id);
-    const uri = await this.#service.uri(compute);
-    assert.equal(await this.#content(uri), mark.content, `${parentId} at ${JSON.stringify(moment)}`);
-    const [next] = await query(uri, `select nextval('number')::int`);
-    assert(Number(next) > mark.sequence, 'a value of a sequence is repeated');
-    const [drafts] = await query(uri, 'select count(*)::int from draft');
-    assert.equal(drafts, 0, 'rows of an unlogged table');
+    const client = await connectTo(await this.#service.uri(compute));
+    try {
+      assert.equal(await contentOf(client), mark.content, `${parentId} at ${JSON.stringify(moment)}`);
+      const { rows } = await client.query<{ next: number; drafts: number }>(
+        `select nextval('number')::int as next, (select count(*)::int from draft) as drafts`,
+      );
+      assert((rows[0]?.next ?? 0) > mark.sequence, 'a value of a sequence is repeated');
+      assert.equal(rows[0]?.drafts, 0, 'rows of an unlogged table');
+    } finally {
+      await client.end();
+    }
     await engine.remove(compute.id);
     await engine.deleteBranch(id);
   }
@@ -224,38 +237,24 @@ export class RandomHistory {
         (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as time`,
     );
     const { lsn = '', time = '', sequence = 0 } = rows[0] ?? {};
-    await client.end();
     const mark = { lsn, from: Number(time), to: Number(time), content, sequence };
     this.#marks.push(mark);
     return mark;
   }
 
   async #connect(): Promise<pg.Client> {
-    const client = await connectTo(await this.#uri());
-    const { rows } = await client.query<{ time: string }>(
-      'select (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as time',
-    );
-    const last = this.#marks.at(-1);
-    // The first connection of a step, before it changes anything.
-    if (last?.to === last?.from && last !== undefined) last.to = Number(rows[0]?.time);
-    return client;
+    this.#client ??= await connectTo(await this.#service.uri(this.#mine));
+    return this.#client;
   }
 
-  async #content(uri: string): Promise<string> {
-    const client = await connectTo(uri);
-    try {
-      return await contentOf(client);
-    } finally {
-      await client.end();
-    }
+  async #disconnect(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end();
   }
 
   get #mine(): ComputeSpec {
     return this.#compute ?? assert.fail('no compute');
-  }
-
-  async #uri(): Promise<string> {
-    return this.#service.uri(this.#mine);
   }
 
   async #createCompute(branchId: string): Promise<ComputeSpec> {
