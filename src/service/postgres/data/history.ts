@@ -48,8 +48,8 @@ export function removeHistory(branchFolder: string): void {
   rmSync(path.join(branchFolder, HISTORY_FILE), { force: true });
 }
 
-/** The bases that a file names; none if it is missing or damaged. */
-function readBases(branchFolder: string): readonly Base[] {
+/** The bases that a file names, also those that can't be used; none if it is missing or damaged. */
+export function readBases(branchFolder: string): readonly Base[] {
   try {
     return z.parse(z.array(Base), JSON.parse(readFileSync(path.join(branchFolder, HISTORY_FILE), 'utf8')));
   } catch {

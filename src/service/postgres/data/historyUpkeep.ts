@@ -17,6 +17,7 @@ import {
   historySize,
   isHistoryKept,
   KEPT_WAL_MB,
+  readBases,
   readHistory,
   removeHistory,
   removeOldWal,
@@ -119,8 +120,7 @@ async function makeBase(
     };
     await syncToDisk(deps, folder);
   });
-  const bases = readHistory(storage, branch)?.bases ?? [];
-  if (base !== undefined && isHistoryKept(branch)) writeHistory(branch, [...bases, base]);
+  if (base !== undefined && isHistoryKept(branch)) writeHistory(branch, [...readBases(branch), base]);
 }
 
 /** Whether a copy costs nothing until one of both changes. */
@@ -149,7 +149,8 @@ async function removeOldest(
   const { wal } = history;
   const bases = [...history.bases];
   while (isTooOld(bases, before) || historySize({ wal, bases }) > limit) bases.shift();
-  const isReduced = bases.length < history.bases.length;
+  // A server that writes much removes WAL itself, and the bases before it can't be used any more.
+  const isReduced = bases.length < readBases(folder).length;
   if (isReduced) writeHistory(folder, bases);
   // Copies in progress need WAL too.
   if (hasOldWal({ wal, bases }))

@@ -1,10 +1,14 @@
 /** What is kept of the history of a branch, and what is removed. */
 import assert from 'node:assert/strict';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { roundsOf } from '../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 const DAY = 86_400;
 const NO_LIMIT = 2 ** 40;
+const MEGABYTE = 1024 ** 2;
 /** Each check makes a base. */
 const LIMITS = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
 
@@ -52,6 +56,42 @@ describe('The history of a branch', () => {
     assert.equal(await start(), undefined);
   });
 
+  it('loses the bases before a gap in the log, which a server that writes much makes itself', async () => {
+    const storage = path.join(service.dataDir, 'postgres');
+    const wal = path.join(storage, 'branches', id, 'data/pg_wal');
+    const bases = () => readdirSync(path.join(storage, 'bases')).length;
+    const before = bases();
+    assert(before > 1);
+    const files = readdirSync(wal).filter((name) => name.length === 24);
+    for (const name of files.toSorted().slice(0, -1)) rmSync(path.join(wal, name));
+    await service.engine.keepHistory([{ id, seconds: DAY }], { isAll: false });
+    assert(bases() < before, String(bases()));
+  });
+
+  it('stays within its limit while much is written', async () => {
+    await keep(0);
+    const storage = path.join(service.dataDir, 'postgres');
+    const used = () =>
+      sizeOf(path.join(storage, 'bases')) + sizeOf(path.join(storage, 'branches', id, 'data/pg_wal'));
+    const limit = 64 * MEGABYTE;
+    let bases = 0;
+    let written = 0;
+    await query(uri, 'create table filler (text text)');
+    for (let last = await start(); written < roundsOf(2, 16) * limit;) {
+      await query(uri, 'insert into filler select repeat(md5(g::text), 30) from generate_series(1, 8000) g');
+      await query(uri, 'truncate filler');
+      written += 8 * MEGABYTE;
+      await keep(DAY, { branch: limit, leastWritten: 16 * MEGABYTE, mostWritten: 16 * MEGABYTE });
+      const first = await start();
+      if (first !== last) bases += 1;
+      last = first;
+      // The first base is not counted, as no history can do without it.
+      const most = limit + 40 * MEGABYTE + 2 * 8 * MEGABYTE;
+      assert(used() < most, `${used() / MEGABYTE} MB after ${written / MEGABYTE} MB`);
+    }
+    assert(bases > 1, `its start moved ${bases} times`);
+  });
+
   it('has the moment of a record that continues in the next file of the log', async () => {
     await query(uri, `create table large as select repeat('x', 500) from generate_series(1, 10000)`);
     const { startLsn = '', endLsn = '' } = (await service.engine.history(id)) ?? {};
@@ -71,3 +111,10 @@ describe('The history of a branch', () => {
     assert.notEqual(await start(), undefined);
   });
 });
+
+/** Bytes, of a folder that a server may change. */
+function sizeOf(folder: string): number {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const stats = names.map((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }));
+  return stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
+}
