@@ -1,4 +1,5 @@
 /** The service's errors for its clients and for the user who starts it, and messages for errors of the system and of zod. */
+import { fieldsOf } from '../../base/fieldsOf.ts';
 import type * as z from 'zod/mini';
 
 /** An error reply to a client: its request is wrong or breaks a rule. */
@@ -62,6 +63,9 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'the disk quota is used up (EDQUOT). Free some space and try again.'],
   ['EROFS', 'the file system is read-only (EROFS). Choose another folder.'],
 ]);
+
+/** Whether {@link systemReason} says what the user can do. */
+export const hasRemedy = (error: unknown): boolean => CAUSES.has(String(fieldsOf(error)['code']));
 
 /** Returns the code of a system error (such as `EACCES`) or the message of another one; if the user can help it, also how. */
 export function systemReason(error: unknown): string {

@@ -64,7 +64,7 @@ export async function copyDataAt<T>(
   const kept = bases.slice(0, bases.indexOf(base) + 1);
   writeHistory(folder, kept);
   writeKeptWal(folder);
-  const { target, time } = await findTarget(wal, base, moment, head);
+  const { target, time } = await findTarget(wal, base, moment, head, branchId);
   const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), kept[0]?.start ?? base.start, target.end - 1);
   for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
   await copyTree(path.join(storage.root, base.folder), dataDir, {
@@ -129,7 +129,7 @@ async function endOfWal(deps: ServerDependencies, branchId: string): Promise<num
 const TOLERANCE = 64;
 
 /** @returns the last record before the moment, and when the last transaction before it ended (milliseconds since 1970) */
-async function findTarget(wal: Wal, base: Base, moment: Moment, head: number) {
+async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, branchId: string) {
   const [lsn, until] =
     'lsn' in moment ? [parseLsn(moment.lsn) ?? 0, Infinity] : [head, microseconds(moment.timestamp)];
   let target: WalRecord | undefined;
@@ -147,7 +147,9 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number) {
     time = record.time === undefined ? time : record.time / 1000;
   }
   if (target === undefined || target.end + TOLERANCE < Math.min(head, lsn))
-    throw new EngineError(`The write-ahead log is damaged at ${formatLsn(target?.end ?? base.start)}`);
+    throw new EngineError(
+      `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(target?.end ?? base.start)}. Earlier moments can be restored.`,
+    );
   return { target, time };
 }
 

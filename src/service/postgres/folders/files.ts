@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { EngineError } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { systemReason } from '../../core/errors.ts';
+import { hasRemedy, systemReason } from '../../core/errors.ts';
 
 /** Returns the names in a folder; none if it does not exist. */
 export const namesInFolder = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
@@ -69,7 +69,8 @@ export async function createAtomically(
     renameOverSync(unfinished, folder);
   } catch (error) {
     removeAll(unfinished);
-    throw error;
+    if (!hasRemedy(error)) throw error;
+    throw new EngineError(`Cannot write ${folder}: ${systemReason(error)}`, { cause: error });
   }
 }
 
