@@ -54,6 +54,9 @@ const OFFERED: Readonly<Record<string, Packages>> = {
 /** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
 const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 
+/** Whether the public service offers it and our package lacks it. */
+export const isKnown = (name: string): boolean => Object.hasOwn(OFFERED, name) || PRELOADED.includes(name);
+
 /** `debian` or Node's name of the platform. */
 const thisMachine = (): string =>
   process.platform === 'linux' && existsSync('/etc/debian_version') ? 'debian' : process.platform;

@@ -1,9 +1,14 @@
-/** Lists the extensions that the SQL files of the workspace create, and whether the local service has them. */
+/**
+ * Lists the extensions that SQL files and migrations of the workspace create and hosted branches have, and whether the local
+ * service has them.
+ */
 import { l10n, workspace } from 'vscode';
 import { createdExtensions } from '../../../base/sql/createdExtensions.ts';
-import { extensionAdvice, installCommand } from '../../../base/sql/missingExtension.ts';
+import { extensionsInCode } from '../../../base/sql/extensionsInCode.ts';
+import { extensionAdvice, installCommand, isKnown } from '../../../base/sql/missingExtension.ts';
 import type { AvailableExtensions } from '../../../localService/leaseProof.ts';
 import { LocalServiceError } from '../../../localService/lease.ts';
+import { namesInBranches } from '../../schema/hostedExtensions.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
@@ -13,21 +18,36 @@ const MAX_FILES = 500;
 /** Bytes. Larger files are data. */
 const MAX_SIZE = 1024 * 1024;
 
+/** Migrations in other languages. VS Code allows no braces in braces. */
+const CODE = [
+  '**/{migration,migrations,migrate,versions,alembic,db,drizzle}/**/*.{rb,py,ts,mts,js,mjs,cjs,go,php,exs,cs,java,kt}',
+  '**/*.prisma',
+];
+
 /** An item that is picked copies its command. @throws {LocalServiceError} if there is no Postgres */
-export async function showExtensions(
-  localService: CommandContext['localService'],
-  postgresPath: string | undefined,
-): Promise<void> {
+export async function showExtensions(context: CommandContext): Promise<void> {
   const load = async () => {
-    const [names, check] = await Promise.all([namesInWorkspace(), localService.checkPostgres(postgresPath)]);
+    const [sql, code, hosted, check] = await Promise.all([
+      namesInFiles(['**/*.sql'], createdExtensions),
+      namesInFiles(CODE, extensionsInCode),
+      namesInBranches(context, [...context.computesView.expandedProjects]),
+      context.localService.checkPostgres(context.config.postgresPath),
+    ]);
     if (check.problem !== undefined) throw new LocalServiceError('noPostgres', check.problem);
+    const { included, found } = check.extensions;
+    const available = new Set([...included, ...found.flatMap(({ names }) => names)]);
+    // Code can also have the words in a comment.
+    const created = code.filter((name) => available.has(name) || isKnown(name));
+    const names = [...new Set([...sql, ...created, ...hosted])].toSorted();
     return names.map((name) => toChoice(name, check.extensions));
   };
   const command = await singleStep(
     l10n.t('Set Up Postgres'),
     pickOne({
-      placeholder: l10n.t('Extensions that SQL files of the workspace create. Pick one to copy its command'),
-      none: l10n.t('Postgres works. No SQL file of the workspace creates an extension.'),
+      placeholder: l10n.t(
+        'Extensions that your migrations and hosted branches use. Pick one to copy its command',
+      ),
+      none: l10n.t('Postgres works. No migration of the workspace creates an extension.'),
       items: load,
     }),
   );
@@ -47,15 +67,20 @@ function toChoice(name: string, { included, found }: AvailableExtensions): Choic
   };
 }
 
-async function namesInWorkspace(): Promise<string[]> {
-  const files = await workspace.findFiles('**/*.sql', '**/{node_modules,vendor,.git}/**', MAX_FILES);
-  const names = new Set<string>();
-  for (const file of files) {
+async function namesInFiles(
+  patterns: readonly string[],
+  find: (text: string) => string[],
+): Promise<string[]> {
+  const files = await Promise.all(
+    patterns.map((each) => workspace.findFiles(each, '**/{node_modules,vendor,.git}/**', MAX_FILES)),
+  );
+  const names: string[] = [];
+  for (const file of files.flat()) {
     const text = await readSmall(file);
     // Most files create none.
-    if (/extension/i.test(text)) for (const name of createdExtensions(text)) names.add(name);
+    if (/extension/i.test(text)) names.push(...find(text));
   }
-  return [...names].toSorted();
+  return names;
 }
 
 /** Empty for a large file, or one that is gone or may not be read. */

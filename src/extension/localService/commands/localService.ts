@@ -48,8 +48,7 @@ type SetupOption = 'install' | 'folder' | 'search';
 export const setUpPostgres: Command = async (context, argument, run) => {
   const { localService, config } = context;
   run.failureMessage = l10n.t("Couldn't set up Postgres");
-  if (localService.postgresProblem === undefined)
-    return await showExtensions(localService, config.postgresPath);
+  if (localService.postgresProblem === undefined) return await showExtensions(context);
   const option = await askOption();
   if (option === undefined) return;
   if (option === 'install') return void (await env.openExternal(Uri.parse(downloadPage())));
