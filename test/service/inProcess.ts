@@ -58,6 +58,7 @@ export class FaultyEngine implements ComputeEngine {
     return this.catalog(branch);
   };
   history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
+  changesSince: ComputeEngine['changesSince'] = (...args) => this.#plain.changesSince(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
   createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
     this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);

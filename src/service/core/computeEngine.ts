@@ -4,6 +4,13 @@
  * can start, and one that simulates computes for tests of the API (`--no-postgres`).
  */
 import type { PgSettings } from '../../api/records/records.ts';
+import type {
+  BranchHistory,
+  BranchRetention,
+  HistoryLimits,
+  PastMoment,
+  TableChange,
+} from './branchHistory.ts';
 
 /** What an engine needs to know about a compute. Sizes in compute units. */
 export interface ComputeSpec {
@@ -122,35 +129,6 @@ export type SampleData = 'beforeMigration' | 'main' | 'checkoutRewrite';
 /** By the id of the branch. */
 export type SampleBranches = Readonly<Record<string, SampleData>>;
 
-/** What a branch's history contains. */
-export interface BranchHistory {
-  /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
-  readonly start: string;
-  readonly startLsn: string;
-  /** The latest moment. */
-  readonly endLsn: string;
-}
-
-/** How long the history of a branch is kept. */
-export interface BranchRetention {
-  readonly id: string;
-  /** Seconds; 0 for no history. */
-  readonly seconds: number;
-}
-
-/** Bytes. */
-export interface HistoryLimits {
-  /** Of the history of one branch, and of all. */
-  readonly branch: number;
-  readonly total: number;
-  /**
-   * A copy of the data is made when as much as its size was written since the last one, but not less and not more than this,
-   * because recovery reads all that was written.
-   */
-  readonly leastWritten: number;
-  readonly mostWritten: number;
-}
-
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
 export interface EngineEvents {
   /**
@@ -229,6 +207,15 @@ export interface ComputeEngine {
 
   /** Starts no compute. @returns undefined without history. @throws {EngineError} */
   history(branchId: string): Promise<BranchHistory | undefined>;
+
+  /**
+   * What has changed in the branch since each of the moments, as far as it is known: only for a branch with an active primary,
+   * and for moments after which not too much was written. Starts no compute. @throws {EngineError}
+   */
+  changesSince(
+    branchId: string,
+    moments: readonly PastMoment[],
+  ): Promise<readonly (readonly TableChange[] | undefined)[]>;
 
   /**
    * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not

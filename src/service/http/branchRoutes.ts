@@ -13,6 +13,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { usageOfBranch } from '../controlPlane/records/usage.ts';
 import type { ProjectState } from '../state/store.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
+import { showChanges } from './changesReply.ts';
 import { choiceParameter, paginate, search } from './query.ts';
 import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './request.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
@@ -39,6 +40,7 @@ export function branchRoutes(plane: ControlPlane): Routes {
       const branch = findBranch(...target(call));
       return reply({ branch: show(call, branch), annotation: annotationOf(branch) });
     },
+    [`GET ${BRANCH}/changes`]: (call) => showChanges(plane, call, ...target(call)),
     [`PATCH ${BRANCH}`]: async (call) => {
       const { branch } = await readJsonBody(call.request, BranchPatchBody);
       return replyWith(call, updateBranch(plane, ...target(call), branch));

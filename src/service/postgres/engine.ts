@@ -13,6 +13,7 @@ import { asciiPath } from './config/asciiPath.ts';
 import { controlFiles, extensionSettings, packagedExtensions } from './config/ownerExtensions.ts';
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
+import { changesSince } from './data/changesSince.ts';
 import { keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
 import type { Settings } from './config/settings.ts';
@@ -162,6 +163,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     createBranch: async (branch) => createBranchData(deps, branch),
     restoreBranch: async (restore) => restoreBranchData(deps, restore),
     history: async (branchId) => rangeOfHistory(deps, branchId).catch(rethrow),
+    changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
     keepHistory: async (...args) =>
       keepHistory(deps, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);

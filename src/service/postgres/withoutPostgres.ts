@@ -38,6 +38,7 @@ export function simulatedEngine(): ComputeEngine {
     createBranch: doNothing,
     restoreBranch: doNothing,
     history: doNothing,
+    changesSince: async (_, moments) => moments.map(() => undefined),
     keepHistory: doNothing,
     deleteBranch: doNothing,
     setSampleData: () => undefined,

@@ -1,7 +1,8 @@
 /** Which history of branches is kept, and whether a moment that a request names is in it. */
 import type { Clock } from '../../../base/clock.ts';
 import { toTimestamp } from '../../core/clock.ts';
-import type { BranchRetention, ComputeEngine, Moment } from '../../core/computeEngine.ts';
+import type { BranchRetention } from '../../core/branchHistory.ts';
+import type { ComputeEngine, Moment } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { AccountState, ProjectState } from '../../state/store.ts';

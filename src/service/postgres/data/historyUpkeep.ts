@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
 import { copyFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import type { BranchRetention, HistoryLimits } from '../../core/computeEngine.ts';
+import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
 import type { Postmaster } from '../process/postmaster.ts';

@@ -11,8 +11,16 @@ const PAGE = 8192;
 const [LONG_HEADER, SHORT_HEADER, RECORD_HEADER] = [40, 24, 24];
 /** Flags of a page: it begins with the rest of a record; it does not, because a crash interrupted that record. */
 const [CONTINUED, INTERRUPTED] = [0x1, 0x8];
-/** Resource managers and their records. */
-const [XLOG, TRANSACTION] = [0, 1];
+/** Resource managers. */
+export const MANAGERS = {
+  xlog: 0,
+  transaction: 1,
+  relationMap: 7,
+  standby: 8,
+  heap2: 9,
+  heap: 10,
+  storage: 2,
+} as const;
 const SWITCH = 0x40;
 /** Where their data has the time: commit, abort, and both of a prepared transaction, which is prepared first. */
 const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
@@ -22,14 +30,21 @@ const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
   [0x40, 0],
   [0x10, 16],
 ]);
-/** Enough for the header of a record of a transaction, and its time. */
-const BEGINNING = 64;
+/** Of longer records, only the first part is read. No record of a table is as long. */
+const MAX_RECORD = 8 * 1024 * 1024;
 
 /** Microseconds from 1970 to 2000, from which Postgres counts. */
 const EPOCH = 946_684_800_000_000;
 
 export interface WalRecord {
   readonly start: number;
+  readonly manager: number;
+  /** What the manager did. */
+  readonly info: number;
+  /** Of the transaction; 0 without one. */
+  readonly xid: number;
+  /** With its header; incomplete if it is too long. */
+  readonly bytes: Buffer;
   /** Where the next record is looked for. */
   readonly end: number;
   /** When a transaction ended or was prepared. Microseconds since 1970. */
@@ -52,12 +67,13 @@ export function* walRecords(wal: Wal, from: number): Generator<WalRecord> {
     if (previous !== undefined && Number(bytes.readBigUInt64LE(8)) !== previous) return;
     previous = start;
     const [info, manager] = [bytes.readUInt8(16), bytes.readUInt8(17)];
-    const isSwitch = manager === XLOG && (info & 0xf0) === SWITCH;
-    const position = manager === TRANSACTION ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
+    const isSwitch = manager === MANAGERS.xlog && (info & 0xf0) === SWITCH;
+    const position = manager === MANAGERS.transaction ? TIMES_OF_TRANSACTIONS.get(info & 0x70) : undefined;
     const time = position === undefined ? undefined : timeOf(bytes, position);
     // Records begin at multiples of 8. The rest of a segment after a switch is empty.
     at = isSwitch ? Math.ceil(end / wal.size) * wal.size : Math.ceil(end / 8) * 8;
-    yield { start, end: at, ...(time !== undefined && { time }) };
+    const xid = bytes.readUInt32LE(4);
+    yield { start, end: at, manager, info, xid, bytes, ...(time !== undefined && { time }) };
   }
 }
 
@@ -71,33 +87,35 @@ class Reader {
     this.#wal = wal;
   }
 
-  /** @returns the first bytes of the record at the position; undefined if it isn't complete */
+  /** @returns the record at the position; undefined if it isn't complete */
   record(start: number) {
     const page = start - (start % PAGE);
-    if (this.#page(page) === undefined) return undefined;
+    if (this.page(page) === undefined) return undefined;
     const length = this.#bytes(start, 4).readUInt32LE();
     if (length < RECORD_HEADER) return undefined;
     const parts: Buffer[] = [];
     let [at, left, kept] = [start, length, 0];
     while (left > 0) {
       if (at % PAGE === 0) {
-        const header = this.#page(at);
+        const header = this.page(at);
         if (header === undefined) return undefined;
         if ((header.flags & INTERRUPTED) !== 0) return { interruptedAt: at };
         if ((header.flags & CONTINUED) === 0 || header.left !== left) return undefined;
         at += headerSize(this.#wal, at);
       }
       const count = Math.min(left, PAGE - (at % PAGE));
-      if (kept < BEGINNING) parts.push(this.#bytes(at, count));
+      if (kept < MAX_RECORD) parts.push(this.#bytes(at, count));
       kept += count;
       at += count;
       left -= count;
     }
-    return { bytes: Buffer.concat(parts), end: at };
+    const [first] = parts;
+    // Most records are on one page, and not copied.
+    return { bytes: parts.length === 1 && first ? first : Buffer.concat(parts), end: at };
   }
 
   /** @returns undefined for a page that was not written yet */
-  #page(at: number) {
+  page(at: number) {
     if (!this.#load(at)) return undefined;
     const header = this.#bytes(at, SHORT_HEADER);
     if (Number(header.readBigUInt64LE(8)) !== at) return undefined;
@@ -118,6 +136,20 @@ class Reader {
     this.#loaded = { segment, bytes };
     return bytes.length === this.#wal.size;
   }
+}
+
+/** The position of the first record that begins in a segment; undefined if none does. */
+export function firstRecordIn(wal: Wal, segment: number): number | undefined {
+  const reader = new Reader(wal);
+  const end = (segment + 1) * wal.size;
+  for (let page = segment * wal.size; page < end; page += PAGE) {
+    const header = reader.page(page);
+    if (header === undefined) return undefined;
+    if ((header.flags & CONTINUED) === 0) return page;
+    const rest = headerSize(wal, page) + header.left;
+    if (rest < PAGE) return page + Math.ceil(rest / 8) * 8;
+  }
+  return undefined;
 }
 
 /** A first byte says what comes before the record's data, of which the length is the last. */

@@ -1,0 +1,50 @@
+/** What engines know and keep of the history of branches. */
+
+/** What a branch's history contains. */
+export interface BranchHistory {
+  /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
+  readonly start: string;
+  readonly startLsn: string;
+  /** The latest moment. */
+  readonly endLsn: string;
+}
+
+/** What committed transactions have done to a table. */
+export interface TableChange {
+  readonly database: string;
+  /** Missing for the database itself, or if the schema was dropped as well. */
+  readonly schema?: string | undefined;
+  readonly name: string;
+  /** `altered`: its columns or its name. `replaced`: another table has its name now. */
+  readonly change?: 'created' | 'dropped' | 'replaced' | 'truncated' | 'altered' | undefined;
+  /** Rows; after the truncation if there was one. A row that was changed twice counts twice. */
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+}
+
+/** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */
+export interface PastMoment {
+  readonly branchId: string;
+  readonly timestamp: string;
+}
+
+/** How long the history of a branch is kept. */
+export interface BranchRetention {
+  readonly id: string;
+  /** Seconds; 0 for no history. */
+  readonly seconds: number;
+}
+
+/** Bytes. */
+export interface HistoryLimits {
+  /** Of the history of one branch, and of all. */
+  readonly branch: number;
+  readonly total: number;
+  /**
+   * A copy of the data is made when as much as its size was written since the last one, but not less and not more than this,
+   * because recovery reads all that was written.
+   */
+  readonly leastWritten: number;
+  readonly mostWritten: number;
+}

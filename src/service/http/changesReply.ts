@@ -1,0 +1,45 @@
+/** What has changed in a branch since moments. Only the local service has the call. It wakes no compute and is no activity. */
+import { findBranch } from '../controlPlane/records/branchRecord.ts';
+import { momentOf } from '../controlPlane/records/history.ts';
+import type { ControlPlane } from '../controlPlane/controlPlane.ts';
+import type { PastMoment } from '../core/branchHistory.ts';
+import { badRequest } from '../core/errors.ts';
+import type { ProjectState } from '../state/store.ts';
+import { requiredParameter } from './query.ts';
+import type { ApiCall } from './request.ts';
+import { reply, type JsonReply } from './response.ts';
+
+const MAX_MOMENTS = 100;
+/** Of each moment. */
+const MAX_TABLES = 10;
+
+/**
+ * The parameter `since` has the times, separated by commas. A time before a restore is in the history of another branch, whose id
+ * comes before it: `br-old@2026-01-31T12:00:00Z`. Times of which nothing is known are missing in the reply.
+ * @throws {HttpError}
+ */
+export async function showChanges(
+  plane: ControlPlane,
+  call: ApiCall,
+  project: ProjectState,
+  id: string,
+): Promise<JsonReply> {
+  const branch = findBranch(project, id);
+  const given = requiredParameter(call, 'since').split(',');
+  if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} times.`);
+  const moments = given.map((text) => parseMoment(text, branch.id, plane.clock.now()));
+  const known = moments.filter(({ branchId }) => project.branches.has(branchId));
+  const found = await (await plane.engine).changesSince(branch.id, known);
+  const changes = known.flatMap(({ text }, index) => {
+    const tables = found[index];
+    if (tables === undefined) return [];
+    return { since: text, tables: tables.slice(0, MAX_TABLES), tables_count: tables.length };
+  });
+  return reply({ changes });
+}
+
+function parseMoment(text: string, branchId: string, now: number): PastMoment & { readonly text: string } {
+  const [, other = branchId, timestamp = ''] = /^(?:([\w-]+)@)?(.*)$/.exec(text) ?? [];
+  momentOf({ since: timestamp }, now);
+  return { text, branchId: other, timestamp };
+}

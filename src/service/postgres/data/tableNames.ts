@@ -1,0 +1,114 @@
+/** The names of the tables of a database, and their files. */
+import type Client from 'pg/lib/client.js';
+import { connectAsSuperuser } from '../process/superuser.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { isMoved } from '../wal/catalogChanges.ts';
+import type { ServerDependencies } from './branchData.ts';
+
+export interface TableName {
+  readonly schema: string;
+  readonly name: string;
+}
+
+interface NamedTable extends TableName {
+  /** The table of which it is a partition. */
+  readonly whole: TableName;
+  readonly isPartition: boolean;
+}
+
+export interface TableNames {
+  readonly database: string;
+  /** By object id. */
+  readonly tables: ReadonlyMap<number, NamedTable>;
+  /** The object ids of the tables of current files. */
+  readonly files: ReadonlyMap<number, number>;
+  readonly schemas: ReadonlyMap<number, string>;
+}
+
+const number = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
+
+const DATABASES = `
+  select ${number('oid')} as id, datname as name from pg_catalog.pg_database where datallowconn`;
+
+const CATALOGS = `
+  select ${number('oid')} as id, ${number('pg_catalog.pg_relation_filenode(oid)')} as file
+  from pg_catalog.pg_class
+  where relnamespace operator(pg_catalog.=) 'pg_catalog'::pg_catalog.regnamespace`;
+
+const SCHEMAS = `select ${number('oid')} as id, nspname as name from pg_catalog.pg_namespace`;
+
+/** Those of users. */
+const TABLES = `
+  select ${number('c.oid')} as id, ${number('c.relfilenode')} as file, n.nspname as schema, c.relname as name,
+    wn.nspname as whole_schema, w.relname as whole_name,
+    w.oid operator(pg_catalog.<>) c.oid as is_partition
+  from pg_catalog.pg_class as c
+  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) c.relnamespace
+  join pg_catalog.pg_class as w on w.oid operator(pg_catalog.=)
+    coalesce(pg_catalog.pg_partition_root(c.oid)::pg_catalog.oid, c.oid)
+  join pg_catalog.pg_namespace as wn on wn.oid operator(pg_catalog.=) w.relnamespace
+  where c.relkind operator(pg_catalog.=) any ('{r,p,m}'::pg_catalog."char"[])
+    and n.nspname operator(pg_catalog.<>) 'information_schema' and n.nspname operator(pg_catalog.!~) '^pg_'`;
+
+interface NamedId {
+  readonly id: number;
+  readonly name: string;
+}
+
+type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string> &
+  Record<'id' | 'file', number> & { readonly is_partition: boolean };
+
+/**
+ * @param ids of databases
+ * @returns those that still exist; undefined if the catalogs of one have been rewritten, so that changes of its tables weren't seen
+ * @throws {EngineError}
+ */
+export async function readTableNames(
+  deps: ServerDependencies,
+  server: Postmaster,
+  ids: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, TableNames> | undefined> {
+  const databases = await inDatabase(deps, server, undefined, async (client) => {
+    const { rows } = await client.query<NamedId>(DATABASES);
+    return rows.filter(({ id }) => ids.has(id));
+  });
+  const found = new Map<number, TableNames>();
+  for (const { id, name } of databases) {
+    const names = await inDatabase(deps, server, name, async (client) => readNames(client, name));
+    if (names === undefined) return undefined;
+    found.set(id, names);
+  }
+  return found;
+}
+
+async function readNames(client: Client, database: string): Promise<TableNames | undefined> {
+  const catalogs = await client.query<{ id: number; file: number }>(CATALOGS);
+  if (catalogs.rows.some(({ id, file }) => isMoved(id, file))) return undefined;
+  const schemas = await client.query<NamedId>(SCHEMAS);
+  const { rows } = await client.query<TableRow>(TABLES);
+  return {
+    database,
+    schemas: new Map(schemas.rows.map(({ id, name }) => [id, name])),
+    files: new Map(rows.map(({ id, file }) => [file, id])),
+    tables: new Map(
+      rows.map(({ id, schema, name, whole_schema, whole_name, is_partition: isPartition }) => [
+        id,
+        { schema, name, isPartition, whole: { schema: whole_schema, name: whole_name } },
+      ]),
+    ),
+  };
+}
+
+async function inDatabase<T>(
+  deps: ServerDependencies,
+  { address }: Postmaster,
+  database: string | undefined,
+  read: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await connectAsSuperuser(deps, address, database);
+  try {
+    return await read(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,28 @@
+/** Which transactions a commit ends. The format is that of src/include/access/xact.h. */
+
+const HAS_INFO = 0x80;
+/** What the record contains, in this order. */
+const [DATABASE, SUBTRANSACTIONS, FILES, STATISTICS, INVALIDATIONS, PREPARED] = [1, 2, 4, 0x100, 8, 0x10];
+
+/** @param main of a record with that info @param major version of Postgres @returns those with their own ids */
+export function committedIn(
+  { xid, info, main }: { readonly xid: number; readonly info: number; readonly main: Buffer },
+  major: number,
+): readonly number[] {
+  if ((info & HAS_INFO) === 0) return [xid];
+  const contains = main.readUInt32LE(8);
+  let at = 12;
+  if ((contains & DATABASE) !== 0) at += 8;
+  const subtransactions: number[] = [];
+  const skipList = (flag: number, size: number) => {
+    if ((contains & flag) !== 0) at += 4 + main.readInt32LE(at) * size;
+  };
+  if ((contains & SUBTRANSACTIONS) !== 0) {
+    const end = at + 4 + main.readInt32LE(at) * 4;
+    for (at += 4; at < end; at += 4) subtransactions.push(main.readUInt32LE(at));
+  }
+  skipList(FILES, 12);
+  skipList(STATISTICS, major >= 18 ? 16 : 12);
+  skipList(INVALIDATIONS, 16);
+  return [(contains & PREPARED) === 0 ? xid : main.readUInt32LE(at), ...subtransactions];
+}

@@ -1,0 +1,106 @@
+/** The rows of system catalogs, read from the write-ahead log: whole pages, and the changes of their rows. See src/include/access/heapam_xlog.h. */
+import type { Block, PageImage } from './recordContent.ts';
+
+const PAGE = 8192;
+/** Of the header of a page, of a row, and of what the log has of the latter. */
+const [PAGE_HEADER, ROW_HEADER, LOGGED_HEADER, LOGGED_HEADER_OF_MANY] = [24, 23, 5, 7];
+const NORMAL = 1;
+/** Flags of an update: the row begins or ends as the old one. */
+const [SAME_START, SAME_END] = [0x20, 0x40];
+/** Enough for the columns that are used. */
+const KEPT = 120;
+
+/** A version of a row. */
+export interface Row {
+  /** Its first bytes. Columns of fixed length come first. */
+  readonly start: Buffer;
+  readonly length: number;
+}
+
+/** The rows of the pages that were changed, by their position. */
+export class PageRows {
+  readonly #pages = new Map<string, Map<number, Row>>();
+
+  /** @param item its number on the page. @returns undefined if it isn't known */
+  row(block: Block, item: number): Row | undefined {
+    return this.#pages.get(keyOf(block))?.get(item);
+  }
+
+  /** Reads the image of a page. After a checkpoint, the first change of each page has one. */
+  readImage(block: Block, image: PageImage): void {
+    const rows = new Map<number, Row>();
+    this.#pages.set(keyOf(block), rows);
+    if (image.isCompressed) return;
+    const { bytes, hole } = image;
+    const left = PAGE - bytes.length;
+    const at = (position: number) => (position < hole ? position : position - left);
+    const end = bytes.readUInt16LE(12);
+    for (let pointer = PAGE_HEADER; pointer + 4 <= end; pointer += 4) {
+      const value = bytes.readUInt32LE(pointer);
+      if (((value >>> 15) & 3) !== NORMAL) continue;
+      const [position, length] = [at(value & 0x7fff), value >>> 17];
+      const header = bytes.readUInt8(position + ROW_HEADER - 1);
+      rows.set((pointer - PAGE_HEADER) / 4 + 1, {
+        start: kept(bytes.subarray(position + header, position + length)),
+        length: length - header,
+      });
+    }
+  }
+
+  /** @returns undefined if it isn't known */
+  insert(block: Block, item: number): Row | undefined {
+    if (block.image !== undefined) return this.row(block, item);
+    const content = block.data.subarray(LOGGED_HEADER + block.data.readUInt8(4) - ROW_HEADER);
+    return this.#set(block, item, { start: kept(content), length: content.length });
+  }
+
+  /** @param items their numbers on the page */
+  insertMany(block: Block, items: readonly number[]): readonly (Row | undefined)[] {
+    if (block.image !== undefined) return items.map((item) => this.row(block, item));
+    const { data } = block;
+    let at = 0;
+    return items.map((item) => {
+      at += at % 2;
+      const [size, header] = [data.readUInt16LE(at), data.readUInt8(at + 6)];
+      const start = at + LOGGED_HEADER_OF_MANY;
+      at = start + size;
+      const content = data.subarray(start + header - ROW_HEADER, at);
+      return this.#set(block, item, { start: kept(content), length: content.length });
+    });
+  }
+
+  /** @param flags of the update @param old the row before. @returns undefined if it isn't known */
+  update(block: Block, item: number, flags: number, old: Row | undefined): Row | undefined {
+    if (block.image !== undefined) return this.row(block, item);
+    const { data } = block;
+    let at = 0;
+    const [same, sameEnd] = [SAME_START, SAME_END].map((flag) =>
+      (flags & flag) === 0 ? 0 : data.readUInt16LE((at += 2) - 2),
+    ) as [number, number];
+    const content = data.subarray(at + LOGGED_HEADER + data.readUInt8(at + 4) - ROW_HEADER);
+    if (same + sameEnd > 0 && old === undefined) {
+      this.#pages.get(keyOf(block))?.delete(item);
+      return undefined;
+    }
+    const parts = [content];
+    if (old !== undefined && same > 0) parts.unshift(old.start.subarray(0, same));
+    if (old !== undefined && sameEnd > 0) parts.push(old.start.subarray(old.length - sameEnd));
+    return this.#set(block, item, {
+      start: kept(Buffer.concat(parts)),
+      length: same + content.length + sameEnd,
+    });
+  }
+
+  #set(block: Block, item: number, row: Row): Row {
+    const key = keyOf(block);
+    const rows = this.#pages.get(key) ?? new Map<number, Row>();
+    this.#pages.set(key, rows);
+    rows.set(item, row);
+    return row;
+  }
+}
+
+const keyOf = ({ database, file, page }: Block) => `${database}/${file}/${page}`;
+
+/** A copy, because the rest of the file would be kept with it. */
+const kept = (content: Buffer) => Buffer.from(content.subarray(0, KEPT));

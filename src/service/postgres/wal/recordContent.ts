@@ -1,0 +1,106 @@
+/** What a record of the write-ahead log is about: pages of files, and data. The format is that of src/include/access/xlogrecord.h. */
+
+const HEADER = 24;
+/** First bytes that aren't the number of a block. */
+const [SHORT_DATA, LONG_DATA, ORIGIN, TOP_TRANSACTION] = [255, 254, 253, 252];
+/** Flags of a block. */
+const [FORK, HAS_IMAGE, HAS_DATA, SAME_FILE] = [0x0f, 0x10, 0x20, 0x80];
+/** Flags of an image: a part without data was left out; it is compressed. */
+const [HAS_HOLE, COMPRESSED] = [0x01, 0x1c];
+
+/** A file of a table, an index or something else that has pages. */
+interface File {
+  /** Object id; 0 for what all databases share. */
+  readonly database: number;
+  /** The object id of what it was created for, until it was written to a new file. */
+  readonly file: number;
+}
+
+export interface PageImage {
+  readonly bytes: Buffer;
+  /** Where bytes were left out, all of them 0. */
+  readonly hole: number;
+  readonly isCompressed: boolean;
+}
+
+export interface Block extends File {
+  /** 0 for the main content of the file. */
+  readonly fork: number;
+  readonly page: number;
+  /** The whole page after the change, in place of data. */
+  readonly image: PageImage | undefined;
+  readonly data: Buffer;
+}
+
+interface RecordContent {
+  readonly blocks: readonly Block[];
+  readonly main: Buffer;
+}
+
+type Draft = { -readonly [Key in keyof Block]: Block[Key] } & {
+  imageLength: number;
+  dataLength: number;
+};
+
+/** @param bytes of the whole record */
+export function readContent(bytes: Buffer): RecordContent {
+  const blocks: Draft[] = [];
+  let [at, mainLength] = [HEADER, 0];
+  // The headers of all parts come before the parts, and that of the main data comes last.
+  while (mainLength === 0 && at < bytes.length) {
+    const kind = bytes.readUInt8(at);
+    if (kind === SHORT_DATA) [mainLength, at] = [bytes.readUInt8(at + 1), at + 2];
+    else if (kind === LONG_DATA) [mainLength, at] = [bytes.readUInt32LE(at + 1), at + 5];
+    else if (kind === ORIGIN) at += 3;
+    else if (kind === TOP_TRANSACTION) at += 5;
+    else {
+      const { block, end } = readBlock(bytes, at, blocks.at(-1));
+      blocks.push(block);
+      at = end;
+      if (at + partsLength(blocks) >= bytes.length) break;
+    }
+  }
+  for (const block of blocks) {
+    if (block.image !== undefined)
+      block.image = { ...block.image, bytes: bytes.subarray(at, at + block.imageLength) };
+    at += block.imageLength;
+    block.data = bytes.subarray(at, at + block.dataLength);
+    at += block.dataLength;
+  }
+  return { blocks, main: bytes.subarray(at, at + mainLength) };
+}
+
+const partsLength = (blocks: readonly Draft[]) =>
+  blocks.reduce((sum, { imageLength, dataLength }) => sum + imageLength + dataLength, 0);
+
+function readBlock(bytes: Buffer, start: number, last: File | undefined) {
+  const flags = bytes.readUInt8(start + 1);
+  const dataLength = (flags & HAS_DATA) === 0 ? 0 : bytes.readUInt16LE(start + 2);
+  let at = start + 4;
+  let imageLength = 0;
+  let image: PageImage | undefined;
+  if ((flags & HAS_IMAGE) !== 0) {
+    imageLength = bytes.readUInt16LE(at);
+    const info = bytes.readUInt8(at + 4);
+    const isCompressed = (info & COMPRESSED) !== 0;
+    image = { bytes, hole: bytes.readUInt16LE(at + 2), isCompressed };
+    at += isCompressed && (info & HAS_HOLE) !== 0 ? 7 : 5;
+  }
+  const isSame = (flags & SAME_FILE) !== 0 && last !== undefined;
+  const { database, file } = isSame
+    ? last
+    : { database: bytes.readUInt32LE(at + 4), file: bytes.readUInt32LE(at + 8) };
+  if (!isSame) at += 12;
+  const page = bytes.readUInt32LE(at);
+  const block: Draft = {
+    database,
+    file,
+    fork: flags & FORK,
+    page,
+    image,
+    data: bytes,
+    imageLength,
+    dataLength,
+  };
+  return { block, end: at + 4 };
+}
