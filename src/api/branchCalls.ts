@@ -2,6 +2,7 @@
  * The public service's calls for branches. The specification doesn't promise them: a service that doesn't offer them, at
  * all or to this key, responds with 403, 404 or 405.
  */
+import { fieldsOf } from '../base/fieldsOf.ts';
 import { branchesPath, branchPath } from './paths.ts';
 import {
   parseListReply,
@@ -74,6 +75,16 @@ export class BranchCalls {
     const path = `${branchPath(projectId, id)}/schema`;
     const reply = await this.#http.call('GET', path, { query: { db_name: database, ...at } }, options);
     return parseRecord(reply, undefined, records.Schema).sql;
+  }
+
+  /**
+   * The local service only: what has changed since moments, as far as it is known. Doesn't wake a compute, and isn't activity.
+   * @param since times, each with `<branch id>@` before it if another branch has the history until then
+   */
+  async changesSince(projectId: string, id: string, since: readonly string[], options?: CallOptions) {
+    const path = `${branchPath(projectId, id)}/changes`;
+    const reply = await this.#http.getIfOffered(path, { since: since.join() }, options);
+    return reply && records.parseChanges(fieldsOf(reply.json)['changes']);
   }
 
   /** Only the reply to a deletion may be empty. */

@@ -189,15 +189,42 @@ export const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
-/** The readable sessions of a list. */
-export const parseSessions = (list: unknown): readonly Session[] =>
-  Array.isArray(list) ? list.flatMap((each) => Session.safeParse(each).data ?? []) : [];
+/** The readable items of a list. */
+const parseReadable = <T>(list: unknown, item: z.ZodMiniType<T>): readonly T[] =>
+  Array.isArray(list) ? list.flatMap((each) => item.safeParse(each).data ?? []) : [];
+
+export const parseSessions = (list: unknown): readonly Session[] => parseReadable(list, Session);
 
 /** What only the local service knows of an active compute. */
 export const Activity = z.object({
   /** Clients of PgBouncer, which aren't activity while they do nothing. */
   pooled_clients: number,
 });
+
+/** What has changed in a table since a moment. Only the local service knows it. */
+const TableChange = z.object({
+  database: text,
+  schema: z.nullish(text),
+  name: text,
+  /** Such as `dropped`. */
+  change: z.nullish(text),
+  /** Rows. */
+  added: number,
+  changed: number,
+  deleted: number,
+});
+export type TableChange = z.infer<typeof TableChange>;
+
+/** What has changed in a branch since a moment. */
+const ChangesSince = z.object({
+  since: text,
+  /** The first ones. */
+  tables: z.array(TableChange),
+  tables_count: number,
+});
+export type ChangesSince = z.infer<typeof ChangesSince>;
+
+export const parseChanges = (list: unknown): readonly ChangesSince[] => parseReadable(list, ChangesSince);
 
 /** A name or password. Control characters are rejected, because it is put into files and terminals. */
 // oxlint-disable-next-line no-control-regex

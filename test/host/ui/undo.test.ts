@@ -79,6 +79,24 @@ describe('Undo…', () => {
     assert.equal((await names()).filter((name) => name.startsWith('before-undo-')).length, 3);
   });
 
+  it('says what has changed since each moment', async () => {
+    await ui().computes.contextMenu(row, 'Data and History', 'Mark This Moment…');
+    await ui().quickInput.answer('Name of this moment of work', 'before the import');
+    await query(uri, 'create table imports (id int)');
+    await query(uri, "insert into users values (10, '10@example.com'), (11, '11@example.com')");
+    await query(uri, "update users set email = 'new' where id = 10");
+    await ui().computes.contextMenu(row, 'Undo…');
+    await ui().quickInput.waitFor(QUESTION);
+    const moment = ui().page.locator('.quick-input-list .monaco-list-row', {
+      hasText: '“before the import”',
+    });
+    await until('the changes', async () =>
+      (await moment.textContent())?.includes('Since then: imports created; users 2 added, 1 changed'),
+    );
+    await ui().quickInput.cancel(QUESTION);
+    await query(uri, 'drop table imports; delete from users where id > 3');
+  });
+
   it('says what is no time while it is typed', async () => {
     await ui().computes.contextMenu(row, 'Undo…');
     await ui().quickInput.type(QUESTION, '2099-01-01 10:00');

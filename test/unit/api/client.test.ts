@@ -24,6 +24,8 @@ const where = {
   host: 'ep-1-pooler.example',
 };
 
+const tableChange = { database: 'app', name: 'orders', change: 'altered', added: 1, changed: 2, deleted: 0 };
+
 const creation = { branch_id: 'br-main', type: 'read_only', autoscaling_limit_min_cu: 1 } as const;
 const shop = '/projects/shop';
 const endpoints = `${shop}/endpoints`;
@@ -123,6 +125,13 @@ const ROWS: readonly Row[] = [
     (c) => c.branches.schema('shop', 'br-main', 'app', { at: { lsn: '0/1A2B' } }),
     { sql: '' },
     '',
+  ],
+  [
+    `GET ${shop}/branches/br-main/changes?since=2026-01-01T00%3A00%3A00Z%2Cbr-old%402026-01-01T00%3A00%3A00Z`,
+    (c) =>
+      c.branches.changesSince('shop', 'br-main', ['2026-01-01T00:00:00Z', 'br-old@2026-01-01T00:00:00Z']),
+    { changes: [{ since: '2026-01-01T00:00:00Z', tables: [tableChange], tables_count: 1 }, { since: 1 }] },
+    [{ since: '2026-01-01T00:00:00Z', tables: [tableChange], tables_count: 1 }],
   ],
   [
     `GET ${shop}/branches/br-main/databases`,

@@ -12,6 +12,8 @@ import { hideNotOffered } from '../../window/ui/contextKey.ts';
 import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { branchHistory } from '../branchHistory.ts';
+import type { FoundChanges, MomentChanges } from '../momentChanges.ts';
+import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
 import {
   earliestOf,
@@ -102,6 +104,8 @@ export interface ChosenMoment {
 
 interface MomentQuestion extends Following {
   readonly placeholder: string;
+  /** What has changed since moments. */
+  readonly changes?: MomentChanges | undefined;
   /** Whether the service offers nothing but to undo the last undo, and snapshots. */
   readonly onlyUndo?: boolean;
   /** Whether snapshots can be renamed and deleted. */
@@ -120,7 +124,7 @@ const SNAPSHOT_BUTTONS = () =>
 export async function askForMoment(
   ask: Ask,
   history: BranchHistory,
-  { placeholder, onlyUndo = false, canChange = false, following = 0 }: MomentQuestion,
+  { placeholder, changes, onlyUndo = false, canChange = false, following = 0 }: MomentQuestion,
 ): Promise<ChosenMoment> {
   const { now } = history;
   const limits = { now, earliest: earliestOf(history) };
@@ -135,21 +139,39 @@ export async function askForMoment(
     description: l10n.t('such as 20 min ago or 14:32'),
     value: 'enter',
   };
-  const items = moments.map((moment) => {
+  const itemOf = (moment: Moment, found?: FoundChanges): Choice<ChosenMoment | 'enter'> => {
     const value = { source: moment.source, text: momentText(moment, now) };
-    const item = momentItem<ChosenMoment | 'enter'>(moment, now, value);
+    // Keeps the place, so that the items don't move under the pointer.
+    const detail = changes !== undefined && found === undefined ? '…' : changesText(found?.(moment));
+    const item = {
+      ...momentItem<ChosenMoment | 'enter'>(moment, now, value),
+      ...(detail !== undefined && { detail }),
+    };
     if (!canChange || moment.kind !== 'snapshot') return item;
     const actions = SNAPSHOT_BUTTONS().map(({ kind, ...button }) => ({
       button,
       value: { ...value, change: { kind, snapshot: moment } },
     }));
     return { ...item, actions };
-  });
+  };
+  const itemsWith = (found?: FoundChanges) => {
+    const items = moments.map((moment) => itemOf(moment, found));
+    return onlyUndo ? items : [...items, enter];
+  };
+  const load = async (show: (items: readonly Choice<ChosenMoment | 'enter'>[]) => void) => {
+    show(itemsWith());
+    return itemsWith((await changes?.(moments)) ?? (() => undefined));
+  };
   const typed = (text: string) => {
     const item = onlyUndo ? undefined : typedMomentItem(text, limits);
     return item && { ...item, actions: [], value: item.value && chosenAt(text) };
   };
-  const question = { placeholder, items: onlyUndo ? items : [...items, enter], typed };
+  const question = {
+    placeholder,
+    items: changes === undefined ? itemsWith() : load,
+    typed,
+    idOf: JSON.stringify,
+  };
   const chosen = await ask(pickOne<ChosenMoment | 'enter'>(question), { following });
   if (chosen !== 'enter') return chosen;
   const text = await ask(

@@ -12,6 +12,7 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../branchHistory.ts';
+import { momentChanges } from '../momentChanges.ts';
 import { momentsOf } from '../moments.ts';
 import { restoreInPlace } from '../snapshots.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
@@ -131,8 +132,9 @@ async function chooseMoment(
     return void (await window.showWarningMessage(problem));
   const placeholder =
     problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.name);
+  const changes = momentChanges(context, history.ref);
   return await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
-    askForMoment(ask, history, { placeholder, onlyUndo: problem !== undefined, canChange: true }),
+    askForMoment(ask, history, { placeholder, changes, onlyUndo: problem !== undefined, canChange: true }),
   );
 }
 

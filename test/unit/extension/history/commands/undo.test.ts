@@ -185,6 +185,101 @@ describe('Undo…', () => {
     assert.deepEqual([sent, quickPicks], [[], []]);
   });
 
+  describe('of a local service', () => {
+    const change = { database: 'app', schema: 'public', name: 'orders', added: 0, changed: 0, deleted: 0 };
+    let reply: ((since: readonly string[]) => unknown) | undefined;
+    let asked: string[];
+
+    beforeEach(async () => {
+      [reply, asked] = [undefined, []];
+      const { baseUrl } = await scriptService((call, query, body) => {
+        if (!call.endsWith('/changes')) return script(call, query, body);
+        const since = query?.get('since') ?? '';
+        asked.push(since);
+        return reply?.(since.split(',')) ?? new CodedError(404, 'not available');
+      });
+      model = await connectModel({ baseUrl });
+      model.markers.add(ref(), { kind: 'program', text: 'migrate' });
+    });
+    const details = async () => (await opened()).items.map((item) => Reflect.get(item, 'detail') ?? '');
+    const loaded = async () => {
+      await until('the changes', async () => quickPicks[0]?.busy === false);
+      return await details();
+    };
+
+    it('says what has changed since each moment, with one request', async () => {
+      const tables = [
+        { ...change, name: 'customers', change: 'dropped' },
+        { ...change, added: 3, changed: 12 },
+        { ...change, schema: 'sales', name: 'items', deleted: 4 },
+      ];
+      reply = (since) => ({
+        changes: [
+          { since: since[0], tables, tables_count: 3 },
+          { since: since[1], tables: [], tables_count: 0 },
+        ],
+      });
+      const end = run();
+      assert.deepEqual(await details(), ['…', '…', '…', '']);
+      assert.deepEqual(await loaded(), [
+        'Since then: customers dropped; orders 3 added, 12 changed; sales.items 4 deleted',
+        'No tables or rows changed since then',
+        '',
+        '',
+      ]);
+      const [marker] = model.markers.of(ref());
+      assert.deepEqual(
+        [asked.length, asked[0]?.split(',')[0], asked[0]?.split(',').length],
+        [1, marker?.time, 3],
+      );
+      quickPicks[0]?.cancel();
+      await end;
+    });
+
+    it('says what fits in a line', async () => {
+      const names = ['orders', 'line_items_of_orders', 'a'.repeat(100), 'customers', 'products'];
+      const tables = names.map((name) => ({ ...change, name, changed: 1 }));
+      reply = ([since]) => ({ changes: [{ since, tables, tables_count: 17 }] });
+      const end = run();
+      assert.equal(
+        (await loaded())[0],
+        'Since then: orders 1 changed; line_items_of_orders 1 changed; 15 more',
+      );
+      quickPicks[0]?.cancel();
+      await end;
+    });
+
+    it('names databases if there are several', async () => {
+      const tables = [
+        { ...change, database: 'old', schema: null, name: 'old', change: 'dropped' },
+        { ...change, added: 1 },
+      ];
+      reply = ([since]) => ({ changes: [{ since, tables, tables_count: 2 }] });
+      const end = run();
+      assert.equal((await loaded())[0], 'Since then: database old dropped; app.orders 1 added');
+      quickPicks[0]?.cancel();
+      await end;
+    });
+
+    it('says nothing if the service does not offer it', async () => {
+      const end = run();
+      assert.deepEqual(await loaded(), ['', '', '', '']);
+      quickPicks[0]?.cancel();
+      await end;
+    });
+
+    it('asks about the branch with the data from before an undo', async () => {
+      branches.push({ id: 'br-kept', name: 'before-undo', created_at: YESTERDAY });
+      model.markers.addUndo(ref(), { id: 'br-kept', name: 'before-undo' }, Date.now());
+      const end = run();
+      await loaded();
+      const [marker] = model.markers.of({ ...ref(), branchId: 'br-kept' });
+      assert.equal(asked[0]?.split(',')[0], `br-kept@${marker?.time}`);
+      quickPicks[0]?.cancel();
+      await end;
+    });
+  });
+
   it("shows the service's reason if the moment is too early", async () => {
     rejection = new CodedError(400, 'history begins at 14:00');
     answers.push('Undo');

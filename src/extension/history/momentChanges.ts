@@ -1,0 +1,41 @@
+/** What has changed in a branch since the moments of a list. Only the local service knows it, from its write-ahead log. */
+import type { ChangesSince } from '../../api/records/records.ts';
+import type { AccountConnection } from '../account/accountConnection.ts';
+import type { BranchRef } from '../account/refs.ts';
+import type { Moment } from './moments.ts';
+
+/** @returns undefined if it isn't known */
+export type FoundChanges = (moment: Moment) => ChangesSince | undefined;
+/** One request for all moments. Never rejects. */
+export type MomentChanges = (moments: readonly Moment[]) => Promise<FoundChanges | undefined>;
+
+interface ChangesSources {
+  readonly session: { readonly connection: AccountConnection | undefined };
+  readonly log: { readonly error: (what: string, error: unknown) => void };
+}
+
+/** @returns undefined for a service that doesn't offer it */
+export function momentChanges({ session, log }: ChangesSources, ref: BranchRef): MomentChanges | undefined {
+  const { connection } = session;
+  if (connection?.isLocal !== true) return undefined;
+  return async (moments) => {
+    const times = [...new Set(moments.flatMap((moment) => timeOf(moment, ref) ?? []))];
+    if (times.length === 0) return undefined;
+    try {
+      const { branches } = await connection.client();
+      const { projectId, branchId } = ref;
+      const found = await branches.changesSince(projectId, branchId, times, { signal: connection.signal });
+      const bySince = new Map(found?.map((each) => [each.since, each]));
+      return (moment) => bySince.get(timeOf(moment, ref) ?? '');
+    } catch (error) {
+      log.error('Counting changes', error);
+      return undefined;
+    }
+  };
+}
+
+/** As in a request. Undefined for what isn't a time, such as a snapshot. */
+function timeOf({ source: { branchId, at, snapshotId } }: Moment, ref: BranchRef): string | undefined {
+  if (snapshotId !== undefined || at === undefined || 'lsn' in at) return undefined;
+  return branchId === ref.branchId ? at.timestamp : `${branchId}@${at.timestamp}`;
+}
