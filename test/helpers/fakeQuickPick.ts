@@ -2,6 +2,11 @@
 
 export const BACK_BUTTON = {};
 
+interface FakeItem {
+  readonly label: string;
+  readonly description?: string;
+}
+
 /** A quick pick. As in VS Code, the first of new items becomes active. */
 export class FakeQuickPick {
   readonly #selected = new Set<(items: readonly { readonly label: string }[]) => void>();
@@ -20,13 +25,13 @@ export class FakeQuickPick {
   buttons: readonly unknown[] = [];
   busy = false;
   placeholder = '';
-  #items: readonly { readonly label: string }[] = [];
+  #items: readonly FakeItem[] = [];
 
-  get items(): readonly { readonly label: string }[] {
+  get items(): readonly FakeItem[] {
     return this.#items;
   }
 
-  set items(items: readonly { readonly label: string }[]) {
+  set items(items: readonly FakeItem[]) {
     this.#items = items;
     this.activeItems = items.slice(0, 1);
   }

@@ -141,12 +141,7 @@ export async function askForMoment(
   };
   const itemOf = (moment: Moment, found?: FoundChanges): Choice<ChosenMoment | 'enter'> => {
     const value = { source: moment.source, text: momentText(moment, now) };
-    // Keeps the place, so that the items don't move under the pointer.
-    const detail = changes !== undefined && found === undefined ? '…' : changesText(found?.(moment));
-    const item = {
-      ...momentItem<ChosenMoment | 'enter'>(moment, now, value),
-      ...(detail !== undefined && { detail }),
-    };
+    const item = momentItem<ChosenMoment | 'enter'>(moment, now, value, changesText(found?.(moment)));
     if (!canChange || moment.kind !== 'snapshot') return item;
     const actions = SNAPSHOT_BUTTONS().map(({ kind, ...button }) => ({
       button,
@@ -160,7 +155,7 @@ export async function askForMoment(
   };
   const load = async (show: (items: readonly Choice<ChosenMoment | 'enter'>[]) => void) => {
     show(itemsWith());
-    return itemsWith((await changes?.(moments)) ?? (() => undefined));
+    return itemsWith(await changes?.(moments));
   };
   const typed = (text: string) => {
     const item = onlyUndo ? undefined : typedMomentItem(text, limits);

@@ -7,17 +7,17 @@ import type { ChangesSince, TableChange } from '../../../api/records/records.ts'
 const MAX_LENGTH = 80;
 const MAX_NAME = 40;
 
-/** Such as `Since then: customers dropped; orders 3 added, 12 changed`. */
+/** Such as `since then: customers dropped; orders 3 added, 12 changed`. */
 export function changesText(changes: ChangesSince | undefined): string | undefined {
   if (changes === undefined) return undefined;
   const { tables, tables_count: count } = changes;
-  if (count === 0) return l10n.t('No tables or rows changed since then');
+  if (count === 0) return l10n.t('no tables or rows changed since then');
   const isOneDatabase = tables.every(({ database }) => database === tables[0]?.database);
   const texts = tables.map((table) => tableText(table, isOneDatabase));
   for (let shown = texts.length; ; shown -= 1) {
     const others = count - shown;
     const more = others > 0 ? [l10n.t('{0} more', others)] : [];
-    const text = l10n.t('Since then: {0}', [...texts.slice(0, shown), ...more].join('; '));
+    const text = l10n.t('since then: {0}', [...texts.slice(0, shown), ...more].join('; '));
     if (text.length <= MAX_LENGTH || shown <= 1) return text;
   }
 }

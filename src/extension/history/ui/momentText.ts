@@ -63,8 +63,11 @@ const ICONS: Readonly<Record<Moment['kind'], string>> = {
   ago: 'history',
 };
 
-/** The item of a list, with what it stands for. */
-export function momentItem<T>(moment: Moment, now: number, value: T): Choice<T> {
+/**
+ * The item of a list, with what it stands for.
+ * @param changes since then, in the same line, so that items don't move under the pointer when it becomes known
+ */
+export function momentItem<T>(moment: Moment, now: number, value: T, changes?: string): Choice<T> {
   const time = clockText(moment.time, now);
   const parts =
     moment.kind === 'undo'
@@ -74,7 +77,7 @@ export function momentItem<T>(moment: Moment, now: number, value: T): Choice<T> 
         : [time, agoText(moment.time, now)];
   return {
     label: momentText(moment, now),
-    description: parts.join(' · '),
+    description: [...parts, ...(changes === undefined ? [] : [changes])].join(' · '),
     iconPath: new ThemeIcon(ICONS[moment.kind]),
     value,
   };
