@@ -1,0 +1,120 @@
+import { quickPicks } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { CodedError, scriptService } from '../../../../helpers/scriptedService.ts';
+import { until } from '../../../../workbench/until.ts';
+
+const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
+
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
+
+describe('The moments of Undo… on a local service', () => {
+  let model: ConnectedModel;
+  let branches: object[];
+  const change = { database: 'app', schema: 'public', name: 'orders', added: 0, changed: 0, deleted: 0 };
+  let reply: ((since: readonly string[]) => unknown) | undefined;
+  let asked: string[];
+
+  beforeEach(async () => {
+    [reply, asked] = [undefined, []];
+    branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
+    quickPicks.length = 0;
+    const { baseUrl } = await scriptService((call, query) => {
+      if (call === 'GET /projects') return { projects: [{ id: 'shop', history_retention_seconds: 86_400 }] };
+      if (call.endsWith('/branches')) return { branches };
+      if (!call.endsWith('/changes')) return { snapshots: [], endpoints: [] };
+      const since = query?.get('since') ?? '';
+      asked.push(since);
+      return reply?.(since.split(',')) ?? new CodedError(404, 'not available');
+    });
+    model = await connectModel({ baseUrl });
+    model.markers.add(ref(), { kind: 'program', text: 'migrate' }, Date.now() - 1000);
+  });
+  const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });
+  const run = () => {
+    const view = { view: { selection: [] } };
+    const workFolders = { states: [], shown: undefined };
+    const log = { error: () => undefined };
+    const context = { ...model, computesView: view, apiKeysView: view, workFolders, log };
+    const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main' };
+    return handleCommand(context as unknown as CommandContext, 'hostedPostgres.undo', node);
+  };
+  const loaded = async () => {
+    await until('the moments', async () => (quickPicks[0]?.items.length ?? 0) > 0);
+    await until('the changes', async () => quickPicks[0]?.busy === false);
+    return quickPicks[0]?.items.map((item) => / · ([^·]*since then.*)$/.exec(item.description ?? '')?.[1]);
+  };
+
+  it('says what has changed since each moment, with one request', async () => {
+    const tables = [
+      { ...change, name: 'customers', change: 'dropped' },
+      { ...change, added: 3, changed: 12 },
+      { ...change, schema: 'sales', name: 'items', deleted: 4 },
+    ];
+    reply = (since) => ({
+      changes: [
+        { since: since[0], tables, tables_count: 3 },
+        { since: since[1], tables: [], tables_count: 0 },
+      ],
+    });
+    const end = run();
+    assert.deepEqual(await loaded(), [
+      'since then: customers dropped; orders 3 added, 12 changed; sales.items 4 deleted',
+      'no tables or rows changed since then',
+      undefined,
+      undefined,
+    ]);
+    const [marker] = model.markers.of(ref());
+    assert.deepEqual(
+      [asked.length, asked[0]?.split(',')[0], asked[0]?.split(',').length],
+      [1, marker?.time, 3],
+    );
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('says what fits in a line', async () => {
+    const names = ['orders', 'line_items_of_orders', 'a'.repeat(100), 'customers', 'products'];
+    const tables = names.map((name) => ({ ...change, name, changed: 1 }));
+    reply = ([since]) => ({ changes: [{ since, tables, tables_count: 17 }] });
+    const end = run();
+    assert.equal(
+      (await loaded())?.[0],
+      'since then: orders 1 changed; line_items_of_orders 1 changed; 15 more',
+    );
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('names databases if there are several', async () => {
+    const tables = [
+      { ...change, database: 'old', schema: null, name: 'old', change: 'dropped' },
+      { ...change, added: 1 },
+    ];
+    reply = ([since]) => ({ changes: [{ since, tables, tables_count: 2 }] });
+    const end = run();
+    assert.equal((await loaded())?.[0], 'since then: database old dropped; app.orders 1 added');
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('says nothing if the service does not offer it', async () => {
+    const end = run();
+    assert.deepEqual(await loaded(), [undefined, undefined, undefined, undefined]);
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('asks about the branch with the data from before an undo', async () => {
+    branches.push({ id: 'br-kept', name: 'before-undo', created_at: YESTERDAY });
+    model.markers.addUndo(ref(), { id: 'br-kept', name: 'before-undo' }, Date.now());
+    const end = run();
+    await loaded();
+    const [marker] = model.markers.of({ ...ref(), branchId: 'br-kept' });
+    assert.equal(asked[0]?.split(',')[0], `br-kept@${marker?.time}`);
+    quickPicks[0]?.cancel();
+    await end;
+  });
+});
