@@ -13,7 +13,7 @@ import { asciiPath } from './config/asciiPath.ts';
 import { controlFiles, extensionSettings, packagedExtensions } from './config/ownerExtensions.ts';
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
-import { changesSince } from './data/changesSince.ts';
+import { changesSince } from './changes/changesSince.ts';
 import { keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
 import type { Settings } from './config/settings.ts';

@@ -3,7 +3,7 @@ import type Client from 'pg/lib/client.js';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { isMoved } from '../wal/catalogChanges.ts';
-import type { ServerDependencies } from './branchData.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
 
 export interface TableName {
   readonly schema: string;

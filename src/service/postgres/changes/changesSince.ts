@@ -9,17 +9,16 @@ import type { Postmaster } from '../process/postmaster.ts';
 import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
 import { Wal } from '../wal/walFiles.ts';
 import { firstRecordIn, walRecords } from '../wal/walRecords.ts';
-import type { ServerDependencies } from './branchData.ts';
-import { readHistory } from './history.ts';
-import { microseconds } from './recoverTo.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
+import { readHistory } from '../data/history.ts';
+import { microseconds } from '../data/recoverTo.ts';
 import { changedDatabases, tableChanges } from './tableChanges.ts';
 import { readTableNames } from './tableNames.ts';
 
 /** How much of the log is read. Earlier moments are not answered. */
 const MAX_READ = 64 * 1024 * 1024;
-/** Milliseconds after which other work of the service gets its turn. */
-const MAX_PIECE = 5;
-const RECORDS_BETWEEN_CHECKS = 32;
+/** Then other work of the service gets its turn: after a few milliseconds. */
+const PIECE = 128 * 1024;
 
 /** @returns undefined for moments of which it isn't known. @throws {EngineError} or an error of the file system */
 export async function changesSince(
@@ -65,16 +64,14 @@ export async function changesSince(
 /** @returns false if the log is not readable up to its end */
 async function count(counter: ChangeCounter, wal: Wal, from: number, head: number): Promise<boolean> {
   let end = from;
-  let records = 0;
-  let began = performance.now();
+  let paused = from;
   for (const record of walRecords(wal, from)) {
     if (record.start >= head) return true;
     counter.add(record);
     end = record.end;
-    records += 1;
-    if (records % RECORDS_BETWEEN_CHECKS !== 0 || performance.now() - began < MAX_PIECE) continue;
+    if (end - paused < PIECE) continue;
     await setImmediate();
-    began = performance.now();
+    paused = end;
   }
   return end >= head;
 }
