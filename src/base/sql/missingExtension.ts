@@ -11,7 +11,7 @@ interface Packages {
 const POSTGIS = { debian: 'postgis-3', homebrew: 'postgis' };
 
 /** The extensions that the public service offers and our package lacks, with their packages for Postgres 18. */
-const OFFERED: Readonly<Record<string, Packages>> = {
+export const OFFERED: Readonly<Record<string, Packages>> = {
   address_standardizer: POSTGIS,
   address_standardizer_data_us: POSTGIS,
   anon: {},
@@ -52,7 +52,7 @@ const OFFERED: Readonly<Record<string, Packages>> = {
 };
 
 /** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
-const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
+export const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 
 /** Whether the public service offers it and our package lacks it. */
 export const isKnown = (name: string): boolean => Object.hasOwn(OFFERED, name) || PRELOADED.includes(name);

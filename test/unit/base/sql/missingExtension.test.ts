@@ -4,12 +4,23 @@ import {
   adviseOnExtension,
   extensionAdvice,
   installCommand,
+  OFFERED,
+  PRELOADED,
 } from '../../../../src/base/sql/missingExtension.ts';
+import { readText } from '../../../helpers/projectFiles.ts';
 
 const OTHERWISE =
   /^Install "\w+" for a Postgres 18 on this machine, or set hostedPostgres\.localService\.extensionsPath /;
 
 describe('missing extensions', () => {
+  it('of the public service are all in docs/extensions.md, with what another Postgres does for them', () => {
+    const text = readText('docs/extensions.md');
+    const row = /^\| `([^`]+)` *\| *\| not in the package; from another Postgres: (.+?) *\|$/gm;
+    const rows = new Map([...text.matchAll(row)].map(([, name = '', status = '']) => [name, status]));
+    assert.deepEqual([...rows.keys()].toSorted(), [...Object.keys(OFFERED), ...PRELOADED].toSorted());
+    for (const name of PRELOADED) assert.equal(rows.get(name), 'refused, it needs to be preloaded');
+  });
+
   it('are installed by a command of the system, if it has one', () => {
     const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       debian: {
