@@ -113,8 +113,9 @@ export function branchTable(
   return markdownTable(branch.name || branch.id, rows);
 }
 
-/** Returns text such as `31.2 MB`. */
-export const bytesText = (bytes: number): string =>
-  new Intl.NumberFormat(env.language, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }).format(
-    bytes / 1e6,
-  );
+/** Returns text such as `31.2 MB` or `1.5 GB`. */
+export function bytesText(bytes: number): string {
+  const [unit, size] = bytes < 1e9 ? ['megabyte', 1e6] : ['gigabyte', 1e9];
+  const format = { style: 'unit', unit, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(env.language, format).format(bytes / size);
+}

@@ -202,7 +202,7 @@ export function tooltip(
       [l10n.t('Region'), project.region_id],
       ['Postgres', project.pg_version],
       [l10n.t('Locked'), project.locked === true ? l10n.t('yes, the service starts no computes') : undefined],
-      [l10n.t('Largest branch'), limit && bytesText(limit * 1024 * 1024)],
+      [l10n.t('Branches up to'), limit && bytesText(limit * 1024 * 1024)],
       [l10n.t('Used this period'), usageText(usageOf(project))],
       [l10n.t('Created'), project.created_at && timeAndDate(project.created_at)],
     ]);
