@@ -6,7 +6,7 @@ import { SqlError } from './sql/sqlError.ts';
 import { showFailure } from './window/ui/notify.ts';
 import * as account from './account/commands/account.ts';
 import * as localService from './localService/commands/localService.ts';
-import { deleteAgentBranches } from './agents/commands/agents.ts';
+import { deleteAgentBranches, showAgents } from './agents/commands/agents.ts';
 import { copyConfiguration } from './agents/commands/copyConfiguration.ts';
 import { copyInstructions } from './agents/commands/copyInstructions.ts';
 import { markAccount, markProject } from './account/commands/mark.ts';
@@ -55,6 +55,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.account.organization': account.chooseOrganization,
   'hostedPostgres.account.mark': markAccount,
   'hostedPostgres.project.mark': markProject,
+  'hostedPostgres.agents.show': showAgents,
   'hostedPostgres.agents.copyConfiguration': copyConfiguration,
   'hostedPostgres.agents.copyInstructions': copyInstructions,
   'hostedPostgres.agents.deleteBranches': deleteAgentBranches,

@@ -45,7 +45,7 @@ describe('An agent in a worktree', () => {
     const { statusBar, quickInput } = ui();
     await statusBar.click('Agent branches');
     await quickInput.choose('.env', 'Agents…');
-    return await quickInput.waitFor('What agents have created and called');
+    return await quickInput.waitFor('Connect an agent');
   };
 
   before(async () => {
@@ -116,7 +116,7 @@ describe('An agent in a worktree', () => {
       items.some((item) => item.startsWith('runSql: INSERT INTO pets VALUES (… claude-code')),
       items.join('\n'),
     );
-    await ui().quickInput.cancel('What agents have created');
+    await ui().quickInput.cancel('Connect an agent');
   });
 
   it('deletes its branch', async () => {

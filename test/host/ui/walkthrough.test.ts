@@ -30,11 +30,13 @@ describe('the walkthrough', () => {
       'Connect with an API key',
       'Or try it on this machine',
       'Browse projects and computes',
+      'Give each git branch and agent its own database',
       'Copy a host',
     ]);
     for (const [title, button] of [
       ['Or try it on this machine', 'Start Local Service'],
       ['Browse projects and computes', 'Show Computes'],
+      ['Give each git branch and agent its own database', 'Agents…'],
       ['Copy a host', 'Copy Host'],
       ['Connect with an API key', 'Connect…'],
     ] as const) {

@@ -241,12 +241,13 @@ describe('The database branch of a Git branch', () => {
     const prompt = 'feature/log-in is checked out, but .env still points to feature/log-in';
     const { items } = await ui().quickInput.waitFor(prompt);
     assert.deepEqual(
-      items.slice(0, 6),
+      items.slice(0, 7),
       [
         'Open psql',
         'Open .env',
         'Compare Schema with main',
         'Compare Schema with…',
+        'Undo…',
         'Follow Git Branch',
         'Create Branch for feature/log-in',
       ],

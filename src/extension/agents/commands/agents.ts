@@ -1,4 +1,4 @@
-/** What agents have created and called, and Delete Agent Branches. */
+/** Agents…, and Delete Agent Branches…. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { AgentBranch, AgentCall } from '../agentBranches.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
@@ -36,7 +36,7 @@ const branchesHere = ({ agentBranches, session }: CommandContext): readonly Agen
 
 /** Lists the branches and the last calls. A branch that is picked is shown in the Computes view. */
 export async function showAgents(context: CommandContext): Promise<void> {
-  const placeholder = l10n.t('What agents have created and called');
+  const placeholder = l10n.t('Connect an agent, or see what agents have done');
   const items = async (show: (known: readonly Item[]) => void) => {
     show(itemsOf(context));
     // If the refresh fails, the list shows the branches as they were recorded when they were created.

@@ -35,20 +35,20 @@ const CLIENTS: readonly Client[] = [
     description: '~/.codeium/windsurf/mcp_config.json',
     configuration: json('mcpServers'),
   },
-  { label: 'VS Code', description: '.vscode/mcp.json', configuration: json('servers') },
+  { label: 'VS Code (GitHub Copilot)', description: '.vscode/mcp.json', configuration: json('servers') },
 ];
 
 export const copyConfiguration: Command = async ({ agentBridge }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the configuration");
   const folders = workspace.isTrusted ? (workspace.workspaceFolders ?? []) : [];
   const items: Choice<Client | WorkspaceFolder>[] = [
-    ...CLIENTS.map((client) => ({ ...client, value: client })),
     ...folders.map((folder) => ({
       label: l10n.t('Add to {0}', `${folder.name}/${MCP_FILE}`),
       iconPath: new ThemeIcon('go-to-file'),
       description: l10n.t('for Claude Code; shows the difference first'),
       value: folder,
     })),
+    ...CLIENTS.map((client) => ({ ...client, value: client })),
   ];
   const chosen = await singleStep(
     l10n.t('Copy MCP Configuration'),

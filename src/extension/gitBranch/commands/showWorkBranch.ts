@@ -98,6 +98,7 @@ async function branchActions(
         ]
       : []),
     action(l10n.t('Compare Schema with…'), 'diff', run('hostedPostgres.schema.compare', branch)),
+    action(l10n.t('Undo…'), 'history', run('hostedPostgres.undo', branch)),
   ];
 }
 

@@ -62,7 +62,7 @@ export function offerFirstBranch(deps: OfferDependencies, memory: Memory): Dispo
     // The window may have changed in the meantime.
     if (!mayAsk() || usedFolders.has(folder.uri.fsPath)) return;
     await memory.update(ENTRY, [...offeredIn(memory), repository.commonDir].slice(-MAX_REPOSITORIES));
-    void offer(folder, branch);
+    void offer(deps, folder, branch);
   };
   const checkAll = async () => {
     for (const folder of workspace.workspaceFolders ?? [])
@@ -108,9 +108,17 @@ async function needsBranch(
   return !(await isDefaultBranch(repository, gitBranch, map, runGit));
 }
 
-async function offer(folder: WorkspaceFolder, gitBranch: string): Promise<void> {
+async function offer(
+  { config }: OfferDependencies,
+  folder: WorkspaceFolder,
+  gitBranch: string,
+): Promise<void> {
   const yes = l10n.t('Yes');
-  const question = l10n.t('Give {0} its own database?', sanitize(gitBranch));
+  const question = l10n.t(
+    'Give {0} its own database? {1} gets its URL.',
+    sanitize(gitBranch),
+    envVariable(config, folder).file,
+  );
   const chosen = await window.showInformationMessage(question, yes, l10n.t('Not Here'));
   if (chosen === yes)
     await executeCommand('hostedPostgres.workBranch.create', { folder: folder.uri.fsPath, gitBranch });

@@ -39,7 +39,9 @@ describe('Copy MCP Configuration for…', () => {
   it('names the launcher, as each agent wants it', async () => {
     for (const client of ['Claude Code', 'Cursor', 'Windsurf'])
       assert.deepEqual(JSON.parse(await copyFor(client)), { mcpServers: { 'hosted-postgres': server } });
-    assert.deepEqual(JSON.parse(await copyFor('VS Code')), { servers: { 'hosted-postgres': server } });
+    assert.deepEqual(JSON.parse(await copyFor('VS Code (GitHub Copilot)')), {
+      servers: { 'hosted-postgres': server },
+    });
     assert.equal(
       await copyFor('Codex'),
       '[mcp_servers.hosted-postgres]\ncommand = "/home/me/a \\"b\\"/hosted-postgres-mcp"\nargs = []\n',

@@ -26,7 +26,9 @@ describe('The offer of a database branch', () => {
   let lists: Map<string, object>;
   let isTrusted: boolean;
   const changed = new Emitter<void>();
-  const [first, second] = ['Give feature/x its own database?', 'Give control its own database?'];
+  const [first, second] = ['feature/x', 'control'].map(
+    (name) => `Give ${name} its own database? .env gets its URL.`,
+  ) as [string, string];
 
   before(() => assert(!hasOpenMessage(), 'An earlier suite has left a message open'));
   beforeEach(() => {
