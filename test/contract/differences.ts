@@ -10,7 +10,7 @@ export interface Difference {
 
 export const DIFFERENCES: readonly Difference[] = [
   {
-    call: / \/projects(?:\/\{project_id\})?$/,
+    call: / \/projects(?:\/\{project_id\}(?:\/recover)?)?$/,
     problem: /^the reply has the unknown field \/projects?\/locked$/,
     because: '`locked` is a field of a project',
   },

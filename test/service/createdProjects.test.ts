@@ -94,7 +94,7 @@ describe('The size of a branch', () => {
   });
 });
 
-describe('A deleted project', () => {
+describe('A deleted project without history', () => {
   it('is removed at once, and its data when the engine can', async () => {
     const folder = temporaryFolder();
     let test = await startInProcess({ folder });
@@ -102,7 +102,9 @@ describe('A deleted project', () => {
     const { project, branch, endpoints } = await api.change('POST', '', { project: {} });
     assert.equal(project.name, project.id);
     assert.deepEqual([branch.name, branch.default], ['main', true]);
-    await api.send('PATCH', `/${project.id}`, { project: { name: 'renamed' } });
+    await api.send('PATCH', `/${project.id}`, {
+      project: { name: 'renamed', history_retention_seconds: 0 },
+    });
     test.engine.fail('deleteBranch', 'the disk is on fire');
     const deleted = await api.send('DELETE', `/${project.id}`);
     assert.equal(deleted.project.name, 'renamed');

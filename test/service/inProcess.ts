@@ -60,6 +60,9 @@ export class FaultyEngine implements ComputeEngine {
   history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
   changesSince: ComputeEngine['changesSince'] = (...args) => this.#plain.changesSince(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
+  /** Of deleted branches. */
+  canKeepUntil = Infinity;
+  canKeepDeleted: ComputeEngine['canKeepDeleted'] = async (ids) => ids.length <= this.canKeepUntil;
   createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>
     this.#do('createBranch', parentId === undefined ? id : `${id} of ${parentId}`);
   restoreBranch: ComputeEngine['restoreBranch'] = ({ id, sourceId }) =>

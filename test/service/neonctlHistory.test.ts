@@ -119,4 +119,27 @@ describe("The public service's command line, unmodified, goes back in time", () 
     await settle();
     assert.deepEqual(await orders(main), [1, 3]);
   });
+
+  it('recovers a deleted project with its history, under the same connection string', async () => {
+    const created = await api.change('POST', '', { project: { name: 'lost' } });
+    const uri = api.uri(created);
+    const { id } = created.project;
+    await query(uri, 'create table orders as select 1 as id');
+    const [lsn] = await query(uri, 'select pg_current_wal_flush_lsn()');
+    await query(uri, 'insert into orders values (2)');
+    await run('projects', 'delete', id);
+    await assert.rejects(orders(uri));
+    const listed = await run('projects', 'list', '--recoverable-only', '--output', 'json');
+    assert.deepEqual(
+      (JSON.parse(listed) as { id: string }[]).map((project) => project.id),
+      [id],
+    );
+    await run('projects', 'recover', id);
+    assert.deepEqual(await orders(uri), [1, 2]);
+    const restore = ['restore', 'main', `^self@${String(lsn)}`, '--preserve-under-name', 'present'];
+    await run('branches', ...restore, '--project-id', id);
+    const { operations } = await api.send('GET', `/${id}/operations`);
+    await api.finish(id, operations);
+    assert.deepEqual(await orders(uri), [1]);
+  });
 });

@@ -246,6 +246,7 @@ describe('Snapshots', () => {
     await start({ folder });
     assert.deepEqual(await list(), [kept]);
     assert.notEqual(kept.id, id);
+    await send('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 0 } });
     await send('DELETE', `/${PROJECT}`);
     await until('its data is gone', async () => test.engine.calls.includes(`deleteBranch ${kept.id}`));
     after(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,7 +4,12 @@ import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
 import { deleteExpiredSnapshots } from './branches/snapshots.ts';
 import { retentions } from './records/history.ts';
-import { dataIds, removeLeftover } from './branches/projects.ts';
+import {
+  dataIds,
+  removeExpiredProjects,
+  removeLeftover,
+  removeSurplusProjects,
+} from './branches/deletedProjects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { every } from '../core/clock.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
@@ -29,7 +34,7 @@ interface ControlPlaneDependencies extends Pick<Plane, 'store' | 'engine' | 'clo
 /** Milliseconds between two writes of the usage of keys and computes, and of the size of branches. */
 const USAGE_INTERVAL = 30_000;
 
-/** Milliseconds between two checks for expired branches and snapshots. */
+/** Milliseconds between two checks for expired branches and snapshots, and for projects that can no longer be recovered. */
 const EXPIRY_INTERVAL = 5_000;
 
 /** Milliseconds between two checks of the history of branches in use, which grows. */
@@ -77,6 +82,7 @@ export class ControlPlane implements Plane {
       every(clock, EXPIRY_INTERVAL, () => {
         deleteExpiredBranches(this);
         deleteExpiredSnapshots(this);
+        removeExpiredProjects(this);
       }),
       every(clock, HISTORY_INTERVAL, () => {
         // Otherwise no history grows.
@@ -90,7 +96,8 @@ export class ControlPlane implements Plane {
     try {
       const engine = await this.#deps.engine;
       const { account } = this.store;
-      const branches = [...account.projects.values()].flatMap(dataIds);
+      const deleted = [...account.deleted.values()].flatMap(({ branchIds }) => branchIds);
+      const branches = [...[...account.projects.values()].flatMap(dataIds), ...deleted];
       const computes = [...account.computes()].map(({ record }) => record.id);
       const events: EngineEvents = {
         wake: (id) => this.#wake(id),
@@ -114,6 +121,7 @@ export class ControlPlane implements Plane {
     this.operations.resume();
     for (const leftover of store.account.leftovers.values()) void removeLeftover(this, leftover);
     deleteExpiredBranches(this);
+    removeExpiredProjects(this);
     try {
       const engine = await this.engine;
       const { postgresProblem, pooledSessions } = engine;
@@ -193,6 +201,7 @@ export class ControlPlane implements Plane {
     this.#historyChecks += 1;
     const branches = retentions(account, (id) => isAll || used.has(id));
     await engine.keepHistory(branches, { isAll });
+    if (isAll) await removeSurplusProjects(this);
     this.#isKeepingHistory = false;
   }
 

@@ -2,12 +2,14 @@
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import { sizesOf } from '../../api/rules/sizes.ts';
 import { historyRetention } from '../controlPlane/records/history.ts';
-import { createProject, deleteProject, updateProject } from '../controlPlane/branches/projects.ts';
+import { deleteProject, recoverProject } from '../controlPlane/branches/deletedProjects.ts';
+import { createProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { withUsage } from '../controlPlane/records/usage.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
+import { toBranchResponse } from './branchRoutes.ts';
 import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
@@ -53,11 +55,12 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
     deleteProject(plane, project);
     return reply({ project: deleted });
   },
-  'POST /projects/:project_id/recover': (call) => {
-    throw notFound(
-      'deleted project, because the local service keeps none, with the id',
-      call.param('project_id'),
+  'POST /projects/:project_id/recover': async (call) => {
+    const project = await recoverProject(plane, call.param('project_id'));
+    const branches = [...project.branches.values()].map((branch) =>
+      toBranchResponse(branch, project, plane.clock.now()),
     );
+    return reply({ project: projectResponse(plane, project), branches });
   },
 });
 
@@ -111,13 +114,20 @@ function keyId(call: ApiCall): number {
   return Number(id);
 }
 
-/** Ignores `org_id`: there is one organization. With `recoverable`, the list is empty, because deleted projects are gone. */
+/** Ignores `org_id`: there is one organization. With `recoverable`, only deleted projects. */
 function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
   const { account } = store;
+  const deleted = [...account.deleted.values()].map(({ record, deleted_at, recoverable_until }) => ({
+    ...withUsage({ record, computes: new Map() }, clock.now()),
+    deleted_at,
+    recoverable_until,
+  }));
+  const existing = [...account.projects.values()].map(({ record }) => record);
   const isOfDeleted = booleanParameter(call, 'recoverable');
-  const all = isOfDeleted ? [] : [...account.projects.values()].map(({ record }) => record);
-  const page = paginate(call, search(call, all), PROJECT_PAGES);
-  const projects = page.records.map(({ id }) => withUsage(account.project(id), clock.now()));
+  const page = paginate(call, search<ProjectRecord>(call, isOfDeleted ? deleted : existing), PROJECT_PAGES);
+  const projects = page.records.map((record) =>
+    isOfDeleted ? record : withUsage(account.project(record.id), clock.now()),
+  );
   return reply({ projects, applications: {}, integrations: {}, ...paginationOf(page) });
 }
 

@@ -14,7 +14,7 @@ import { controlFiles, extensionSettings, packagedExtensions } from './config/ow
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
-import { keepHistory } from './data/historyUpkeep.ts';
+import { canKeepDeleted, keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
 import type { Settings } from './config/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
@@ -168,6 +168,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       keepHistory(deps, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
       }),
+    canKeepDeleted: async (branchIds) => canKeepDeleted(deps, branchIds),
     async deleteBranch(branchId) {
       await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);

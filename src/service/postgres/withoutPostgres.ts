@@ -40,6 +40,7 @@ export function simulatedEngine(): ComputeEngine {
     history: doNothing,
     changesSince: async (_, moments) => moments.map(() => undefined),
     keepHistory: doNothing,
+    canKeepDeleted: async () => true,
     deleteBranch: doNothing,
     setSampleData: () => undefined,
     prepareBranch: async () => ({ databases: [], roles: [] }),

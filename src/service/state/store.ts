@@ -5,6 +5,7 @@ import { encodeAccount, readAccountFile } from './accountFile.ts';
 import { notUsable, systemReason, type StartError } from '../core/errors.ts';
 import type {
   BranchRecord,
+  DeletedProject,
   Mutation,
   PendingDeletion,
   ProjectRecord,
@@ -110,6 +111,8 @@ export class AccountState {
   readonly ports = new Set<number>();
   /** By project. */
   readonly leftovers = new Map<string, PendingDeletion>();
+  /** By project. The first one was deleted first. */
+  readonly deleted = new Map<string, DeletedProject>();
   /** By the id of a branch, snapshot or compute. */
   readonly #projectOf = new Map<string, ProjectState>();
 
@@ -129,7 +132,15 @@ export class AccountState {
 
   /** Also true until the data of a deleted project is removed. */
   hasProject(id: string): boolean {
-    return this.projects.has(id) || this.leftovers.has(id);
+    return this.projects.has(id) || this.leftovers.has(id) || this.deleted.has(id);
+  }
+
+  /** Whether a branch, snapshot or compute has the id, also one of a deleted project. */
+  isTaken(id: string): boolean {
+    const deleted = [...this.deleted.values()];
+    return (
+      this.#projectOf.has(id) || deleted.some((each) => [...each.branchIds, ...each.computeIds].includes(id))
+    );
   }
 
   /** Ids of branches and snapshots are unique in the account: the engine stores their data under them. */
@@ -147,13 +158,8 @@ export class AccountState {
 
   /** Returns the whole account as the mutations that produce it. */
   *snapshot(): Iterable<Mutation> {
-    for (const project of this.projects.values()) {
-      yield { set: 'project', value: project.record };
-      for (const value of project.branches.values()) yield { set: 'branch', value };
-      for (const value of project.snapshots.values()) yield { set: 'snapshot', value };
-      for (const value of project.computes.values()) yield { set: 'compute', value };
-      for (const value of project.operations.values()) yield { set: 'operation', value };
-    }
+    for (const project of this.projects.values()) yield* mutationsOf(project);
+    for (const value of this.deleted.values()) yield { set: 'deleted', value };
     for (const value of this.leftovers.values()) yield { set: 'leftover', value };
     for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
     for (const value of this.keys.values()) yield { set: 'key', value };
@@ -183,6 +189,11 @@ export class AccountState {
         return;
       case 'leftover':
         this.leftovers.set(value.projectId, value);
+        return;
+      case 'deleted':
+        this.#removeProject(value.projectId);
+        this.deleted.set(value.projectId, value);
+        for (const port of portsOf(value)) this.ports.add(port);
     }
   }
 
@@ -233,6 +244,12 @@ export class AccountState {
         return this.#removeProject(mutation.projectId);
       case 'leftover':
         this.leftovers.delete(mutation.projectId);
+        return;
+      case 'deleted': {
+        const deleted = this.deleted.get(mutation.projectId);
+        for (const port of deleted === undefined ? [] : portsOf(deleted)) this.ports.delete(port);
+        this.deleted.delete(mutation.projectId);
+      }
     }
   }
 
@@ -256,3 +273,18 @@ export class AccountState {
     this.#projectOf.delete(id);
   }
 }
+
+/** Returns a project as the mutations that produce it. */
+export function* mutationsOf(project: ProjectState): Iterable<Mutation> {
+  yield { set: 'project', value: project.record };
+  for (const value of project.branches.values()) yield { set: 'branch', value };
+  for (const value of project.snapshots.values()) yield { set: 'snapshot', value };
+  for (const value of project.computes.values()) yield { set: 'compute', value };
+  for (const value of project.operations.values()) yield { set: 'operation', value };
+}
+
+/** The ports that connection strings of a deleted project have. */
+const portsOf = ({ mutations }: DeletedProject): number[] =>
+  mutations.flatMap((each) =>
+    'set' in each && each.set === 'compute' ? [each.value.address.port, each.value.address.poolerPort] : [],
+  );

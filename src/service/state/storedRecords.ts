@@ -234,6 +234,16 @@ export type PendingDeletion = {
   readonly computeIds: readonly string[];
 };
 
+/** A deleted project that can be recovered: the engine keeps its data. */
+export type DeletedProject = PendingDeletion & {
+  /** As it was. */
+  readonly record: ProjectRecord;
+  readonly deleted_at: string;
+  readonly recoverable_until: string;
+  /** They produce it again. */
+  readonly mutations: readonly Mutation[];
+};
+
 /** Sets or removes one record of the account. Applying it twice has the same effect as once. */
 export type Mutation =
   | { readonly set: 'project'; readonly value: ProjectRecord }
@@ -243,12 +253,14 @@ export type Mutation =
   | { readonly set: 'operation'; readonly value: StoredOperation }
   | { readonly set: 'key'; readonly value: StoredKey }
   | { readonly set: 'leftover'; readonly value: PendingDeletion }
+  /** Removes the project. */
+  | { readonly set: 'deleted'; readonly value: DeletedProject }
   | {
       readonly removed: 'branch' | 'snapshot' | 'compute' | 'operation';
       readonly projectId: string;
       readonly id: string;
     }
-  | { readonly removed: 'project' | 'leftover'; readonly projectId: string }
+  | { readonly removed: 'project' | 'leftover' | 'deleted'; readonly projectId: string }
   /** `hash` is set in a snapshot, which doesn't contain the revoked key itself. */
   | { readonly removed: 'key'; readonly id: number; readonly hash?: string };
 

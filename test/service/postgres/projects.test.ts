@@ -139,7 +139,9 @@ describe('Projects created with Postgres', () => {
       assert.deepEqual(branches(), [created.branch.id]);
       const service = await start('--postgres-path', temporaryFolder());
       try {
-        await branchCalls(service).send('DELETE', `/${created.project.id}`);
+        const project = `/${created.project.id}`;
+        await branchCalls(service).send('PATCH', project, { project: { history_retention_seconds: 0 } });
+        await branchCalls(service).send('DELETE', project);
         await until('the data is removed', async () => branches().length === 0);
       } finally {
         await service.stop();

@@ -98,8 +98,7 @@ function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBo
   return { branch: expiring, parent };
 }
 
-export const newBranchId = ({ store }: Plane): string =>
-  generateId('br-', (id) => store.account.projectOfBranch(id) !== undefined);
+export const newBranchId = ({ store }: Plane): string => generateId('br-', (id) => store.account.isTaken(id));
 
 export function updateBranch(
   { store, clock }: Plane,

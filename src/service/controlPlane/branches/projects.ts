@@ -5,18 +5,13 @@ import type { BranchOwner } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
 import type { ProjectState } from '../../state/store.ts';
-import {
-  CREATION_SOURCE,
-  LOCAL_USER,
-  type PendingDeletion,
-  type ProjectRecord,
-} from '../../state/storedRecords.ts';
+import { CREATION_SOURCE, LOCAL_USER, type ProjectRecord } from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { PROVISIONER, requirePostgres, requireValid } from '../records/computeRecord.ts';
 import { allocate, openAddresses, pendingCompute } from '../computes/computes.ts';
 import { generateId } from '../records/generateId.ts';
-import { branchTask, locked, startTask, unfinishedOperations } from '../records/operationRecord.ts';
+import { branchTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 import { newBranch } from '../records/branchRecord.ts';
 import { newBranchId } from './branches.ts';
@@ -77,40 +72,6 @@ export function updateProject(
   };
   requireValid(project, PRIMARY, plan);
   store.commit({ set: 'project', value: project });
-}
-
-/** Removes the project at once. Its processes and data follow. */
-export function deleteProject(plane: Plane, project: ProjectState): void {
-  const { record, branches, computes } = project;
-  for (const { id, protected: isProtected } of branches.values())
-    if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
-  const [busy] = unfinishedOperations(project);
-  if (busy !== undefined) throw locked(busy);
-  const value = { projectId: record.id, branchIds: dataIds(project), computeIds: [...computes.keys()] };
-  plane.store.commit({ set: 'leftover', value }, { removed: 'project', projectId: record.id });
-  void removeLeftover(plane, value);
-}
-
-/** The ids of all data of a project: of branches and of snapshots. */
-export const dataIds = ({ branches, snapshots }: ProjectState): string[] => [
-  ...branches.keys(),
-  ...snapshots.keys(),
-];
-
-/** Removes the processes and data of a deleted project. */
-export async function removeLeftover(plane: Plane, leftover: PendingDeletion): Promise<void> {
-  const { store, operations } = plane;
-  const { projectId, branchIds, computeIds } = leftover;
-  try {
-    await store.whenDurable();
-    const engine = await plane.engine;
-    for (const id of computeIds) await engine.remove(id);
-    for (const id of branchIds) await engine.deleteBranch(id);
-    if (!operations.isStopped) store.commit({ removed: 'leftover', projectId });
-  } catch (error) {
-    // The next start tries again.
-    if (!operations.isStopped) plane.logUnexpected(`deleting the data of project ${projectId}`, error);
-  }
 }
 
 /** Undefined for the default role and database. A database that is named without a role gets the owner `<name>_owner`. */

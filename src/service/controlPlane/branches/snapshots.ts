@@ -88,7 +88,7 @@ function buildSnapshot(
     );
   const now = clock.now();
   const created_at = toTimestamp(now);
-  const id = generateId('snap-', (taken) => store.account.projectOfBranch(taken) !== undefined);
+  const id = generateId('snap-', (taken) => store.account.isTaken(taken));
   const { slug = id, name = `${branch.name} at ${creation.timestamp ?? creation.lsn ?? created_at}` } =
     creation;
   const same = snapshots.find((each) => each.slug === slug);

@@ -226,8 +226,7 @@ export function pendingCompute(
   return withPending(plane, compute, compute.record.disabled ? 'idle' : 'active');
 }
 
-export const newComputeId = (account: AccountState): string =>
-  generateId('ep-', (id) => account.compute(id) !== undefined);
+export const newComputeId = (account: AccountState): string => generateId('ep-', (id) => account.isTaken(id));
 
 /**
  * Opens the addresses of computes whose branch is being created, so that clients that connect at once wait for it. A

@@ -34,7 +34,10 @@ const addUncountedUsage = (usage: Usage, computes: Iterable<StoredCompute>, now:
   [...computes].reduce((total, compute) => sum(total, uncountedUsageOf(compute, now)), usage);
 
 /** Returns the project as lists show it: in whole seconds, including the time that isn't counted yet. */
-export function withUsage({ record, computes }: ProjectState, now: number): ProjectRecord {
+export function withUsage(
+  { record, computes }: Pick<ProjectState, 'record' | 'computes'>,
+  now: number,
+): ProjectRecord {
   const { cpu_used_sec, active_time } = addUncountedUsage(record, computes.values(), now);
   return { ...record, cpu_used_sec: Math.floor(cpu_used_sec), active_time: Math.floor(active_time) };
 }

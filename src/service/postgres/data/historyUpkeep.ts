@@ -3,11 +3,11 @@
  * no branch names and WAL before the oldest base are left, and removed later.
  */
 import { randomBytes } from 'node:crypto';
-import { constants, rmSync } from 'node:fs';
+import { constants, existsSync, rmSync } from 'node:fs';
 import { copyFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
-import { createAtomically, databasesSize } from '../folders/files.ts';
+import { createAtomically, databasesSize, sizeOf } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
@@ -69,6 +69,17 @@ export async function keepHistory(
 async function isDiskFree({ root }: Storage): Promise<boolean> {
   const { bavail, blocks } = await statfs(root);
   return bavail > blocks * FREE_PART;
+}
+
+/** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
+export async function canKeepDeleted(
+  { storage, isTemporary }: ServerDependencies,
+  branchIds: readonly string[],
+): Promise<boolean> {
+  if (isTemporary || !(await isDiskFree(storage))) return false;
+  let bytes = 0;
+  for (const id of branchIds) if (existsSync(storage.branch(id))) bytes += await sizeOf(storage.branch(id));
+  return bytes <= LIMITS.total;
 }
 
 async function makeBaseIfDue(

@@ -75,12 +75,14 @@ export async function createAtomically(
 }
 
 /** Bytes of the databases in a data directory, without the write-ahead log. */
-export async function databasesSize(dataDir: string): Promise<number> {
-  const base = path.join(dataDir, 'base');
+export const databasesSize = async (dataDir: string): Promise<number> => sizeOf(path.join(dataDir, 'base'));
+
+/** Bytes of the files in a folder. */
+export async function sizeOf(folder: string): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(base, { recursive: true }))
+  for (const name of await readdir(folder, { recursive: true }))
     // Postgres may have removed the file.
-    bytes += await stat(path.join(base, name)).then(
+    bytes += await stat(path.join(folder, name)).then(
       ({ size }) => size,
       () => 0,
     );

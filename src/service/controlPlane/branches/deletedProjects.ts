@@ -1,0 +1,128 @@
+/**
+ * Deleting projects, and recovering them while their history would have been kept. Until then, the account has their records and the
+ * engine their data, but no compute of them can be reached.
+ */
+import { toTimestamp } from '../../core/clock.ts';
+import { notFound, unprocessable } from '../../core/errors.ts';
+import { mutationsOf, type ProjectState } from '../../state/store.ts';
+import type { DeletedProject, PendingDeletion } from '../../state/storedRecords.ts';
+import { openAddresses } from '../computes/computes.ts';
+import { withState } from '../records/computeRecord.ts';
+import { historyRetention } from '../records/history.ts';
+import { locked, unfinishedOperations } from '../records/operationRecord.ts';
+import { recordCompute } from '../records/usage.ts';
+import type { Plane } from '../operations/operations.ts';
+
+/** While the computes of a deleted project are being stopped. */
+const stopping = new WeakMap<DeletedProject, Promise<void>>();
+
+/** Removes the project at once. Its processes follow, and without history its data. */
+export function deleteProject(plane: Plane, project: ProjectState): void {
+  const { store, clock } = plane;
+  for (const { id, protected: isProtected } of project.branches.values())
+    if (isProtected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
+  const [busy] = unfinishedOperations(project);
+  if (busy !== undefined) throw locked(busy);
+  const now = clock.now();
+  const { id: projectId } = project.record;
+  const retention = historyRetention(project.record);
+  const leftover = { projectId, branchIds: dataIds(project), computeIds: [...project.computes.keys()] };
+  if (retention === 0) return void removeForGood(plane, leftover);
+  for (const compute of project.computes.values()) {
+    if (compute.record.current_state !== 'active') continue;
+    const idle = withState(compute.record, { current: 'idle', pending: undefined }, now);
+    store.commit(...recordCompute(store.account, compute, idle, now));
+  }
+  const value: DeletedProject = {
+    ...leftover,
+    record: project.record,
+    deleted_at: toTimestamp(now),
+    recoverable_until: toTimestamp(now + retention * 1000),
+    mutations: [...mutationsOf(project)],
+  };
+  store.commit({ set: 'deleted', value });
+  stopping.set(value, stop(plane, value));
+}
+
+/** The ids of all data of a project: of branches and of snapshots. */
+export const dataIds = ({ branches, snapshots }: ProjectState): string[] => [
+  ...branches.keys(),
+  ...snapshots.keys(),
+];
+
+/** Never rejects. */
+async function stop(plane: Plane, { projectId, computeIds }: DeletedProject): Promise<void> {
+  try {
+    await plane.store.whenDurable();
+    const engine = await plane.engine;
+    for (const id of computeIds) await engine.remove(id);
+    await removeSurplusProjects(plane);
+  } catch (error) {
+    // The next start begins without them.
+    if (!plane.operations.isStopped) plane.logUnexpected(`stopping project ${projectId}`, error);
+  }
+}
+
+/** Its connection strings are valid again. @throws {HttpError} 404 */
+export async function recoverProject(plane: Plane, id: string): Promise<ProjectState> {
+  const { store } = plane;
+  const { deleted } = store.account;
+  const project = deleted.get(id);
+  if (project !== undefined) await stopping.get(project);
+  // It may be gone by then.
+  if (project === undefined || deleted.get(id) !== project)
+    throw notFound('deleted project that can be recovered, with the id', id);
+  store.commit({ removed: 'deleted', projectId: id }, ...project.mutations);
+  const recovered = store.account.project(id);
+  await openAddresses(await plane.engine, [...recovered.computes.values()]);
+  return recovered;
+}
+
+/** Removes the data of projects that can no longer be recovered. */
+export function removeExpiredProjects(plane: Plane): void {
+  for (const project of plane.store.account.deleted.values())
+    if (Date.parse(project.recoverable_until) <= plane.clock.now()) void removeForGood(plane, project);
+}
+
+/** Removes those that were deleted first while their data is too much. */
+export async function removeSurplusProjects(plane: Plane): Promise<void> {
+  const engine = await plane.engine;
+  const { deleted } = plane.store.account;
+  for (;;) {
+    const [oldest] = deleted.values();
+    if (oldest === undefined) return;
+    const branchIds = [...deleted.values()].flatMap((each) => each.branchIds);
+    if (await engine.canKeepDeleted(branchIds)) return;
+    // Another call may have removed or recovered it.
+    if (deleted.get(oldest.projectId) === oldest) await removeForGood(plane, oldest);
+  }
+}
+
+async function removeForGood(
+  plane: Plane,
+  { projectId, branchIds, computeIds }: PendingDeletion,
+): Promise<void> {
+  const value = { projectId, branchIds, computeIds };
+  plane.store.commit(
+    { set: 'leftover', value },
+    { removed: 'project', projectId },
+    { removed: 'deleted', projectId },
+  );
+  return removeLeftover(plane, value);
+}
+
+/** Removes the processes and data of a deleted project. */
+export async function removeLeftover(plane: Plane, leftover: PendingDeletion): Promise<void> {
+  const { store, operations } = plane;
+  const { projectId, branchIds, computeIds } = leftover;
+  try {
+    await store.whenDurable();
+    const engine = await plane.engine;
+    for (const id of computeIds) await engine.remove(id);
+    for (const id of branchIds) await engine.deleteBranch(id);
+    if (!operations.isStopped) store.commit({ removed: 'leftover', projectId });
+  } catch (error) {
+    // The next start tries again.
+    if (!operations.isStopped) plane.logUnexpected(`deleting the data of project ${projectId}`, error);
+  }
+}
