@@ -30,7 +30,8 @@ export async function plainPostgres(
   const folder = path.dirname(copy);
   // Socket paths have a low limit, so it is not in the temporary folder of the bench.
   const socketFolder = await mkdtemp('/tmp/hpb-');
-  process.once('exit', () => rmSync(socketFolder, { recursive: true, force: true }));
+  if (socketFolders.size === 0) process.once('exit', removeSocketFolders);
+  socketFolders.add(socketFolder);
   for (const created of [folder, copy]) await chmod(created, 0o700);
   for (const created of [socketFolder, ...(await allBelow(folder))]) await chown(created, uid, gid);
   const args = rest.map((argument) => {
@@ -44,6 +45,12 @@ export async function plainPostgres(
     start: () => startServer(program, [...args, ...settings], { uid, gid, cwd: folder }),
   };
 }
+
+const socketFolders = new Set<string>();
+
+const removeSocketFolders = (): void => {
+  for (const folder of socketFolders) rmSync(folder, { recursive: true, force: true });
+};
 
 async function allBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true });

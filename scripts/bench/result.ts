@@ -8,6 +8,8 @@ export interface Result {
   readonly baseline: string;
   /** Ours divided by the baseline. Undefined if there is no baseline. */
   readonly ratio: number | undefined;
+  /** The quartiles of the ratios of all rounds. */
+  readonly spread?: readonly [number, number];
   readonly goal: string;
   readonly met: boolean;
   readonly note: string;
@@ -37,20 +39,30 @@ export async function measureInTurns(
   return { ours: ours.slice(warmUp), baseline: baseline.slice(warmUp) };
 }
 
-/** The median of the ratios of values that were measured together. */
-export const medianRatio = ({ ours, baseline }: Pairs): number =>
-  median(ours.map((value, index) => value / (baseline[index] ?? Number.NaN)));
+/** Of values that were measured together. */
+const ratios = ({ ours, baseline }: Pairs): number[] =>
+  ours.map((value, index) => value / (baseline[index] ?? Number.NaN));
 
-/** A row with the medians of both sides and the ratio between them. */
+export const medianRatio = (pairs: Pairs): number => median(ratios(pairs));
+
+/** Whether half of the rounds differ so much that the machine did something else too, and the ratio says little. */
+export const isNoisy = ({ spread: [low, high] = [1, 1] }: Result): boolean => high > low * 1.5;
+
+/** A row with the medians of both sides, and the median and quartiles of the ratios. */
 export function comparison(
   pairs: Pairs,
-  { unit, baseline, ...row }: Omit<Result, 'ours' | 'ratio'> & { readonly unit: (value: number) => string },
+  {
+    unit,
+    baseline,
+    ...row
+  }: Omit<Result, 'ours' | 'ratio' | 'spread'> & { readonly unit: (value: number) => string },
 ): Result {
   return {
     ...row,
     ours: unit(median(pairs.ours)),
     baseline: `${unit(median(pairs.baseline))} ${baseline}`,
     ratio: medianRatio(pairs),
+    spread: [quantile(ratios(pairs), 0.25), quantile(ratios(pairs), 0.75)],
   };
 }
 
@@ -79,6 +91,12 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
+function ratioText({ ratio, spread }: Result): string {
+  if (ratio === undefined) return '';
+  const range = spread === undefined ? '' : ` (${spread.map((value) => value.toFixed(2)).join(' to ')})`;
+  return `${ratio.toFixed(2)} ×${range}`;
+}
+
 /** Formats the results as a Markdown table, which is also readable in a terminal. */
 export function table(results: readonly Result[]): string {
   const head = ['what', 'ours', 'baseline', 'ratio', 'goal', '', 'note'];
@@ -86,7 +104,7 @@ export function table(results: readonly Result[]): string {
     each.what,
     each.ours,
     each.baseline,
-    each.ratio === undefined ? '' : `${each.ratio.toFixed(2)} ×`,
+    ratioText(each),
     each.goal,
     each.met ? 'met' : 'MISSED',
     each.note,

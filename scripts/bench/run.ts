@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { startSupervised } from '../../test/workbench/supervisedProcess.ts';
-import { table, type Result } from './result.ts';
+import { isNoisy, table, type Result } from './result.ts';
 
 interface Row {
   readonly load: () => Promise<{ readonly measure: () => Promise<readonly Result[]> }>;
@@ -77,6 +77,8 @@ async function measureAll(): Promise<void> {
   const [cpu] = os.cpus();
   const machine = `${os.cpus().length} × ${cpu?.model ?? 'unknown'}, Node ${process.versions.node}, ${process.platform}`;
   console.log(`\n${table(results)}\n\n${machine}; measured in ${seconds} s`);
+  const noisy = results.filter(isNoisy).map(({ what }) => what);
+  if (noisy.length > 0) console.log(`The machine was too busy to judge: ${noisy.join(', ')}`);
   await mkdir('dist', { recursive: true });
   await writeFile('dist/bench.json', `${JSON.stringify({ machine, seconds, results }, null, 2)}\n`);
   process.exitCode = results.every(({ met }) => met) ? 0 : 1;
