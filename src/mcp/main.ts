@@ -1,12 +1,14 @@
 /**
  * The MCP server for agents, a program of its own: it lists the tools, and passes each call on to a window of VS Code.
- * Without one, it runs the tools on the local service. It serves both generations of the protocol.
+ * Without one, it runs the tools on the local service. It serves both generations of the protocol. As `hook <agent>`, it only marks a
+ * moment.
  */
 import { readFileSync } from 'node:fs';
 import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { listTools } from '../extension/agents/tools/toolTable.ts';
+import { markTurn } from './hook.ts';
 import { callTool, holdPresence } from './windows.ts';
 
 /** Codex reads the first 512 characters only. */
@@ -21,7 +23,7 @@ const { version } = fieldsOf(JSON.parse(readFileSync(new URL('../package.json', 
 // Windows would look for git in the agent's folder first, where a repository may contain any program.
 process.env['NoDefaultCurrentDirectoryInExePath'] = '1';
 
-serveStdio(() => {
+const createServer = () => {
   const { server } = new McpServer(
     { name: 'hosted-postgres', title: 'Hosted Postgres', version: String(version) },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -41,5 +43,12 @@ serveStdio(() => {
     }
   });
   return server;
-});
+};
+
+const [command, agent = ''] = process.argv.slice(2);
+if (command === 'hook') {
+  await markTurn(agent);
+  process.exit();
+}
+serveStdio(createServer);
 void holdPresence();

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { replaceFile } from '../../base/replaceFile.ts';
+import { shellQuote } from '../../base/shellQuote.ts';
 import { launcherFile } from './launcherFile.ts';
 
 interface LauncherOptions {
@@ -35,11 +36,9 @@ export async function writeLauncher(options: LauncherOptions): Promise<string> {
 const shellScript = ({ folder, program, script }: LauncherOptions): string => `#!/bin/sh
 # Written by the Hosted Postgres extension, and again with each of its updates.
 export ELECTRON_RUN_AS_NODE=1 HOSTED_POSTGRES_AGENTS=${shellQuote(folder)}
-[ -x ${shellQuote(program)} ] && exec ${shellQuote(program)} ${shellQuote(script)}
-exec node ${shellQuote(script)}
+[ -x ${shellQuote(program)} ] && exec ${shellQuote(program)} ${shellQuote(script)} "$@"
+exec node ${shellQuote(script)} "$@"
 `;
-
-const shellQuote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const windowsScript = ({ folder, program, script }: LauncherOptions): string =>
   [
@@ -47,7 +46,7 @@ const windowsScript = ({ folder, program, script }: LauncherOptions): string =>
     'rem Written by the Hosted Postgres extension, and again with each of its updates.',
     'set "ELECTRON_RUN_AS_NODE=1"',
     `set "HOSTED_POSTGRES_AGENTS=${batchText(folder)}"`,
-    `"${batchText(program)}" "${batchText(script)}"`,
+    `"${batchText(program)}" "${batchText(script)}" %*`,
     '',
   ].join('\r\n');
 

@@ -8,7 +8,7 @@ import { isSameBranch, type BranchRef } from '../account/refs.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
 
 /**
- * - `agent`: an agent wrote. `text`: its statement without values, or its tool.
+ * - `agent`: an agent wrote. `text`: its statement without values, or its tool. If it is empty, a turn of the agent began.
  * - `program`: a program or file that may change the schema was run. `text`: its name.
  * - `mark`: the user named the moment. `text`: the name.
  * - `undo`: the branch got earlier data. `text`: the name of the branch `preserved`, which has the data and history until then.

@@ -178,6 +178,8 @@ const TURN_GAP = 10 * 60_000;
 function countChanges(markers: readonly Marker[]): readonly number[] {
   const continues = (later: Marker | undefined, earlier: Marker | undefined) =>
     later?.kind === 'agent' &&
+    // A turn begins something new.
+    later.text !== '' &&
     earlier?.kind === 'agent' &&
     later.by === earlier.by &&
     Date.parse(later.time) - Date.parse(earlier.time) <= TURN_GAP;

@@ -1,5 +1,6 @@
-/** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server. */
+/** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server, or to mark a moment before each turn. */
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
+import { shellQuote } from '../../../base/shellQuote.ts';
 import type { Launch } from '../launcher.ts';
 import { MCP_FILE, writeMcpFile } from './writeMcpFile.ts';
 import type { Command } from '../../commandSupport/context.ts';
@@ -38,6 +39,33 @@ const CLIENTS: readonly Client[] = [
   { label: 'VS Code (GitHub Copilot)', description: '.vscode/mcp.json', configuration: json('servers') },
 ];
 
+/** In Claude Code's format, and in VS Code's. @param agent as it calls itself when it calls a tool */
+const hook = (agent: string, isNested: boolean) => (launch: Launch) => {
+  // A shell reads it.
+  const command = [launch.command, ...launch.args, 'hook', agent].map(quoted).join(' ');
+  const entry = { type: 'command', command };
+  return JSON.stringify({ hooks: { UserPromptSubmit: [isNested ? { hooks: [entry] } : entry] } }, null, 2);
+};
+
+const quoted = (word: string): string => {
+  if (/^[\w/.:-]+$/.test(word)) return word;
+  return process.platform === 'win32' ? `"${word}"` : shellQuote(word);
+};
+
+/** Functions, because they are translated. */
+const hooks = (): readonly Client[] => [
+  {
+    label: l10n.t('Claude Code: a moment for Undo before each turn'),
+    description: '.claude/settings.json',
+    configuration: hook('claude-code', true),
+  },
+  {
+    label: l10n.t('VS Code: a moment for Undo before each turn'),
+    description: '.github/hooks/hosted-postgres.json',
+    configuration: hook('VS Code', false),
+  },
+];
+
 export const copyConfiguration: Command = async ({ agentBridge }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the configuration");
   const folders = workspace.isTrusted ? (workspace.workspaceFolders ?? []) : [];
@@ -48,7 +76,7 @@ export const copyConfiguration: Command = async ({ agentBridge }, _argument, run
       description: l10n.t('for Claude Code; shows the difference first'),
       value: folder,
     })),
-    ...CLIENTS.map((client) => ({ ...client, value: client })),
+    ...[...CLIENTS, ...hooks()].map((client) => ({ ...client, value: client })),
   ];
   const chosen = await singleStep(
     l10n.t('Copy MCP Configuration'),

@@ -4,7 +4,7 @@ import { branchTools } from './branchTools.ts';
 import { compareTools } from './compareTool.ts';
 import { computeTools } from './computeTools.ts';
 import { sqlTools } from './sqlTool.ts';
-import { undoTools } from './undoTool.ts';
+import { markTurn, undoTools } from './undoTool.ts';
 import type { Tool } from './tool.ts';
 
 /** By their public names. */
@@ -21,8 +21,10 @@ export type ToolInput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['input']>;
 export type ToolOutput<N extends ToolName> = z.infer<(typeof TOOLS)[N]['output']>;
 
 /** @param name any text */
-export const findTool = (name: string): Tool | undefined =>
-  Object.hasOwn(TOOLS, name) ? TOOLS[name as ToolName] : undefined;
+export const findTool = (name: string): Tool | undefined => {
+  if (name === 'markTurn') return markTurn;
+  return Object.hasOwn(TOOLS, name) ? TOOLS[name as ToolName] : undefined;
+};
 
 /** A function, so that the extension doesn't bundle what it needs. */
 export const listTools = () =>

@@ -19,10 +19,11 @@ import {
 } from '../../history/moments.ts';
 import { parseMoment } from '../../history/parseMoment.ts';
 import { preservedName, undoBranch } from '../../history/undoBranch.ts';
+import { branchesOfFolder } from '../branchesOfFolder.ts';
 import { rewriteAgentEnv } from './agentEnv.ts';
 import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
 import { OPERATIONS_WAIT } from './branchChange.ts';
-import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema } from './tool.ts';
+import { ADDS, branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
 export const undoTools = {
@@ -56,6 +57,23 @@ export const undoTools = {
   }),
 };
 
+/**
+ * For the hook that agents run before each turn (`mcp/hook.ts`). It isn't in the list of tools, where models would read it with each
+ * request.
+ */
+export const markTurn = defineTool({
+  title: 'Mark Turn',
+  description: 'Marks a moment that undo offers.',
+  hints: ADDS,
+  input: z.strictObject({}),
+  output: z.object({ marked: z.array(z.string()) }),
+  async run({ deps, account, agent, worktree }) {
+    const branches = worktree === undefined ? [] : await branchesOfFolder(deps, account, worktree);
+    for (const branch of branches) deps.markers.add(branch, { kind: 'agent', text: '', by: agent });
+    return { marked: branches.map(({ branchId }) => branchId) };
+  },
+});
+
 const PROBLEMS = {
   noHistory: 'The project keeps no history.',
   notRoot: 'The branch has a parent, and this service takes only root branches back in time.',
@@ -76,7 +94,7 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
     case 'undo':
       return { to, before: `the undo at ${new Date(time).toISOString()}` };
     case 'agent':
-      return { to, before: `${moment.by}: ${moment.text}` };
+      return { to, before: `${moment.by}: ${moment.text || 'its turn'}` };
     case 'ago':
       return { to, before: `the last ${moment.seconds / 60} minutes` };
     case 'mark':

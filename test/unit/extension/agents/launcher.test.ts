@@ -18,13 +18,13 @@ describe('The launcher', () => {
     script = path.join(temporaryFolder(), `a 'b'.cjs`);
     writeFileSync(
       script,
-      'console.log(JSON.stringify([process.execPath, process.env.HOSTED_POSTGRES_AGENTS, process.env.ELECTRON_RUN_AS_NODE]))',
+      'console.log(JSON.stringify([process.execPath, process.env.HOSTED_POSTGRES_AGENTS, process.env.ELECTRON_RUN_AS_NODE, ...process.argv.slice(2)]))',
     );
   });
 
-  const run = (launcher: string): unknown => {
+  const run = (launcher: string, ...further: readonly string[]): unknown => {
     const { command, args } = launchCommand(launcher);
-    return JSON.parse(execFileSync(command, args, { encoding: 'utf8' }));
+    return JSON.parse(execFileSync(command, [...args, ...further], { encoding: 'utf8' }));
   };
 
   it('starts the script with this Node and the folder of records', async function () {
@@ -32,6 +32,7 @@ describe('The launcher', () => {
     const launcher = await writeLauncher({ folder, program: process.execPath, script });
     assert.equal(statSync(launcher).mode & 0o777, 0o700);
     assert.deepEqual(run(launcher), [process.execPath, folder, '1']);
+    assert.deepEqual(run(launcher, 'hook', 'a "b"'), [process.execPath, folder, '1', 'hook', 'a "b"']);
   });
 
   it('starts the script with another Node if that one is gone', async function () {
@@ -59,7 +60,7 @@ describe('The launcher', () => {
       assert.match(text, /^@echo off\r\nrem Written by the Hosted Postgres extension/);
       assert.match(text, /\r\nset "ELECTRON_RUN_AS_NODE=1"\r\n/);
       assert.ok(text.includes(`set "HOSTED_POSTGRES_AGENTS=${folder.replaceAll('%', '%%')}"\r\n`));
-      assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js"\r\n$/);
+      assert.match(text, /\r\n"C:\\Code 100%%\\Code\.exe" "C:\\x\\mcp\.js" %\*\r\n$/);
       const before = process.env['LOCALAPPDATA'];
       process.env['LOCALAPPDATA'] = 'C:\\Users\\Jürgen\\AppData\\Local';
       const own = `${process.env['LOCALAPPDATA']}\\100%\\Code.exe`;

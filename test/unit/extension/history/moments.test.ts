@@ -25,6 +25,7 @@ const marker = (branchId: string, minutes: number, fields: Partial<Marker> = {})
 });
 const agent = (minutes: number, by = 'claude') =>
   marker('br-main', minutes, { kind: 'agent', by, text: `sql ${minutes}` });
+const turn = (minutes: number) => marker('br-main', minutes, { kind: 'agent', by: 'claude', text: '' });
 const undo = (branchId: string, minutes: number, preserved: string) =>
   marker(branchId, minutes, { kind: 'undo', text: `kept ${minutes}`, preserved });
 const commit = (minutes: number): GitEvent => ({
@@ -88,6 +89,11 @@ describe('The moments of Undo', () => {
       'have the beginning of the work of an agent, and each of its changes',
       { markers: [agent(2), agent(3), agent(12), agent(40), agent(41, 'codex'), agent(42)] },
       ['sql 2', 'sql 3', '5 min', 'sql 12 (3)', 'sql 40', 'sql 41', 'sql 42', '60 min'],
+    ],
+    [
+      'have the beginnings of turns of an agent, each of which begins its work',
+      { markers: [agent(2), turn(3), agent(12), agent(13), turn(14)] },
+      ['sql 2', ' (2)', '5 min', 'sql 12', 'sql 13', ' (3)', '60 min'],
     ],
     [
       'begin with the one that undoes the last undo, and are of the branch with the data from before it',

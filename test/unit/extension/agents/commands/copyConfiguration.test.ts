@@ -49,6 +49,17 @@ describe('Copy MCP Configuration for…', () => {
     assert.ok(isEnabled);
   });
 
+  it('marks the moment before each turn, in the format of the agent', async () => {
+    const quoted = process.platform === 'win32' ? `"${server.command}"` : `'${server.command}'`;
+    const copy = async (client: string) =>
+      JSON.parse(await copyFor(`${client}: a moment for Undo before each turn`)) as unknown;
+    const claude = { type: 'command', command: `${quoted} hook claude-code` };
+    assert.deepEqual(await copy('Claude Code'), { hooks: { UserPromptSubmit: [{ hooks: [claude] }] } });
+    const name = process.platform === 'win32' ? '"VS Code"' : "'VS Code'";
+    const code = { type: 'command', command: `${quoted} hook ${name}` };
+    assert.deepEqual(await copy('VS Code'), { hooks: { UserPromptSubmit: [code] } });
+  });
+
   it('lets no window listen if the user cancels', async () => {
     const { quickPick, end } = await start();
     quickPick.cancel();
