@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { replaceFile } from '../../base/replaceFile.ts';
-import { shellQuote } from '../../base/shellQuote.ts';
+import { shellQuote } from './shellQuote.ts';
 import { launcherFile } from './launcherFile.ts';
 
 interface LauncherOptions {

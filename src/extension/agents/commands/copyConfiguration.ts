@@ -1,6 +1,6 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server, or to mark a moment before each turn. */
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
-import { shellQuote } from '../../../base/shellQuote.ts';
+import { shellQuote } from '../shellQuote.ts';
 import type { Launch } from '../launcher.ts';
 import { MCP_FILE, writeMcpFile } from './writeMcpFile.ts';
 import type { Command } from '../../commandSupport/context.ts';
