@@ -91,10 +91,11 @@ function createViews(
   let hostProvider: HostProvider | undefined;
   const loadTables: LoadTables = async (branch, database) =>
     (await import('./rows/commands/readable.ts')).tablesOf(model, branch, database);
+  const workFolders = disposables.add(new WorkFolders(model));
   return {
-    computesView: disposables.add(new ComputesTree({ ...model, loadTables }, computesView)),
+    computesView: disposables.add(new ComputesTree({ ...model, loadTables, workFolders }, computesView)),
     apiKeysView: disposables.add(new ApiKeysTree(model.apiKeys, apiKeysView)),
-    workFolders: disposables.add(new WorkFolders(model)),
+    workFolders,
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     schemaText: (uri: Uri) => schemaText(model.schemas, uri),
     detailsText: (uri: Uri) =>

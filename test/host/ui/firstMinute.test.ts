@@ -17,7 +17,7 @@ describe('The first minute', () => {
   const repository = createRepository();
   const ui = useWorkbench({ isPackaged: true, folder: repository.folder });
   const steps: string[] = [];
-  const own = /^Branch br-\S+, feature\/orders/;
+  const own = /^Branch br-\S+, feature\/orders, in use here/;
 
   before(() => {
     rmSync(pictures, { recursive: true, force: true });

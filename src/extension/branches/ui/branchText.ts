@@ -92,11 +92,11 @@ export const keptText = (name: string): string =>
     name,
   );
 
-/** The tooltip of a branch. @param agent see `branchRow` */
+/** The tooltip of a branch. @param agent see `branchRow`. @param isInUse whether an env file of the window points to it */
 export function branchTable(
   branch: Branch,
   parent: Branch | undefined,
-  agent?: Pick<AgentBranch, 'agent'>,
+  { agent, isInUse }: { readonly agent: Pick<AgentBranch, 'agent'> | undefined; readonly isInUse: boolean },
 ): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
   const rows: Row[] = [
@@ -105,6 +105,7 @@ export function branchTable(
     [l10n.t('Parent'), parentId && branchLabel(parentId, parent)],
     [l10n.t('Default'), branch.default === true ? l10n.t('yes') : undefined],
     [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
+    [l10n.t('In use here'), isInUse ? l10n.t('yes, an env file points to it') : undefined],
     [l10n.t('Used this period'), usageText(usageOf(branch))],
     [l10n.t('Expires'), branch.expires_at && timeAndDate(branch.expires_at)],
     [l10n.t('Created by'), agent?.agent],

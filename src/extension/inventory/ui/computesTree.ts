@@ -1,36 +1,25 @@
 /** The Computes view: projects, their branches (by id), and the computes and databases of each branch. */
-import { EventEmitter, l10n, window, type TreeItem, type TreeView } from 'vscode';
+import { EventEmitter, window, type TreeItem, type TreeView } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type LoadTables } from '../databaseRows.ts';
 import type { AgentBranch } from '../../agents/agentBranches.ts';
-import { markedLabel } from '../../account/ui/accountLabel.ts';
-import { explainError } from '../../window/ui/errorMessage.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import {
   isGuarded,
   markDecorations,
   markItem,
-  retryText,
+  showInUse,
   tooltip,
   treeItem,
   visibleFields,
 } from './treeItems.ts';
+import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
-import {
-  childrenOf,
-  findNode,
-  firstNode,
-  hostsOf,
-  nodeId,
-  parentOf,
-  roots,
-  visibleFailure,
-  type TreeNode,
-} from './nodes.ts';
-import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
+import { childrenOf, findNode, firstNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './nodes.ts';
+import { showMessage } from './viewMessage.ts';
 import type { WindowModel } from '../../windowModel/windowModel.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 
@@ -43,6 +32,7 @@ type ComputesTreeDependencies = Pick<WindowModel, 'session' | 'inventory' | 'log
   readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
   readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
   readonly loadTables: LoadTables;
+  readonly workFolders: EnvTargets;
 };
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
@@ -50,6 +40,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #inventory: Inventory;
   readonly #nodes = new NodeCache();
   readonly #databaseRows: DatabaseRows;
+  readonly #inUse: BranchesInUse;
   readonly #changed = new EventEmitter<TreeNode[] | undefined>();
   readonly #disposables = new DisposableStore();
   readonly #expanded = new Set<string>();
@@ -66,6 +57,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const { session, inventory, localService, config } = deps;
     this.#deps = deps;
     this.#inventory = inventory;
+    this.#inUse = new BranchesInUse(session, deps.workFolders);
     this.#databaseRows = new DatabaseRows(session, deps.loadTables);
     this.view = view;
     for (const each of [
@@ -73,6 +65,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       config.onDidChangeMarks(() => this.redraw()),
       deps.agentBranches.onDidChange(() => this.redrawTimes()),
       localService.onDidChangePostgres(() => this.redraw()),
+      this.#inUse.onDidChange(() => this.redraw()),
       inventory.onDidChange((changes) => this.#update(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),
       // The inventory reports no change if the key couldn't be read when the window opened.
@@ -115,6 +108,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
     const item = treeItem(this.#inventory, node, this.#agentOf(node));
+    if (this.#inUse.has(node)) showInUse(item);
     if (this.#expires(node)) this.#drawnTimes.set(node, item.description);
     const mark = isGuarded(node) ? this.#deps.guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
@@ -123,7 +117,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   async resolveTreeItem(item: TreeItem, node: TreeNode): Promise<TreeItem> {
     const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
     const activity = compute ? await this.#deps.awakeSentences.forTooltip(compute) : undefined;
-    const text = tooltip(this.#inventory, node, { agent: this.#agentOf(node), activity });
+    const text = tooltip(this.#inventory, node, {
+      agent: this.#agentOf(node),
+      activity,
+      isInUse: this.#inUse.has(node),
+    });
     if (text !== undefined) item.tooltip = text;
     return item;
   }
@@ -276,23 +274,6 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   #updateMessage(): void {
-    const { current } = this.#inventory.retryStatus;
-    const { state } = this.#inventory;
-    const failure = state.kind === 'failed' ? state.error : visibleFailure(this.#inventory, this.#expanded);
-    // Always show the account, so that users don't change the wrong one.
-    const account = this.#deps.session.connection?.account;
-    const label = account === undefined ? '' : markedLabel(account, this.#deps.guards.accountMark);
-    setViewDescription(this.view, label);
-    const problem = this.#postgresProblem;
-    if (failure !== undefined) this.#showFailure(explainError(failure).message);
-    else if (current !== undefined) setViewMessage(this.view, retryText(current.status));
-    else setViewMessage(this.view, problem === undefined ? '' : l10n.t("Computes can't start. {0}", problem));
-  }
-
-  /** Shown above the tree, or next to the title if the tree is empty: a message would hide the welcome view. */
-  #showFailure(message: string): void {
-    const isEmpty = this.#inventory.projects?.isEmpty !== false;
-    if (isEmpty) setViewDescription(this.view, message);
-    setViewMessage(this.view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
+    showMessage(this.view, this.#deps, this.#expanded, this.#postgresProblem);
   }
 }

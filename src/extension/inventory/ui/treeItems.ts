@@ -115,6 +115,13 @@ function branchItem(inventory: Inventory, node: BranchNode, agent: AgentBranch |
   return item;
 }
 
+/** The icon that VS Code's source control gives to what is checked out. That a branch is protected matters more. */
+export function showInUse(item: TreeItem): void {
+  const { iconPath, accessibilityInformation: { label } = { label: '' } } = item;
+  if (!(iconPath instanceof ThemeIcon && iconPath.id === 'lock')) item.iconPath = new ThemeIcon('target');
+  item.accessibilityInformation = { label: `${label}, ${l10n.t('in use here')}` };
+}
+
 /** The flags for `when` clauses of menus. A branch whose record isn't loaded can't be changed. */
 function branchFlags(branch: Branch | undefined): string[] {
   if (branch === undefined) return [];
@@ -184,14 +191,19 @@ function warning(label: string, contextValue: string): TreeItem {
   return item;
 }
 
-/** Returns undefined for nodes whose label says everything. @param agent see `treeItem`. @param activity why a compute is active */
+/** Returns undefined for nodes whose label says everything. @param agent see `treeItem`. @param activity why a compute is active. @param isInUse whether an env file points to the branch */
 export function tooltip(
   inventory: Inventory,
   node: TreeNode,
   {
     agent,
     activity,
-  }: { readonly agent?: AgentBranch | undefined; readonly activity?: string | undefined } = {},
+    isInUse = false,
+  }: {
+    readonly agent?: AgentBranch | undefined;
+    readonly activity?: string | undefined;
+    readonly isInUse?: boolean;
+  } = {},
 ): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
@@ -210,7 +222,7 @@ export function tooltip(
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
-    return branch && branchTable(branch, parent, agent);
+    return branch && branchTable(branch, parent, { agent, isInUse });
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
@@ -259,8 +271,3 @@ const decorationOf = (mark: Mark): FileDecoration =>
 /** Whether a row shows the mark of the user. */
 export const isGuarded = (node: TreeNode): node is ProjectNode | BranchNode | ComputeNode =>
   node.kind === 'project' || node.kind === 'branch' || node.kind === 'compute';
-
-export const retryText = (status: number | undefined): string =>
-  status === undefined
-    ? l10n.t("The service isn't responding. Retrying…")
-    : l10n.t('The service responded with status {0}. Retrying…', status);

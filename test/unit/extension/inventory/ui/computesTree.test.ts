@@ -2,6 +2,8 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { TreeView } from 'vscode';
+import { Emitter, type Event } from '../../../../../src/base/event.ts';
+import type { BranchRef } from '../../../../../src/extension/account/refs.ts';
 import type { TableName } from '../../../../../src/extension/inventory/databaseNodes.ts';
 import type { LoadTables } from '../../../../../src/extension/inventory/databaseRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
@@ -11,6 +13,7 @@ import { computeRecord, scriptService, type ScriptedService } from '../../../../
 
 const { ComputesTree } = await import('../../../../../src/extension/inventory/ui/computesTree.ts');
 const { AwakeSentences } = await import('../../../../../src/extension/computes/ui/awakeSentences.ts');
+const { ThemeIcon } = await import('vscode');
 const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 
 const ignored = () => ({ dispose: () => undefined });
@@ -20,10 +23,12 @@ describe('ComputesTree', () => {
   let model: ConnectedModel;
 
   let loadTables: LoadTables;
+  let workFolders: { states: { current: BranchRef | undefined }[]; onDidChange: Event<void> };
   let main: { id: string; name: string; expires_at?: string };
 
   beforeEach(async () => {
     loadTables = async () => [];
+    workFolders = { states: [], onDidChange: ignored };
     main = { id: 'br-main', name: 'main' };
     service = await scriptService((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
@@ -44,7 +49,16 @@ describe('ComputesTree', () => {
     const guards = { accountMark: undefined, cachedMark: () => undefined };
     const config = { onDidChangeMarks: ignored };
     const awakeSentences = new AwakeSentences(model.session);
-    const deps = { ...model, log: new Log(), localService, guards, config, awakeSentences, loadTables };
+    const deps = {
+      ...model,
+      log: new Log(),
+      localService,
+      guards,
+      config,
+      awakeSentences,
+      loadTables,
+      workFolders,
+    };
     return new ComputesTree(deps, view);
   };
 
@@ -113,6 +127,33 @@ describe('ComputesTree', () => {
     await tree.reveal({ projectId: 'shop', computeId: 'ep-main' });
     tree.dispose();
     assert.deepEqual(known, [['ep-main', true]]);
+  });
+
+  it('marks the branch that an env file points to, and is drawn again only when that changes', async () => {
+    const changed = new Emitter<void>();
+    workFolders.onDidChange = changed.event;
+    const tree = createTree({ onDidExpandElement: ignored, onDidCollapseElement: ignored } as never);
+    const drawn: unknown[] = [];
+    tree.onDidChangeTreeData((nodes) => drawn.push(nodes));
+    await model.inventory.branches.ensureLoaded('shop');
+    const row = () => {
+      const item = tree.getTreeItem({ kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+      return [item.iconPath, item.accessibilityInformation?.label];
+    };
+    const names = () => [row()[1], drawn.length];
+    drawn.length = 0;
+    assert.deepEqual(names(), ['Branch br-main, main, no computes', 0]);
+    const current = { account: accountId(model.account), projectId: 'shop', branchId: 'br-main' };
+    for (const states of [[{ current }], [{ current }, { current: undefined }]]) {
+      workFolders.states = states;
+      changed.fire();
+      assert.deepEqual(names(), ['Branch br-main, main, no computes, in use here', 1]);
+      assert.deepEqual(row()[0], new ThemeIcon('target'));
+    }
+    workFolders.states = [{ current: { ...current, account: 'another' } }];
+    changed.fire();
+    assert.deepEqual(names(), ['Branch br-main, main, no computes', 2]);
+    tree.dispose();
   });
 
   it('loads the tables of a database when it is expanded, and again only when it is reloaded', async () => {

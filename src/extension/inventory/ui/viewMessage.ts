@@ -1,0 +1,41 @@
+/** What the Computes view says next to its title and above its rows. */
+import { l10n, type TreeView } from 'vscode';
+import { markedLabel } from '../../account/ui/accountLabel.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
+import type { WindowModel } from '../../windowModel/windowModel.ts';
+import { visibleFailure, type TreeNode } from './nodes.ts';
+
+interface MessageDependencies extends Pick<WindowModel, 'session' | 'inventory'> {
+  readonly guards: Pick<WindowModel['guards'], 'accountMark'>;
+}
+
+/** @param expanded ids of projects. @param postgresProblem why local computes can't start */
+export function showMessage(
+  view: TreeView<TreeNode>,
+  { session, inventory, guards }: MessageDependencies,
+  expanded: ReadonlySet<string>,
+  postgresProblem: string | undefined,
+): void {
+  const { retryStatus, state } = inventory;
+  const failure = state.kind === 'failed' ? state.error : visibleFailure(inventory, expanded);
+  // Always show the account, so that users don't change the wrong one.
+  const account = session.connection?.account;
+  setViewDescription(view, account === undefined ? '' : markedLabel(account, guards.accountMark));
+  if (failure !== undefined)
+    return showFailure(view, explainError(failure).message, inventory.projects?.isEmpty !== false);
+  if (retryStatus.current !== undefined) return setViewMessage(view, retryText(retryStatus.current.status));
+  const text = postgresProblem === undefined ? '' : l10n.t("Computes can't start. {0}", postgresProblem);
+  setViewMessage(view, text);
+}
+
+/** Shown above the tree, or next to the title if the tree is empty: a message would hide the welcome view. */
+function showFailure(view: TreeView<TreeNode>, message: string, isEmpty: boolean): void {
+  if (isEmpty) setViewDescription(view, message);
+  setViewMessage(view, isEmpty ? '' : l10n.t('Not up to date: {0}', message));
+}
+
+const retryText = (status: number | undefined): string =>
+  status === undefined
+    ? l10n.t("The service isn't responding. Retrying…")
+    : l10n.t('The service responded with status {0}. Retrying…', status);
