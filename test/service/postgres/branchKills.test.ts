@@ -1,6 +1,6 @@
 /**
  * Kills the service, every second time with its postmasters, at random moments while projects and branches are created, restored,
- * taken back in time and deleted, and snapshots are created, restored in place and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
+ * taken back in time and deleted, deleted projects are recovered, and snapshots are created, restored in place and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -33,6 +33,8 @@ class Client {
   readonly deleted = new Set<string>();
   readonly projects = new Set<string>();
   readonly deletedProjects = new Set<string>();
+  /** By project: the branch that it was created with. */
+  readonly #branchOf = new Map<string, string>();
   /** Confirmed changes. */
   changes = 0;
   undos = 0;
@@ -96,8 +98,25 @@ class Client {
     if (oldest !== undefined && this.projects.size > 1) {
       await this.#delete(api, `/${oldest}`, oldest, this.projects, this.deletedProjects);
     }
-    const { project } = await api.send('POST', '', { project: {} });
+    // The first one that can be recovered is, and then deleted again.
+    const [kept] = oldest === undefined ? [] : await recoverable(api);
+    if (kept !== undefined) {
+      const wasDeleted = this.deletedProjects.delete(kept);
+      try {
+        await api.send('POST', `/${kept}/recover`, undefined, 200);
+        this.projects.add(kept);
+      } catch (error) {
+        if (isLocked(error) && wasDeleted) this.deletedProjects.add(kept);
+        throw error;
+      }
+      this.changes += 1;
+    }
+    const isKept = this.#branchOf.size % 3 === 0;
+    const { project, branch } = await api.send('POST', '', {
+      project: isKept ? {} : { history_retention_seconds: 0 },
+    });
     this.projects.add(project.id);
+    this.#branchOf.set(project.id, branch.id);
     this.changes += 1;
   }
 
@@ -206,9 +225,10 @@ class Client {
     for (const id of this.deletedSnapshots) assert(!kept.has(id), `${id} was deleted and exists again`);
     for (const { branches: own, project } of projects)
       assert(own.length > 0, `project ${project} has no branch`);
+    const deletedData = (await recoverable(api)).flatMap((id) => this.#branchOf.get(id) ?? []);
     await until(
-      async () => `nothing that no record names, unlike ${String(await leftBehind(service))}`,
-      async () => (await leftBehind(service)).length === 0,
+      async () => `nothing that no record names, unlike ${String(await leftBehind(service, deletedData))}`,
+      async () => (await leftBehind(service, deletedData)).length === 0,
     );
     const all = await api.send<Created>('GET', `/${this.project}/endpoints`);
     const [newest] = all.endpoints.filter(({ branch_id: id }) => this.confirmed.has(id)).slice(-1);
@@ -231,6 +251,12 @@ const isLocked = (error: unknown): boolean =>
 /** The history of a branch that was created from a snapshot begins later. */
 const isTooEarly = (error: unknown): boolean =>
   error instanceof assert.AssertionError && error.message.includes('history of branch');
+
+/** The ids of deleted projects. */
+const recoverable = async (api: Api): Promise<string[]> =>
+  (await api.send<{ projects: { id: string }[] }>('GET', '?recoverable=true&limit=400')).projects.map(
+    ({ id }) => id,
+  );
 
 /** Waits until nothing is in progress. @returns the branches of each project */
 async function settled(api: Api): Promise<{ project: string; branches: string[] }[]> {

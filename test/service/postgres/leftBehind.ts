@@ -21,8 +21,11 @@ export function killPostmasters(storage: string): void {
     }
 }
 
-/** @returns a line for each file, process and port that does not belong to the branches, snapshots and computes of the account */
-export async function leftBehind(service: LocalService): Promise<string[]> {
+/**
+ * @param kept ids of branches of deleted projects that can be recovered, which have data but no processes
+ * @returns a line for each file, process and port that does not belong to the branches, snapshots and computes of the account
+ */
+export async function leftBehind(service: LocalService, kept: readonly string[] = []): Promise<string[]> {
   const api = branchCalls(service);
   const { projects } = await api.send<{ projects: { id: string }[] }>('GET', '?limit=400');
   const snapshotsOf = async (project: string) =>
@@ -37,7 +40,7 @@ export async function leftBehind(service: LocalService): Promise<string[]> {
   const isServer = (pid: number) => target(`/proc/${pid}/cwd`).endsWith('/data');
   const ports = [...new Set(family.filter((pid) => !isServer(pid)).flatMap(listeningPorts))];
   return [
-    ...leftFiles(storage, branches, computes),
+    ...leftFiles(storage, [...branches, ...kept], computes),
     ...leftProcesses(storage, family, [...branches, ...computes]),
     ...(ports.length <= 1 + 2 * computes.length ? [] : [`ports ${String(ports)}`]),
   ];
