@@ -12,6 +12,7 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../hel
 import { until } from '../../workbench/until.ts';
 import { answers, query } from './clients.ts';
 import { killPostmasters, leftBehind } from './leftBehind.ts';
+import { settled } from './settled.ts';
 
 const KILLS = roundsOf(3);
 /** Milliseconds. */
@@ -257,23 +258,6 @@ const recoverable = async (api: Api): Promise<string[]> =>
   (await api.send<{ projects: { id: string }[] }>('GET', '?recoverable=true&limit=400')).projects.map(
     ({ id }) => id,
   );
-
-/** Waits until nothing is in progress. @returns the branches of each project */
-async function settled(api: Api): Promise<{ project: string; branches: string[] }[]> {
-  const { projects } = await api.send<{ projects: { id: string }[] }>('GET', '?limit=400');
-  return Promise.all(
-    projects.map(async ({ id }) => {
-      await until(`${id} is settled`, async () => {
-        const { operations } = await api.send<Created>('GET', `/${id}/operations`);
-        for (const { status, error } of operations) assert.notEqual(status, 'failed', error);
-        return operations.every(({ status }) => !['scheduling', 'running'].includes(status));
-      });
-      const branches = await api.branches(id);
-      for (const branch of branches) assert.equal(branch.current_state, 'ready', branch.id);
-      return { project: id, branches: branches.map((branch) => branch.id) };
-    }),
-  );
-}
 
 describe(`The service killed ${KILLS} times while branches and projects change`, () => {
   const folder = temporaryFolder();
