@@ -49,6 +49,7 @@ const laterServiceSuites = [
   'neonctlHistory',
   'neonctlSnapshots',
   'testBranches',
+  'resetDatabase',
   'npm',
   'postgres/network/stockClients',
   'whyAwake',

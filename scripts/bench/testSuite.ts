@@ -1,6 +1,6 @@
 /**
- * A suite of 40 test files with 10 tests each that write, with `hosted-postgres/test`: a branch for each file, a clone for each
- * test, four files at a time. The baseline is the same suite on one shared database that is truncated after each test, so its
+ * A suite of 40 test files with 10 tests each that write, with `hosted-postgres/test`: a branch for each file, and a clone for each
+ * test or a reset after each, four files at a time. The baseline is the same suite on one shared database that is truncated after each test, so its
  * files run one after the other.
  */
 import { execFile } from 'node:child_process';
@@ -58,6 +58,17 @@ const program = (library: string): string => `
     }
     await db.drop();
   };
+  const withReset = async () => {
+    const { branch } = require(${JSON.stringify(library)});
+    const db = await branch({ migrate: 'schema.sql', seed: 'seed.sql' });
+    const client = await connect(db.url);
+    for (let n = 0; n < ${TESTS}; n += 1) {
+      await test(client);
+      await db.reset();
+    }
+    await client.end();
+    await db.drop();
+  };
   const onSharedDatabase = async (url) => {
     const client = await connect(url);
     for (let n = 0; n < ${TESTS}; n += 1) {
@@ -71,8 +82,8 @@ const program = (library: string): string => `
     await client.query(${JSON.stringify(`drop table if exists ${TABLES.join(', ')};\n${SCHEMA}\n${SEED}`)});
     await client.end();
   };
-  const { PREPARED_DATABASE: prepared, SHARED_DATABASE: shared } = process.env;
-  (prepared ? prepare(prepared) : shared ? onSharedDatabase(shared) : onBranch()).catch((error) => { console.error(error); process.exitCode = 1; });`;
+  const { PREPARED_DATABASE: prepared, SHARED_DATABASE: shared, WITH_RESET: reset } = process.env;
+  (prepared ? prepare(prepared) : shared ? onSharedDatabase(shared) : reset ? withReset() : onBranch()).catch((error) => { console.error(error); process.exitCode = 1; });`;
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startLocalService();
@@ -84,25 +95,25 @@ export async function measure(): Promise<readonly Result[]> {
     const api = branchCalls(service);
     const shared = await api.change('POST', '', { project: {} });
     const run = async (environment: NodeJS.ProcessEnv = {}) => runFile(service, folder, environment);
-    const pairs = await measureInTurns(ROUNDS, 0, {
-      ours: () => timeOf(() => runFiles(PARALLEL, run)),
-      baseline: () =>
-        timeOf(async () => {
-          const uri = api.uri(shared);
-          await run({ PREPARED_DATABASE: uri });
-          await runFiles(1, () => run({ SHARED_DATABASE: uri }));
-        }),
-    });
-    return [
-      comparison(pairs, {
-        what: 'test suite',
+    const truncated = () =>
+      timeOf(async () => {
+        const uri = api.uri(shared);
+        await run({ PREPARED_DATABASE: uri });
+        await runFiles(1, () => run({ SHARED_DATABASE: uri }));
+      });
+    const row = async (what: string, environment: NodeJS.ProcessEnv) => {
+      const ours = () => timeOf(() => runFiles(PARALLEL, () => run(environment)));
+      const pairs = await measureInTurns(ROUNDS, 0, { ours, baseline: truncated });
+      return comparison(pairs, {
+        what,
         unit: (time) => `${(time / 1000).toFixed(1)} s`,
         baseline: 'one database, truncated',
         goal: `≤ ${GOAL} ×`,
         met: medianRatio(pairs) <= GOAL,
         note: `${FILES} files of ${TESTS} tests, ${PARALLEL} at a time`,
-      }),
-    ];
+      });
+    };
+    return [await row('test suite, clones', {}), await row('test suite, reset', { WITH_RESET: '1' })];
   } finally {
     await service.stop();
   }

@@ -149,6 +149,38 @@ describe('Branches of tests', () => {
     assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2'], 1, []]);
   });
 
+  it('are reset to the data that they began with, under the connections of the test, and after DDL anew', async () => {
+    const { cwd } = await createProject();
+    const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
+      const shown = [];
+      const connected = new Client(db.url);
+      connected.on('error', () => {});
+      await connected.connect();
+      const state = async (at) => (await at.query({ text: 'select id from item order by 1', rowMode: 'array' })).rows.flat();
+      await connected.query('delete from item; insert into item values (7)');
+      const [clone] = await Promise.all([db.clone(), db.reset()]);
+      shown.push(await state(connected), await query(clone.url, 'select count(*)::int from item'));
+      await connected.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'reset'");
+      await connected.query('insert into item values (8)');
+      await db.reset();
+      shown.push(await state(connected));
+      await connected.query('begin; insert into item values (9)');
+      shown.push(await db.reset().catch(({ message }) => message.split('\\n')[0]));
+      await connected.query('rollback; alter table item add column more int');
+      await db.reset();
+      shown.push(await query(db.url, 'select * from item order by 1'));
+      await db.reset();
+      await connected.end().catch(() => {});
+      show(shown);`;
+    assert.deepEqual(await run(cwd, code), [
+      [1, 2],
+      [2],
+      [1, 2],
+      'A transaction is open. End it before reset. Open:',
+      [1, 2],
+    ]);
+  });
+
   it('leave nothing after the process and the service were killed and the next run began', async () => {
     const { cwd, dataDir, api } = await createProject();
     const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });

@@ -1,11 +1,11 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
-import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import type { Api, Branch } from '../api.ts';
 import { useDatabase } from '../databaseVariables.ts';
+import { Reset, type TestClient } from './reset.ts';
 import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
 import { findService } from './service.ts';
 import type { BranchOptions, TestBranch } from './types.d.ts';
@@ -108,9 +108,6 @@ async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
   await api.delete(each).catch(() => undefined);
 }
 
-/** Its types lack these. */
-type AdminClient = Client & { ref(): void; unref(): void };
-
 /** Those that are deleted when the process ends by itself. */
 const open = new Set<() => Promise<void>>();
 
@@ -122,13 +119,19 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
   const { url } = created;
   const leaveDatabase = useDatabase(url);
   let count = 0;
-  let admin: Promise<AdminClient> | undefined;
+  let admin: Promise<TestClient> | undefined;
+  const reset = new Reset(url, TEMPLATE);
   let last: Promise<unknown> = Promise.resolve();
-  /** One statement after the other. */
-  const run = async (sql: string) => {
-    const client = await (admin ??= connect(url) as Promise<AdminClient>);
-    const done = last.catch(() => undefined).then(() => client.query(sql));
+  /** One after the other, because all of it needs the template. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.catch(() => undefined).then(work);
     last = done;
+    return done;
+  };
+  const run = async (sql: string) => {
+    // Not to the branch's own database, which may be created again.
+    const client = await (admin ??= connect(withDatabase(url, 'postgres')));
+    const done = inTurn(async () => client.query(sql));
     client.ref();
     try {
       await done;
@@ -140,11 +143,12 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
   let dropped: Promise<void> | undefined;
   const dropBranch = async () => {
     leaveDatabase();
-    const close = async (client: AdminClient) => {
+    const close = async (client: TestClient) => {
       client.ref();
       await client.end();
     };
     await admin?.then(close).catch(() => undefined);
+    await reset.close();
     await api.delete(created);
   };
   const drop = () => {
@@ -160,6 +164,7 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
     url,
     drop,
     [Symbol.asyncDispose]: drop,
+    reset: async () => void (await inTurn(async () => reset.run())),
     async clone() {
       const name = `clone_${(count += 1)}`;
       await run(`create database ${name} template ${TEMPLATE}`);
@@ -169,10 +174,10 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
   };
 }
 
-async function connect(url: string): Promise<Client> {
+async function connect(url: string): Promise<TestClient> {
   const client = createPgClient({ connectionString: url });
   await client.connect();
-  return client;
+  return client as TestClient;
 }
 
 /** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */

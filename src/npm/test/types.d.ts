@@ -32,6 +32,12 @@ export interface Clone {
 
 export interface TestBranch extends Clone {
   readonly id: string;
+  /**
+   * Takes the branch's own database back to the data that it began with, for tests that share it. Only tables that were written
+   * are filled again. After DDL, the database is created again, which ends its connections.
+   * @throws {Error} if a transaction is open or a statement runs
+   */
+  reset(): Promise<void>;
   /** Creates a database with the data that the branch began with. */
   clone(): Promise<Clone>;
 }

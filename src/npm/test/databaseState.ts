@@ -1,0 +1,197 @@
+/**
+ * What a database contains, in numbers that are cheap to compare with those of its template, of which it is a copy. A row keeps
+ * the transaction that wrote it, and later transactions have higher numbers. So a table whose rows have no higher number and
+ * that has as many rows as before has the same rows. The same holds for the catalogs, of which only objects of users count.
+ */
+import type Client from 'pg/lib/client.js';
+
+/** A table or a materialized view. */
+export interface Table {
+  /** Quoted, with its schema. */
+  readonly name: string;
+  /** Its partitioned table, or itself. */
+  readonly root: string;
+  /** Without generated columns. Quoted, with commas. */
+  readonly columns: string;
+  readonly hasTriggers: boolean;
+  /** Why its rows can't be replaced alone, if so. */
+  readonly problem: string | null;
+}
+
+export interface Layout {
+  readonly tables: readonly Table[];
+  /** Quoted, with their schemas. */
+  readonly sequences: readonly string[];
+  /** Pairs of roots: the first one has a foreign key to the second one. */
+  readonly references: readonly (readonly [from: string, to: string])[];
+}
+
+export interface Contents {
+  readonly rows: string;
+  /** The highest number of a transaction, or 0. */
+  readonly newest: number;
+}
+
+export interface DatabaseState {
+  readonly catalogs: string;
+  readonly tables: readonly Contents[];
+  readonly sequences: readonly string[];
+}
+
+/** Objects of Postgres itself have lower ids. */
+const FIRST_USER_ID = 16384;
+const TEMPORARY = "(select oid from pg_class where relpersistence = 't')";
+const IN_NO_SCHEMA = "(select oid from pg_namespace where nspname ~ '^pg_(toast_)?temp_')";
+const USERS = `c.relnamespace not in (select oid from pg_namespace where nspname ~ '^pg_' or nspname = 'information_schema')`;
+
+/** Bytes of a table. It is faster to copy the files of more. */
+const MAX_SIZE = 32 * 1024 * 1024;
+
+/** @throws {Error} of Postgres */
+export async function readLayout(client: Client): Promise<Layout> {
+  const { rows } = await client.query<{ layout: Layout }>(`select json_build_object(
+    'tables', (select coalesce(json_agg(json_build_object(
+        'name', c.oid::regclass::text,
+        'root', coalesce(pg_partition_root(c.oid), c.oid)::regclass::text,
+        'columns', (select string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute
+          where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''),
+        'hasTriggers', exists (select from pg_trigger where not tgisinternal
+          and tgrelid in (c.oid, coalesce(pg_partition_root(c.oid), c.oid))),
+        'problem', case
+          when c.relkind = 'm' then 'a materialized view'
+          when pg_table_size(c.oid) > ${MAX_SIZE} then 'its size'
+          when exists (select from pg_rewrite where ev_class in (c.oid, pg_partition_root(c.oid))) then 'rules'
+          when exists (select from pg_trigger where not tgisinternal and tgenabled <> 'O'
+            and tgrelid in (select c.oid union select relid from pg_partition_tree(pg_partition_root(c.oid))))
+            then 'triggers that are disabled or always enabled'
+          when exists (select from pg_partition_tree(pg_partition_root(c.oid)) join pg_trigger on tgrelid = relid
+            where level > 0 and not isleaf and not tgisinternal) then 'triggers of a partition with partitions' end
+      ) order by c.oid), '[]') from pg_class c where c.relkind in ('r', 'm') and c.relpersistence <> 't' and ${USERS}),
+    'sequences', (select coalesce(json_agg(c.oid::regclass::text order by c.oid), '[]') from pg_class c
+      where c.relkind = 'S' and c.relpersistence <> 't' and ${USERS}),
+    'references', (select coalesce(json_agg(distinct jsonb_build_array(
+        coalesce(pg_partition_root(conrelid), conrelid)::regclass::text,
+        coalesce(pg_partition_root(confrelid), confrelid)::regclass::text)), '[]') from pg_constraint where contype = 'f')
+  ) as layout`);
+  if (rows[0] === undefined) throw new Error('no layout');
+  return rows[0].layout;
+}
+
+/** By catalog: the key that has the id of an object. */
+const CATALOGS: Readonly<Record<string, string>> = {
+  pg_aggregate: 'aggfnoid',
+  pg_attrdef: 'adrelid',
+  pg_attribute: 'attrelid',
+  pg_cast: 'oid',
+  pg_collation: 'oid',
+  pg_constraint: 'oid',
+  pg_conversion: 'oid',
+  pg_default_acl: 'oid',
+  pg_description: 'objoid',
+  pg_enum: 'oid',
+  pg_extension: 'oid',
+  pg_foreign_data_wrapper: 'oid',
+  pg_foreign_server: 'oid',
+  pg_foreign_table: 'ftrelid',
+  pg_index: 'indexrelid',
+  pg_inherits: 'inhrelid',
+  pg_language: 'oid',
+  pg_opclass: 'oid',
+  pg_operator: 'oid',
+  pg_opfamily: 'oid',
+  pg_partitioned_table: 'partrelid',
+  pg_policy: 'oid',
+  pg_proc: 'oid',
+  pg_publication: 'oid',
+  pg_publication_rel: 'oid',
+  pg_range: 'rngtypid',
+  pg_rewrite: 'ev_class',
+  pg_seclabel: 'objoid',
+  pg_sequence: 'seqrelid',
+  pg_statistic_ext: 'stxrelid',
+  pg_transform: 'oid',
+  pg_ts_config: 'oid',
+  pg_ts_config_map: 'mapcfg',
+  pg_ts_dict: 'oid',
+  pg_ts_parser: 'oid',
+  pg_ts_template: 'oid',
+  pg_type: 'oid',
+};
+
+/** Temporary objects are the test's own. */
+const NOT_TEMPORARY: Readonly<Record<string, string>> = {
+  pg_constraint: `connamespace not in ${IN_NO_SCHEMA}`,
+  pg_type: `typnamespace not in ${IN_NO_SCHEMA}`,
+  pg_proc: `pronamespace not in ${IN_NO_SCHEMA}`,
+  ...Object.fromEntries(
+    Object.entries(CATALOGS)
+      .filter(([, key]) => /relid$|ev_class/.test(key))
+      .map(([catalog, key]) => [catalog, `${key} not in ${TEMPORARY}`]),
+  ),
+};
+
+const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
+
+/** Rows of these tables are also written when a table is emptied or its triggers are disabled for a moment. */
+const BY_CONTENT = `
+  select coalesce(md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
+      relchecks, relrowsecurity, relforcerowsecurity, reloptions, relacl, relispartition, pg_get_expr(relpartbound, oid),
+      reltablespace, relreplident, relam), ';' order by oid)), '') from pg_class
+    where oid >= ${FIRST_USER_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace not in ${IN_NO_SCHEMA}
+  union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_trigger t
+    where oid >= ${FIRST_USER_ID} and tgrelid not in ${TEMPORARY}
+  union all select coalesce(md5(string_agg(t::text, ';' order by umid)), '') from pg_user_mappings t
+  -- Always another value, because their content can't be read.
+  union all select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text else '' end
+  union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_namespace t
+    where oid not in ${IN_NO_SCHEMA} and nspname !~ '^pg_toast'`;
+
+/** Prepared, because its plan takes longer than its run. */
+const CATALOG_QUERY = {
+  name: 'catalogs',
+  text: `select string_agg(value, ',') as value from (${[
+    ...Object.entries(CATALOGS).map(([catalog, key]) => {
+      const condition = NOT_TEMPORARY[catalog] ?? 'true';
+      return `select concat_ws(' ', count(*), ${NEWEST}) from ${catalog} where ${key} >= ${FIRST_USER_ID} and ${condition}`;
+    }),
+    BY_CONTENT,
+  ].join(' union all ')}) as c (value)`,
+};
+
+/** Another statement, because Postgres makes its plan again after a table was emptied. */
+const contentsQuery = ({ tables, sequences }: Layout): string =>
+  [
+    ...tables.map(
+      ({ name }, at) =>
+        `select 1 as kind, ${at} as at, count(*)::text as value, ${NEWEST} as newest from only ${name}`,
+    ),
+    ...sequences.map((name, at) => `select 2, ${at}, concat_ws(' ', last_value, is_called), 0 from ${name}`),
+  ].join('\nunion all ');
+
+interface Row {
+  readonly kind: number;
+  readonly at: number;
+  readonly value: string;
+  readonly newest: string;
+}
+
+/** @throws {Error} of Postgres */
+export async function readState(client: Client, layout: Layout): Promise<DatabaseState> {
+  const catalogs = client.query<{ value: string }>(CATALOG_QUERY);
+  const query = contentsQuery(layout);
+  const contents = query === '' ? undefined : client.query<Row>(query);
+  const [{ rows: found }, { rows } = { rows: [] }] = await Promise.all([catalogs, contents]);
+  const tables: Contents[] = [];
+  const sequences: string[] = [];
+  for (const { kind, at, value, newest } of rows)
+    if (kind === 1) tables[at] = { rows: value, newest: Number(newest) };
+    else sequences[at] = value;
+  return { catalogs: found[0]?.value ?? '', tables, sequences };
+}
+
+/** By table: its rows as one text; empty without rows. @throws {Error} of Postgres */
+export async function readRows(client: Client, tables: readonly Table[]): Promise<Map<string, string>> {
+  const texts = tables.map(({ name }) => `(select coalesce(array_agg(t)::text, '') from only ${name} as t)`);
+  const { rows } = await client.query<{ all: string[] }>(`select array[${texts.join(', ')}]::text[] as all`);
+  return new Map(tables.map(({ name }, at) => [name, rows[0]?.all[at] ?? '']));
+}

@@ -1,0 +1,262 @@
+/**
+ * Takes a database back to its template, of which it is a copy. Tables that were written since are emptied and filled with the
+ * rows of the template, and sequences are set back, in one transaction. If that isn't enough or fails, such as after DDL, the
+ * database is created again, which ends its connections.
+ */
+import type Client from 'pg/lib/client.js';
+import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { createPgClient } from '../../base/pgClient.ts';
+import {
+  readLayout,
+  readRows,
+  readState,
+  type Contents,
+  type DatabaseState,
+  type Layout,
+  type Table,
+} from './databaseState.ts';
+
+/** Texts of values that both databases read in the same way, and nothing of users in a name. Milliseconds. */
+const OPTIONS = Object.entries({
+  search_path: 'pg_catalog',
+  datestyle: 'ISO,YMD',
+  intervalstyle: 'postgres',
+  extra_float_digits: 1,
+  bytea_output: 'hex',
+  lc_monetary: 'C',
+  timezone: 'UTC',
+  xmloption: 'content',
+  row_security: 'off',
+  default_transaction_read_only: 'off',
+  default_transaction_isolation: 'read\\ committed',
+  statement_timeout: 0,
+  lock_timeout: 10_000,
+})
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
+
+/** Its types lack these. */
+export type TestClient = Client & { ref(): void; unref(): void };
+
+async function connect(url: string): Promise<TestClient> {
+  const client = createPgClient({ connectionString: url, options: OPTIONS, application_name: 'reset' });
+  await client.connect();
+  return client as TestClient;
+}
+
+/** Tables with more are read when they are needed. */
+const FEW_ROWS = 1000;
+
+/** What the database had in the beginning. */
+interface Beginning {
+  readonly layout: Layout;
+  readonly state: DatabaseState;
+  /** By table: its rows as a text, once they were needed. */
+  readonly rows: Map<string, string>;
+}
+
+export class Reset {
+  readonly #url: string;
+  readonly #template: string;
+  #beginning: Beginning | undefined;
+  #client: TestClient | undefined;
+  /** By table, after its rows were replaced. */
+  #replaced = new Map<string, Contents>();
+
+  /** @param template the name of the database that the database is a copy of, and that has no connections */
+  constructor(url: string, template: string) {
+    this.#url = url;
+    this.#template = template;
+  }
+
+  /** @returns whether the database was created again @throws {Error} if a transaction is open or a statement runs */
+  async run(): Promise<boolean> {
+    // Without it, for example because a table can't be read, the database is created again each time.
+    const reading = this.#beginning ?? this.#readBeginning().catch(() => undefined);
+    let client: TestClient;
+    try {
+      client = await this.#connected();
+    } finally {
+      // Before others use the template.
+      this.#beginning = await reading;
+    }
+    try {
+      if (await this.#replaceRows(client).catch(async (error: unknown) => giveUp(client, error)))
+        return false;
+    } finally {
+      // The process may end while the connection is idle.
+      client.unref();
+    }
+    await this.#createAgain();
+    return true;
+  }
+
+  /** @throws {Error} if another connection has a transaction open: what it has written could appear later */
+  async #connected(): Promise<TestClient> {
+    const known = this.#client;
+    known?.ref();
+    // A test may have ended all connections.
+    const found = await known?.query<{ text: string }>(OPEN).catch(() => undefined);
+    const client = found === undefined || known === undefined ? await connect(this.#url) : known;
+    this.#client = client;
+    const { rows } = found ?? (await client.query<{ text: string }>(OPEN));
+    if (rows.length === 0) return client;
+    client.unref();
+    const others = rows.map(({ text }) => `\n${text}`).join('');
+    throw new Error(`A transaction is open. End it before reset. Open:${others}`);
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    client?.ref();
+    await client?.end().catch(() => undefined);
+  }
+
+  async #atTemplate<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await connect(withDatabase(this.#url, this.#template));
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  #readBeginning = async (): Promise<Beginning> =>
+    this.#atTemplate(async (client) => {
+      const layout = await readLayout(client);
+      const state = await readState(client, layout);
+      const small = layout.tables.filter(
+        ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= FEW_ROWS,
+      );
+      return { layout, state, rows: await readRows(client, small) };
+    });
+
+  /** @returns false if that isn't enough */
+  async #replaceRows(client: TestClient): Promise<boolean> {
+    if (this.#beginning === undefined) return false;
+    const { layout, state, rows } = this.#beginning;
+    const now = await readState(client, layout);
+    if (now.catalogs !== state.catalogs) return false;
+    const changed = layout.tables.filter(({ name }, at) => {
+      const [before, after] = [this.#replaced.get(name) ?? state.tables[at], now.tables[at]];
+      return before?.rows !== after?.rows || (after?.newest ?? 0) > (before?.newest ?? 0);
+    });
+    const sequences = layout.sequences.flatMap((name, at) => {
+      const [value = '', isCalled = ''] = state.sequences[at]?.split(' ') ?? [];
+      return now.sequences[at] === state.sequences[at]
+        ? []
+        : [`select setval(${client.escapeLiteral(name)}, ${value}, ${isCalled === 't'});`];
+    });
+    const tables = withReferencing(changed, layout);
+    if (tables.some(({ problem }) => problem !== null)) return false;
+    if (tables.length === 0 && sequences.length === 0) return true;
+    const unknown = tables.filter(({ name }) => !rows.has(name));
+    if (unknown.length > 0)
+      for (const [name, text] of await this.#atTemplate(async (other) => readRows(other, unknown)))
+        rows.set(name, text);
+    const result: unknown = await client.query(
+      ['begin;', ...replacement(client, tables, rows), ...sequences, CURRENT, 'commit'].join('\n'),
+    );
+    const newest = numberIn(result);
+    for (const { name } of tables) {
+      const count = state.tables[layout.tables.findIndex((each) => each.name === name)]?.rows ?? '';
+      this.#replaced.set(name, { rows: count, newest });
+    }
+    return true;
+  }
+
+  async #createAgain(): Promise<void> {
+    await this.close();
+    this.#replaced = new Map();
+    const { database } = requireDatabaseUrl(this.#url);
+    const client = await connect(withDatabase(this.#url, 'postgres'));
+    try {
+      const name = client.escapeIdentifier(database);
+      const { rows } = await client.query<{ sql: string }>(SETTINGS, [database]);
+      await client.query(`drop database if exists ${name} with (force)`);
+      await client.query(`create database ${name} template ${client.escapeIdentifier(this.#template)}`);
+      for (const { sql } of rows) await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** What a migration has set for the database, as statements. Some values are lists of quoted names. */
+const SETTINGS = `
+  select format('alter %s set %I to %s',
+      case when setrole = 0 then format('database %I', datname)
+        else format('role %s in database %I', setrole::regrole, datname) end,
+      split_part(each, '=', 1),
+      case when split_part(each, '=', 1) in ('search_path', 'temp_tablespaces', 'local_preload_libraries')
+        then substr(each, strpos(each, '=') + 1) else quote_literal(substr(each, strpos(each, '=') + 1)) end) as sql
+    from pg_db_role_setting join pg_database d on d.oid = setdatabase cross join unnest(setconfig) as each
+    where datname = $1`;
+
+const CURRENT = 'select pg_current_xact_id()::text as number;';
+
+/** The last of the results is that of `commit`. */
+function numberIn(results: unknown): number {
+  const last = Array.isArray(results) ? results.at(-2) : undefined;
+  const number = Number(last?.rows?.[0]?.number);
+  if (!Number.isSafeInteger(number)) throw new Error('no transaction');
+  return number;
+}
+
+/** Adds all tables with foreign keys to them, because they must be emptied together, and all partitions of a table. */
+function withReferencing(changed: readonly Table[], { tables, references }: Layout): readonly Table[] {
+  const roots = new Set(changed.map(({ root }) => root));
+  for (let size = -1; size !== roots.size;) {
+    size = roots.size;
+    for (const [from, to] of references) if (roots.has(to)) roots.add(from);
+  }
+  return tables.filter(({ root }) => roots.has(root));
+}
+
+/** One statement inserts all rows, so that foreign keys are checked when all are there. */
+function replacement(client: Client, tables: readonly Table[], rows: ReadonlyMap<string, string>): string[] {
+  if (tables.length === 0) return [];
+  const roots = new Set(tables.map(({ root }) => root));
+  const targets = [...roots].map((root) =>
+    tables.some(({ name }) => name === root) ? `only ${root}` : root,
+  );
+  const triggered = new Set(
+    tables.filter(({ hasTriggers }) => hasTriggers).flatMap(({ name, root }) => [name, root]),
+  );
+  const triggers = (what: string) =>
+    [...triggered].map((name) => `alter table only ${name} ${what} trigger user;`);
+  const inserts = tables.flatMap(({ name, columns }, index) => {
+    const values = rows.get(name) ?? '';
+    return values === ''
+      ? []
+      : [
+          `i${index} as (insert into ${name} (${columns}) overriding system value
+            select ${columns} from unnest(${client.escapeLiteral(values)}::${name}[]))`,
+        ];
+  });
+  return [
+    ...triggers('disable'),
+    `truncate ${targets.join(', ')};`,
+    ...(inserts.length === 0 ? [] : [`with ${inserts.join(',\n')} select;`]),
+    'set constraints all immediate;',
+    ...triggers('enable'),
+  ];
+}
+
+/** @returns false, so that the database is created again @throws {Error} if others use a table */
+async function giveUp(client: Client, error: unknown): Promise<boolean> {
+  await client.query('rollback').catch(() => undefined);
+  if (fieldsOf(error).code !== LOCKED) return false;
+  throw new Error('A statement is still running. Wait for all of them before reset.', { cause: error });
+}
+
+const LOCKED = '55P03';
+
+const OPEN = {
+  name: 'open',
+  text: `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text from pg_stat_activity
+    where datname = current_database() and state ~ '^idle in transaction'
+    union all select 'prepared transaction ' || gid from pg_prepared_xacts where database = current_database()`,
+};
