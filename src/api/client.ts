@@ -162,6 +162,20 @@ export class Client {
     await this.#http.call('DELETE', projectPath(id), {}, options);
   }
 
+  /** Deleted projects that can be recovered; none if the service keeps none. */
+  async listDeletedProjects(organizationId?: string, options?: CallOptions) {
+    const query = { limit: PROJECTS_PER_PAGE, recoverable: 'true', org_id: organizationId };
+    const reply = await this.#http.call('GET', '/projects', { query }, options);
+    // A service that doesn't know the parameter lists the others.
+    return parseList(reply, 'projects', records.Project).items.filter((project) => project.recoverable_until);
+  }
+
+  /** Recovers a deleted project with its branches and their data. */
+  async recoverProject(id: string, options?: CallOptions) {
+    const reply = await this.#http.call('POST', `${projectPath(id)}/recover`, {}, options);
+    return { project: parseRecord(reply, 'project', records.Project), operations: [] };
+  }
+
   /** Gives a role a new password and drops its connections. */
   async resetPassword(
     projectId: string,

@@ -33,6 +33,7 @@ import { openPsql } from './connection/commands/psql.ts';
 import { writeEnv } from './connection/commands/writeEnv.ts';
 import type { Command, CommandContext, Run } from './commandSupport/context.ts';
 import * as project from './projects/commands/project.ts';
+import { recoverProject } from './projects/commands/recoverProject.ts';
 import { resetPassword } from './branches/commands/resetPassword.ts';
 import { createForGitBranch } from './gitBranch/commands/createForGitBranch.ts';
 import { chooseBranch, follow, stopFollowing } from './gitBranch/commands/follow.ts';
@@ -98,6 +99,7 @@ export const COMMANDS: Readonly<Record<CommandId, Command>> = {
   'hostedPostgres.operations.show': showOperations,
   'hostedPostgres.project.create': project.create,
   'hostedPostgres.project.delete': project.deleteProject,
+  'hostedPostgres.project.recover': recoverProject,
   'hostedPostgres.project.rename': project.rename,
   'hostedPostgres.role.resetPassword': resetPassword,
   'hostedPostgres.row.copy': byKind({ compute: copyHost, branch: copyId, project: copyId }),

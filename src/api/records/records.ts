@@ -79,6 +79,9 @@ export const Project = z.object({
   proxy_host: shownText,
   created_at: z.nullish(text),
   updated_at: shownText,
+  /** Of a deleted project. */
+  deleted_at: z.nullish(text),
+  recoverable_until: z.nullish(text),
 });
 export type Project = z.infer<typeof Project>;
 

@@ -253,7 +253,20 @@ export class BranchActions {
     );
   }
 
-  /** Permanent: deletes its branches and their data. @throws {ApiError} @throws {NotOfferedError} */
+  /** @throws {ApiError} @throws {NotOfferedError} */
+  recoverProject(id: string, options: SendOptions): Promise<SendResult> {
+    return this.#sender.send(
+      {
+        verb: 'create',
+        feature: 'projects',
+        send: (client, call) => client.recoverProject(id, call),
+        find: () => (this.#inventory.project(id) === undefined ? undefined : {}),
+      },
+      options,
+    );
+  }
+
+  /** Deletes its branches and their data, for good unless the service lets it be recovered. @throws {ApiError} @throws {NotOfferedError} */
   deleteProject(id: string, options: SendOptions): Promise<SendResult> {
     return this.#sender.send(
       {

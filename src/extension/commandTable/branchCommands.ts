@@ -99,6 +99,7 @@ export const BRANCH_COMMANDS = {
     palette: HAS_BRANCHES,
     menus: [computesRow('3_change@1', LISTED_PROJECT)],
   },
+  'hostedPostgres.project.recover': { palette: HAS_BRANCHES, menus: [] },
   'hostedPostgres.project.delete': {
     palette: HAS_BRANCHES,
     menus: [computesRow('8_delete@1', LISTED_PROJECT)],

@@ -11,6 +11,7 @@ import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
+import { offerRecovery } from './recoverProject.ts';
 
 const MAX_PROJECT_NAME = 256;
 
@@ -86,14 +87,21 @@ export const deleteProject: Command = async (context, argument, run) => {
     const problem = l10n.t("{0} can't be deleted because its branch {1} is protected.", name, branch);
     return void window.showWarningMessage(problem);
   }
-  await makeChange(context, run, {
+  const { isLocal } = context.session.requireConnection();
+  const isKept = isLocal && context.inventory.project(projectId)?.history_retention_seconds !== 0;
+  const deleted = await makeChange(context, run, {
     projectId,
     name,
     question: l10n.t('Delete {0}?', name),
-    detail: l10n.t("This can't be undone. All its branches, computes and data are deleted."),
+    detail: isKept
+      ? l10n.t(
+          'All its branches, computes and data are deleted. It can be recovered as long as its history is kept.',
+        )
+      : l10n.t("This can't be undone. All its branches, computes and data are deleted."),
     button: l10n.t('Delete'),
     byName: true,
     ...changeTexts('delete', name),
     send: (options) => context.branchActions.deleteProject(projectId, options),
   });
+  if (deleted !== undefined) void offerRecovery(context, projectId, name);
 };
