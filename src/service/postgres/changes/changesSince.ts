@@ -8,7 +8,7 @@ import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
 import { Wal } from '../wal/walFiles.ts';
-import { firstRecordIn, walRecords } from '../wal/walRecords.ts';
+import { firstRecordIn, reachesBeyond, walRecords } from '../wal/walRecords.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { readHistory } from '../data/history.ts';
 import { microseconds } from '../data/recoverTo.ts';
@@ -73,7 +73,7 @@ async function count(counter: ChangeCounter, wal: Wal, from: number, head: numbe
     await setImmediate();
     paused = end;
   }
-  return end >= head;
+  return end >= head || reachesBeyond(wal, end, head);
 }
 
 /**
@@ -98,7 +98,7 @@ function isSameHistory(
   }
 }
 
-/** A position up to which all is on disk. */
+/** A position up to which all is on disk. It may be within a record. */
 async function endOfLog(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
   const client = await connectAsSuperuser(deps, address);
   try {

@@ -77,6 +77,14 @@ export function* walRecords(wal: Wal, from: number): Generator<WalRecord> {
   }
 }
 
+/** Whether a record is longer than its part before `end`. Postgres also flushes the log up to the end of a page, within a record. */
+export function reachesBeyond(wal: Wal, from: number, end: number): boolean {
+  const start = from % PAGE === 0 ? from + headerSize(wal, from) : from;
+  let available = end - start;
+  for (let page = start - (start % PAGE) + PAGE; page < end; page += PAGE) available -= headerSize(wal, page);
+  return new Reader(wal).lengthAt(start) > available;
+}
+
 const headerSize = (wal: Wal, page: number) => (page % wal.size === 0 ? LONG_HEADER : SHORT_HEADER);
 
 class Reader {
@@ -87,11 +95,15 @@ class Reader {
     this.#wal = wal;
   }
 
+  /** @returns 0 without a record */
+  lengthAt(start: number): number {
+    const page = start - (start % PAGE);
+    return this.page(page) === undefined ? 0 : this.#bytes(start, 4).readUInt32LE();
+  }
+
   /** @returns the record at the position; undefined if it isn't complete */
   record(start: number) {
-    const page = start - (start % PAGE);
-    if (this.page(page) === undefined) return undefined;
-    const length = this.#bytes(start, 4).readUInt32LE();
+    const length = this.lengthAt(start);
     if (length < RECORD_HEADER) return undefined;
     const parts: Buffer[] = [];
     let [at, left, kept] = [start, length, 0];
