@@ -8,7 +8,7 @@ import { extensionsInCode } from '../../../base/sql/extensionsInCode.ts';
 import { extensionAdvice, installCommand, isKnown } from '../../../base/sql/missingExtension.ts';
 import type { AvailableExtensions } from '../../../localService/leaseProof.ts';
 import { LocalServiceError } from '../../../localService/lease.ts';
-import { namesInBranches } from '../../schema/hostedExtensions.ts';
+import { namesInBranches } from './hostedExtensions.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';

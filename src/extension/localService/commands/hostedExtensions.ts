@@ -1,22 +1,22 @@
 /** The extensions that hosted branches have. */
-import { createdExtensions } from '../../base/sql/createdExtensions.ts';
-import type { Schemas } from './schemas.ts';
-
-interface BranchLists {
-  ensureLoaded(
-    projectId: string,
-  ): Promise<{ readonly default: { readonly id: string } | undefined } | undefined>;
-}
+import { createdExtensions } from '../../../base/sql/createdExtensions.ts';
+import { primaryOf } from '../../inventory/branchStatus.ts';
+import { computeStatus } from '../../inventory/computeStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import type { Schemas } from '../../schema/schemas.ts';
 
 interface Model {
   readonly session: { readonly connection: { readonly isLocal: boolean } | undefined };
-  readonly inventory: { readonly branches: BranchLists };
+  readonly inventory: Inventory;
   readonly schemas: Schemas;
 }
 
 const MAX_PROJECTS = 5;
 
-/** Reads the default branches of projects. Those that can't be read are left out, and so is the local service. */
+/**
+ * Reads the default branches of projects. The local service is left out, and branches that can't be read or whose primary isn't active:
+ * nothing says before that reading may wake it.
+ */
 export async function namesInBranches(model: Model, projectIds: readonly string[]): Promise<string[]> {
   if (model.session.connection?.isLocal !== false) return [];
   const found = projectIds.slice(0, MAX_PROJECTS).map(async (id) => namesInDefault(model, id));
@@ -26,7 +26,8 @@ export async function namesInBranches(model: Model, projectIds: readonly string[
 
 async function namesInDefault({ inventory, schemas }: Model, projectId: string): Promise<string[]> {
   const branch = (await inventory.branches.ensureLoaded(projectId))?.default;
-  if (branch === undefined) return [];
+  const primary = branch && primaryOf(inventory, { projectId, branchId: branch.id });
+  if (branch === undefined || primary === undefined || computeStatus(primary) !== 'active') return [];
   const databases = await schemas.databases(projectId, branch.id, {});
   const texts = databases.map(async (database) =>
     schemas.read({ projectId, branchId: branch.id, database }, {}),

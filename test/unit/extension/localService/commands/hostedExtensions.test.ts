@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { namesInBranches } from '../../../../src/extension/schema/hostedExtensions.ts';
-import { connectScripted, type ConnectedModel } from '../../../helpers/connectedModel.ts';
-import type { Script } from '../../../helpers/scriptedService.ts';
+import { namesInBranches } from '../../../../../src/extension/localService/commands/hostedExtensions.ts';
+import { connectScripted, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord, type Script } from '../../../../helpers/scriptedService.ts';
 
 const DUMP = 'CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;\nCREATE TABLE a ();\n';
 
@@ -16,7 +16,8 @@ const script: Script = (call) => {
         { id: 'br-main', name: 'main', default: true },
       ],
     };
-  return { endpoints: [] };
+  const state = call.includes('/idle/') ? 'idle' : 'active';
+  return { endpoints: [computeRecord('ep-main', { branch_id: 'br-main', current_state: state })] };
 };
 
 describe('namesInBranches', () => {
@@ -26,9 +27,11 @@ describe('namesInBranches', () => {
     session: { connection: { isLocal } },
   });
 
-  it('returns the extensions of default branches, without those that cannot be read', async () => {
+  it('returns the extensions of default branches, without those that cannot be read or would be woken', async () => {
     const model = await connectScripted(script);
-    assert.deepEqual(await namesInBranches(at(model, false), ['closed', 'shop']), ['vector']);
+    const projects = ['closed', 'idle', 'shop'];
+    for (const id of projects) await model.inventory.loadComputes(id).catch(() => undefined);
+    assert.deepEqual(await namesInBranches(at(model, false), projects), ['vector']);
     const schemas = model.service.requests.filter((call) => call.endsWith('/schema'));
     assert.deepEqual(schemas, ['GET /projects/shop/branches/br-main/schema']);
   });
