@@ -226,7 +226,7 @@ export interface ComputeEngine {
     options: { readonly isAll: boolean; readonly limits?: HistoryLimits },
   ): Promise<void>;
 
-  /** Whether the data of these branches, which are of deleted projects, can stay: they are not too much, and the disk isn't almost full. */
+  /** Whether the data of these branches, which are of deleted projects, can stay: they are not too much, and the disk isn't almost full. Does not throw. */
   canKeepDeleted(branchIds: readonly string[]): Promise<boolean>;
 
   /** Removes the data of a branch without computes. Idempotent. */

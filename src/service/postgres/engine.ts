@@ -168,7 +168,11 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
       keepHistory(deps, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
       }),
-    canKeepDeleted: async (branchIds) => canKeepDeleted(deps, branchIds),
+    canKeepDeleted: async (branchIds) =>
+      canKeepDeleted(deps, branchIds).catch((error: unknown) => {
+        if (!deps.shutdownSignal.aborted) log(`Couldn't measure deleted data: ${String(error)}`);
+        return true;
+      }),
     async deleteBranch(branchId) {
       await deleteBranchData(deps, branchId);
       catalogs.forget(branchId);

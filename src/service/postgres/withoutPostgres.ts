@@ -9,6 +9,9 @@ import { stopOrphans } from './process/orphans.ts';
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;
 
+/** Branches of deleted projects. They have no data, but records and ports. */
+const MAX_DELETED = 1000;
+
 const SIMULATED = 'The service simulates computes (--no-postgres): there are no databases and roles.';
 
 const doNothing = async (): Promise<undefined> => undefined;
@@ -40,7 +43,7 @@ export function simulatedEngine(): ComputeEngine {
     history: doNothing,
     changesSince: async (_, moments) => moments.map(() => undefined),
     keepHistory: doNothing,
-    canKeepDeleted: async () => true,
+    canKeepDeleted: async (branchIds) => branchIds.length <= MAX_DELETED,
     deleteBranch: doNothing,
     setSampleData: () => undefined,
     prepareBranch: async () => ({ databases: [], roles: [] }),
