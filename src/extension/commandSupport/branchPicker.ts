@@ -65,7 +65,7 @@ function branchItem(
   const { label, parts } = branchRow(branchId, branch);
   return {
     label,
-    iconPath: branchIcon(branch, false),
+    iconPath: branchIcon(branch),
     description: [...parts, problem ?? membersText(computes)].join(' · '),
     value: problem === undefined ? branchId : undefined,
   };

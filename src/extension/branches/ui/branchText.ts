@@ -27,13 +27,15 @@ interface BranchRowOptions {
   /** If an agent has created it, what is known of that. */
   readonly agent?: Pick<AgentBranch, 'agent'> | undefined;
   readonly hasNoComputes?: boolean;
+  /** Whether an env file of the window points to it. */
+  readonly isInUse?: boolean;
 }
 
 /** The state is included only if the branch isn't ready. */
 export function branchRow(
   id: string,
   branch: Branch | undefined,
-  { agent, hasNoComputes = false }: BranchRowOptions = {},
+  { agent, hasNoComputes = false, isInUse = false }: BranchRowOptions = {},
 ): BranchRow {
   const { label, description } = idAndName(id, branch?.name);
   const state = branch?.current_state ?? 'ready';
@@ -57,15 +59,19 @@ export function branchRow(
   return {
     label,
     parts: (isIdFirst ? [description, ...own] : [...own, description]).filter(isShown),
-    spoken: [description, ...marks, ...long, empty].filter(isShown),
+    spoken: [description, ...marks, ...long, empty, isInUse ? l10n.t('in use here') : ''].filter(isShown),
   };
 }
 
-/** Each kind has its own icon. Protection matters more than being the default, which the first row always is. */
-export function branchIcon(branch: Branch | undefined, isAgents: boolean): ThemeIcon {
+/**
+ * Each kind has its own icon. Protection matters most, and being the default less, which the first row always is. The one in use has
+ * that of VS Code's source control for what is checked out.
+ */
+export function branchIcon(branch: Branch | undefined, { agent, isInUse }: BranchRowOptions = {}): ThemeIcon {
   if (branch?.protected === true) return new ThemeIcon('lock');
+  if (isInUse === true) return new ThemeIcon('target');
   if (branch?.default === true) return new ThemeIcon('star-full');
-  return new ThemeIcon(isAgents ? 'hubot' : 'git-branch');
+  return new ThemeIcon(agent === undefined ? 'git-branch' : 'hubot');
 }
 
 /** See `idWithName`. */
@@ -92,11 +98,11 @@ export const keptText = (name: string): string =>
     name,
   );
 
-/** The tooltip of a branch. @param agent see `branchRow`. @param isInUse whether an env file of the window points to it */
+/** The tooltip of a branch. */
 export function branchTable(
   branch: Branch,
   parent: Branch | undefined,
-  { agent, isInUse }: { readonly agent: Pick<AgentBranch, 'agent'> | undefined; readonly isInUse: boolean },
+  { agent, isInUse = false }: BranchRowOptions,
 ): MarkdownString {
   const parentId = branch.parent_id ?? undefined;
   const rows: Row[] = [

@@ -1,7 +1,8 @@
 import type { Event } from '../../../base/event.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import type { Session } from '../../account/session.ts';
-import type { TreeNode } from './nodes.ts';
+import type { BranchNode } from '../nodes.ts';
+import { nodeId, type TreeNode } from './nodes.ts';
 
 /** Where the env files of this window point to. */
 export interface EnvTargets {
@@ -20,22 +21,31 @@ export class BranchesInUse {
   }
 
   has(node: TreeNode): boolean {
-    return node.kind === 'branch' && this.#ids.includes(node.branchId);
+    return node.kind === 'branch' && this.#nodes.has(nodeId(node));
   }
 
-  readonly onDidChange: Event<void> = (listener) => {
-    let before = '';
+  /** With the branches that are in use since then, and those that no longer are. */
+  readonly onDidChange: Event<readonly BranchNode[]> = (listener) => {
+    let before = this.#nodes;
     return this.#targets.onDidChange(() => {
-      const ids = this.#ids.join();
-      if (ids === before) return;
-      before = ids;
-      listener();
+      const now = this.#nodes;
+      const all = new Map([...before, ...now]);
+      const changed = [...all].filter(([id]) => before.has(id) !== now.has(id)).map(([, node]) => node);
+      before = now;
+      if (changed.length > 0) listener(changed);
     });
   };
 
-  get #ids(): readonly string[] {
+  get #nodes(): ReadonlyMap<string, BranchNode> {
     const account = this.#session.connection?.accountId;
     const targets = this.#targets.states.flatMap(({ current }) => current ?? []);
-    return targets.filter((target) => target.account === account).map(({ branchId }) => branchId);
+    return new Map(
+      targets
+        .filter((target) => target.account === account)
+        .map(({ projectId, branchId }): [string, BranchNode] => {
+          const node: BranchNode = { kind: 'branch', projectId, branchId };
+          return [nodeId(node), node];
+        }),
+    );
   }
 }

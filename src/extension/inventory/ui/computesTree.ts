@@ -7,15 +7,7 @@ import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type LoadTables } from '../databaseRows.ts';
 import type { AgentBranch } from '../../agents/agentBranches.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
-import {
-  isGuarded,
-  markDecorations,
-  markItem,
-  showInUse,
-  tooltip,
-  treeItem,
-  visibleFields,
-} from './treeItems.ts';
+import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, findNode, firstNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './nodes.ts';
@@ -65,7 +57,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
       config.onDidChangeMarks(() => this.redraw()),
       deps.agentBranches.onDidChange(() => this.redrawTimes()),
       localService.onDidChangePostgres(() => this.redraw()),
-      this.#inUse.onDidChange(() => this.redraw()),
+      this.#inUse.onDidChange((branches) => this.#redraw(branches)),
       inventory.onDidChange((changes) => this.#update(changes)),
       inventory.retryStatus.onDidChange(() => this.#updateMessage()),
       // The inventory reports no change if the key couldn't be read when the window opened.
@@ -107,8 +99,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === 'project')
       this.#drawn.set(node.projectId, visibleFields(this.#inventory, node.projectId));
-    const item = treeItem(this.#inventory, node, this.#agentOf(node));
-    if (this.#inUse.has(node)) showInUse(item);
+    const item = treeItem(this.#inventory, node, this.#factsOf(node));
     if (this.#expires(node)) this.#drawnTimes.set(node, item.description);
     const mark = isGuarded(node) ? this.#deps.guards.cachedMark(node) : undefined;
     return mark === undefined ? item : markItem(item, node, mark);
@@ -117,11 +108,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   async resolveTreeItem(item: TreeItem, node: TreeNode): Promise<TreeItem> {
     const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
     const activity = compute ? await this.#deps.awakeSentences.forTooltip(compute) : undefined;
-    const text = tooltip(this.#inventory, node, {
-      agent: this.#agentOf(node),
-      activity,
-      isInUse: this.#inUse.has(node),
-    });
+    const text = tooltip(this.#inventory, node, { ...this.#factsOf(node), activity });
     if (text !== undefined) item.tooltip = text;
     return item;
   }
@@ -182,9 +169,9 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     const nodes: TreeNode[] = [];
     for (const [node, drawn] of this.#drawnTimes) {
       if (this.#nodes.find(node) !== node || !this.#expires(node)) this.#drawnTimes.delete(node);
-      else if (treeItem(this.#inventory, node, this.#agentOf(node)).description !== drawn) nodes.push(node);
+      else if (treeItem(this.#inventory, node, this.#factsOf(node)).description !== drawn) nodes.push(node);
     }
-    if (nodes.length > 0) this.#changed.fire(nodes);
+    this.#redraw(nodes);
   }
 
   dispose(): void {
@@ -194,6 +181,10 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   #expires(node: TreeNode): node is BranchNode {
     if (node.kind !== 'branch') return false;
     return Boolean(this.#inventory.branches.get(node.projectId, node.branchId)?.expires_at);
+  }
+
+  #factsOf(node: TreeNode) {
+    return { agent: this.#agentOf(node), isInUse: this.#inUse.has(node) };
   }
 
   /** What is known of a branch that an agent has created, which always expires. */
@@ -261,6 +252,11 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
         nodes.push(...rootNodes.filter(({ kind }) => kind === 'more'));
       } else if (!this.#isUpToDate(change)) nodes.push(change);
     }
+    this.#redraw(nodes);
+  }
+
+  /** Those that VS Code has. */
+  #redraw(nodes: readonly TreeNode[]): void {
     const cached = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
     if (cached.length > 0) this.#changed.fire(cached);
   }

@@ -30,19 +30,26 @@ import { MARKS, type Mark } from '../../operations/guards.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 
-/** @param agent of a branch that an agent has created */
-export function treeItem(inventory: Inventory, node: TreeNode, agent?: AgentBranch): TreeItem {
-  const item = itemOf(inventory, node, agent);
+/** What the inventory doesn't know of a row. */
+interface RowFacts {
+  /** Of a branch that an agent has created. */
+  readonly agent?: AgentBranch | undefined;
+  /** Whether an env file of the window points to the branch. */
+  readonly isInUse?: boolean;
+}
+
+export function treeItem(inventory: Inventory, node: TreeNode, facts: RowFacts = {}): TreeItem {
+  const item = itemOf(inventory, node, facts);
   item.id ??= nodeId(node);
   return item;
 }
 
-function itemOf(inventory: Inventory, node: TreeNode, agent: AgentBranch | undefined): TreeItem {
+function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem {
   switch (node.kind) {
     case 'project':
       return projectItem(inventory, node);
     case 'branch':
-      return branchItem(inventory, node, agent);
+      return branchItem(inventory, node, facts);
     case 'compute':
       return computeItem(inventory.compute(node.projectId, node.computeId), node);
     case 'databases':
@@ -99,27 +106,20 @@ export function visibleFields(inventory: Inventory, projectId: string): string {
   return JSON.stringify([...shown, usageStep(project), isOffered]);
 }
 
-function branchItem(inventory: Inventory, node: BranchNode, agent: AgentBranch | undefined): TreeItem {
+function branchItem(inventory: Inventory, node: BranchNode, facts: RowFacts): TreeItem {
   const branch = inventory.branches.get(node.projectId, node.branchId);
   const isEmpty = childrenOf(inventory, node).length === 0;
-  const { label, parts, spoken } = branchRow(node.branchId, branch, { agent, hasNoComputes: isEmpty });
+  const { label, parts, spoken } = branchRow(node.branchId, branch, { ...facts, hasNoComputes: isEmpty });
   const { Expanded, None } = TreeItemCollapsibleState;
   const item = new TreeItem(label, isEmpty ? None : Expanded);
   // Otherwise, VS Code wouldn't expand the row when it gets its first compute.
   if (isEmpty) item.id = `${nodeId(node)} empty`;
-  item.iconPath = branchIcon(branch, agent !== undefined);
+  item.iconPath = branchIcon(branch, facts);
   if (parts.length > 0) item.description = parts.join(' · ');
   const flags = [...branchFlags(branch), primaryOf(inventory, node) === undefined ? '' : 'primary'];
   item.contextValue = ['branch', ...flags].filter((flag) => flag !== '').join(' ');
   item.accessibilityInformation = { label: [l10n.t('Branch {0}', label), ...spoken].join(', ') };
   return item;
-}
-
-/** The icon that VS Code's source control gives to what is checked out. That a branch is protected matters more. */
-export function showInUse(item: TreeItem): void {
-  const { iconPath, accessibilityInformation: { label } = { label: '' } } = item;
-  if (!(iconPath instanceof ThemeIcon && iconPath.id === 'lock')) item.iconPath = new ThemeIcon('target');
-  item.accessibilityInformation = { label: `${label}, ${l10n.t('in use here')}` };
 }
 
 /** The flags for `when` clauses of menus. A branch whose record isn't loaded can't be changed. */
@@ -191,19 +191,11 @@ function warning(label: string, contextValue: string): TreeItem {
   return item;
 }
 
-/** Returns undefined for nodes whose label says everything. @param agent see `treeItem`. @param activity why a compute is active. @param isInUse whether an env file points to the branch */
+/** Returns undefined for nodes whose label says everything. @param activity why a compute is active */
 export function tooltip(
   inventory: Inventory,
   node: TreeNode,
-  {
-    agent,
-    activity,
-    isInUse = false,
-  }: {
-    readonly agent?: AgentBranch | undefined;
-    readonly activity?: string | undefined;
-    readonly isInUse?: boolean;
-  } = {},
+  { activity, ...facts }: RowFacts & { readonly activity?: string | undefined } = {},
 ): MarkdownString | undefined {
   if (node.kind === 'project') {
     const project = inventory.project(node.projectId);
@@ -222,7 +214,7 @@ export function tooltip(
   if (node.kind === 'branch') {
     const branch = inventory.branches.get(node.projectId, node.branchId);
     const parent = branch?.parent_id ? inventory.branches.get(node.projectId, branch.parent_id) : undefined;
-    return branch && branchTable(branch, parent, { agent, isInUse });
+    return branch && branchTable(branch, parent, facts);
   }
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);

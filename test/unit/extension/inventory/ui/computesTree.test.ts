@@ -135,24 +135,28 @@ describe('ComputesTree', () => {
     const tree = createTree({ onDidExpandElement: ignored, onDidCollapseElement: ignored } as never);
     const drawn: unknown[] = [];
     tree.onDidChangeTreeData((nodes) => drawn.push(nodes));
+    const [project] = await tree.getChildren();
     await model.inventory.branches.ensureLoaded('shop');
+    await tree.getChildren(project);
     const row = () => {
       const item = tree.getTreeItem({ kind: 'branch', projectId: 'shop', branchId: 'br-main' });
       return [item.iconPath, item.accessibilityInformation?.label];
     };
     const names = () => [row()[1], drawn.length];
+    const branches = () => drawn.flat().map((node) => (node as BranchRef).branchId);
     drawn.length = 0;
-    assert.deepEqual(names(), ['Branch br-main, main, no computes', 0]);
+    assert.deepEqual(names(), ['Branch br-main, main', 0]);
     const current = { account: accountId(model.account), projectId: 'shop', branchId: 'br-main' };
     for (const states of [[{ current }], [{ current }, { current: undefined }]]) {
       workFolders.states = states;
       changed.fire();
-      assert.deepEqual(names(), ['Branch br-main, main, no computes, in use here', 1]);
+      assert.deepEqual(names(), ['Branch br-main, main, in use here', 1]);
       assert.deepEqual(row()[0], new ThemeIcon('target'));
     }
     workFolders.states = [{ current: { ...current, account: 'another' } }];
     changed.fire();
-    assert.deepEqual(names(), ['Branch br-main, main, no computes', 2]);
+    assert.deepEqual(names(), ['Branch br-main, main', 2]);
+    assert.deepEqual(branches(), ['br-main', 'br-main']);
     tree.dispose();
   });
 

@@ -183,7 +183,7 @@ describe('treeItem', () => {
     };
     const node = (branchId: string) => ({ kind: 'branch', projectId: 'shop', branchId }) as const;
     const [own, other] = [
-      treeItem(store.inventory, node('br-a'), agent),
+      treeItem(store.inventory, node('br-a'), { agent }),
       treeItem(store.inventory, node('br-b')),
     ];
     assert.equal(textOf(own), 'br-a | agent/try · claude-code · 23 h · no computes');
