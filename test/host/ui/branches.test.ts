@@ -147,6 +147,17 @@ describe('Branches', () => {
     await ui().quickInput.answer('Delete blog?', 'blog');
     await ui().computes.waitUntilGone('Project blog');
     assert.equal((await service().client.projectPages().next()).value?.items.length, 2);
+    await ui().notifications.press('Deleted blog. It can be recovered until', 'Undo');
+    await ui().computes.waitUntilSelected('Project blog');
+    await ui().computes.expandProject('blog');
+    await ui().computes.contextMenu('Project blog', 'Delete Project…');
+    await ui().quickInput.answer('Delete blog?', 'blog');
+    await ui().notifications.waitFor('Deleted blog.');
+    await ui().notifications.clear();
+    await ui().run('Recover a Deleted Project…');
+    await ui().quickInput.choose('Select a project', 'blog');
+    await ui().statusBar.waitFor('Recovered blog');
+    await ui().computes.waitFor('Project blog');
   });
 });
 
