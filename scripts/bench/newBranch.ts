@@ -1,6 +1,6 @@
 /**
- * The time from asking for a branch to the first query on it, one alone and ten at once: beside the same done manually with the
- * same Postgres (`cp` of the files of a stopped branch, start, query), and beside `CREATE DATABASE … TEMPLATE` on a warm server,
+ * The time from asking for a branch to the first query on it, one alone and ten at once. It is compared with the same done manually with the
+ * same Postgres (`cp` of the files of a stopped branch, start, query), and with `CREATE DATABASE … TEMPLATE` on a warm server,
  * which copies one database in the place of four.
  */
 import { execFile } from 'node:child_process';

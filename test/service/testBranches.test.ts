@@ -149,7 +149,7 @@ describe('Branches of tests', () => {
     assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2'], 1, []]);
   });
 
-  it('are reset to the data that they began with, under the connections of the test, and after DDL anew', async () => {
+  it('are reset to the data that they began with, under the connections of the test, and created again after DDL', async () => {
     const { cwd } = await createProject();
     const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
       const shown = [];

@@ -1,4 +1,4 @@
-/** Agents…, and Delete Agent Branches…. */
+/** The commands Agents… and Delete Agent Branches… */
 import { l10n, ThemeIcon } from 'vscode';
 import type { AgentBranch, AgentCall } from '../agentBranches.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';

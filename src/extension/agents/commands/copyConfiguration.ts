@@ -52,7 +52,7 @@ const quoted = (word: string): string => {
   return process.platform === 'win32' ? `"${word}"` : shellQuote(word);
 };
 
-/** Functions, because they are translated. */
+/** A function, because texts are translated when they are shown. */
 const hooks = (): readonly Client[] => [
   {
     label: l10n.t('Claude Code: a moment for Undo before each turn'),

@@ -60,9 +60,9 @@ async function listDeleted({ session, config }: CommandContext): Promise<readonl
 export async function offerRecovery(context: CommandContext, projectId: string, name: string): Promise<void> {
   try {
     const project = (await listDeleted(context)).find(({ id }) => id === projectId);
-    if (project?.recoverable_until === undefined) return;
+    if (!project?.recoverable_until) return;
     const undo = l10n.t('Undo');
-    const until = formatDate(project.recoverable_until ?? '');
+    const until = formatDate(project.recoverable_until);
     const chosen = await window.showInformationMessage(
       l10n.t('Deleted {0}. It can be recovered until {1}.', name, until),
       undo,

@@ -80,7 +80,7 @@ describe('Recover a Deleted Project…', () => {
     assert.equal(model.inventory.project('wiki')?.name, 'WIKI');
   });
 
-  it('says that there is none, also of a service that does not know the list', async () => {
+  it('says that no project can be recovered, also of a service that does not know the list', async () => {
     for (const none of [[], undefined]) {
       deleted = none;
       await run('recover');
