@@ -81,6 +81,12 @@ export const statusBarTooltips = new Map<string, string | undefined>();
 /** Options, and buttons as texts or as objects. */
 type MessagePart = string | { readonly modal?: boolean; readonly detail?: string; readonly title?: string };
 
+/** As in VS Code, a message without buttons ends only when the user clears it. No user does here. */
+const showMessage = (message: string, ...parts: readonly MessagePart[]) => {
+  const answer = showButtons(message, ...parts);
+  return parts.length === 0 ? new Promise<undefined>(() => undefined) : answer;
+};
+
 const showButtons = async (message: string, ...parts: readonly MessagePart[]) => {
   const details = parts.map((part) => (typeof part === 'object' ? part.detail : undefined));
   const isModal = parts.some((part) => typeof part === 'object' && part.modal === true);
@@ -113,10 +119,11 @@ const window = {
   createOutputChannel: () => channel,
   registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   withProgress: (_options: unknown, task: () => Promise<unknown>) => task(),
-  showInformationMessage: (message: string) => ask(message),
+  showInformationMessage: (message: string, ...parts: readonly MessagePart[]) =>
+    parts.length === 0 ? showMessage(message) : ask(message),
   showInputBox: ({ title = '', prompt = '' }) => askInDialog(`${title} ${prompt}`),
-  showErrorMessage: showButtons,
-  showWarningMessage: showButtons,
+  showErrorMessage: showMessage,
+  showWarningMessage: showMessage,
   get state() {
     return { focused: focus.has };
   },

@@ -69,11 +69,16 @@ let openMessages = 0;
 /** Whether one of our messages waits for an answer. */
 export const hasOpenMessage = (): boolean => openMessages > 0;
 
-/** Returns the button as the caller named it. */
+/** Returns the button as the caller named it. Doesn't wait for the end of a message without buttons. */
 const safely =
   (show: ShowMessage): ShowMessage =>
   async (message, ...buttons) => {
     const shown = buttons.map(safeText);
+    if (shown.length === 0) {
+      // VS Code keeps it among the notifications until the user clears them: the command would not end before.
+      show(safeText(message)).then(undefined, () => undefined);
+      return undefined;
+    }
     openMessages += 1;
     try {
       const chosen = await show(safeText(message), ...shown);

@@ -1,7 +1,7 @@
 import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 
-const { safeItem, safeRow, setViewMessage, window } =
+const { hasOpenMessage, safeItem, safeRow, setViewMessage, window } =
   await import('../../../../../src/extension/window/ui/window.ts');
 const { markdown, markdownList, markdownTable, withCommandLinks } =
   await import('../../../../../src/extension/window/ui/markdown.ts');
@@ -30,6 +30,13 @@ describe('window', () => {
     assert.equal(await window.showResult(HOSTILE, HOSTILE, 'Copy'), false);
     for (const question of questions) isSafe(question);
     assert.match(questions[0] ?? '', / 1\n\[click\] \(command/);
+  });
+
+  it('does not wait until the user clears a message that has no button', async () => {
+    for (const show of [window.showInformationMessage, window.showWarningMessage, window.showErrorMessage])
+      assert.equal(await show('Nothing to recover'), undefined);
+    assert.equal(questions.length, 3);
+    assert.equal(hasOpenMessage(), false);
   });
 
   it('asks for text without links in any field', async () => {
