@@ -79,7 +79,7 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
   const command = installCommand(name, machine);
   if (command === undefined)
     return `Install "${name}" for a Postgres 18 on this machine, or set hostedPostgres.localService.extensionsPath (--extensions-dir) to a folder that has it, and start the local service again.`;
-  const source = machine === 'debian' ? ' (from apt.postgresql.org)' : '';
+  const source = machine === 'debian' ? ' (before Debian 14 and Ubuntu 26.04: from apt.postgresql.org)' : '';
   return `Install it with "${command}"${source}, and start the local service again.`;
 }
 
@@ -90,6 +90,12 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
   const control = /could not open extension control file ".*?([^"/\\]+)\.control"/.exec(text)?.[1];
   const name = missing ?? control;
   if (name !== undefined) return extensionAdvice(name, machine);
+  // A name such as `postgis-3` has its version.
+  const library = /could not load library ".*?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": /.exec(text)?.[1];
+  if (library !== undefined) {
+    const command = installCommand(library, machine);
+    return `This system lacks what the library needs, or has another version of it. Install that, or use this system's own packages${command === undefined ? '' : `, with "${command}"`}, and start the local service again.`;
+  }
   // Those in the package are refused for a reason.
   return refused !== undefined && Object.hasOwn(OFFERED, refused)
     ? `Owners create "${refused}" only if its control file says "trusted = true". Copy its files to a folder of yours, add the line there, and set hostedPostgres.localService.extensionsPath (--extensions-dir) to it.`
@@ -102,7 +108,7 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
  */
 export function adviseOnExtension(error: unknown, machine?: string): void {
   const { code, message } = fieldsOf(error);
-  if (!(error instanceof Error) || !['0A000', '58P01', '42501'].includes(String(code))) return;
+  if (!(error instanceof Error) || !['0A000', '58P01', '42501', 'XX000'].includes(String(code))) return;
   const hint = adviceInOutput(String(message), machine);
   if (hint !== undefined) Object.assign(error, { hint });
 }

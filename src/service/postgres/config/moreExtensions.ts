@@ -24,12 +24,13 @@ export interface MoreExtensions extends ExtensionFolder {
   readonly problem?: string;
 }
 
-/** Where the two parts are: in a folder made for this, and in installations by default, of distributions and of Homebrew. */
+/** Where the two parts are: in a folder made for this, and in installations by default, of distributions, Homebrew and Debian. */
 const LAYOUTS = [
   ['.', 'lib'],
   ['share', 'lib'],
   ['share/postgresql', 'lib/postgresql'],
   ['share/postgresql@18', 'lib/postgresql@18'],
+  ['share/postgresql/18', 'lib/postgresql/18/lib'],
 ] as const;
 
 const layouts = (folder: string): ExtensionFolder[] =>

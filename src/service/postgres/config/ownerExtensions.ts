@@ -57,14 +57,13 @@ export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
 };
 
 /**
- * Those of other folders that only define types, functions and operators without access to the machine. PostGIS is not among
- * them: its script runs functions, which hostile ones could replace.
+ * Those of other folders that only define types, functions and operators without access to the machine. PostGIS and ip4r are not
+ * among them: their scripts run functions, which hostile ones could replace.
  */
 export const MORE_OWNER_EXTENSIONS = [
   'h3',
   'hll',
   'hypopg',
-  'ip4r',
   'pg_uuidv7',
   'prefix',
   'roaringbitmap',
@@ -113,21 +112,51 @@ export function ownerExtensionsFolder(
 /** Files of the extensions that owners create, as they are now, with the line in their control files. */
 function simpleExtensions(source: string, packaged: string): [string, string][] {
   return MORE_OWNER_EXTENSIONS.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).flatMap(
-    (name) => trustedFiles(source, name, { change: onlyDefinitions }),
+    (name) => simpleFiles(source, name),
   );
 }
 
-/** Kinds of objects whose definition runs no function, so that hostile ones in the schema aren't run as superuser. */
-const DEFINITION =
-  /^(?:comment\s+on|create\s+(?:or\s+replace\s+)?(?:function|type|operator|cast|aggregate|access\s+method|view))\s/i;
+function simpleFiles(source: string, name: string): [string, string][] {
+  const control = readControl(source, name);
+  if (control === undefined) return [];
+  const scripts = scriptsOf(source, name).filter(([, text]) => onlyDefines(text));
+  const steps = scripts.map(([file]) => file.slice(`${name}--`.length, -'.sql'.length).split('--'));
+  return isReachable(control.version, steps) ? [[`${name}.control`, trusted(control.text)], ...scripts] : [];
+}
 
-/** @returns undefined if the script does more than define such objects */
-function onlyDefinitions(text: string): string | undefined {
+/** @param steps versions that scripts install, and pairs of versions between which they update */
+function isReachable(version: string | undefined, steps: readonly (readonly string[])[]): boolean {
+  const reached = new Set<string | undefined>();
+  for (let before = -1; before < reached.size;) {
+    before = reached.size;
+    for (const [first, second] of steps)
+      if (second === undefined || reached.has(first)) reached.add(second ?? first);
+  }
+  return reached.has(version);
+}
+
+/** Statements that run no function, so that hostile ones in the schema aren't run as superuser. */
+const DEFINITIONS = [
+  /^comment\s+on\s/i,
+  /^create\s+(?:or\s+replace\s+)?(?:function|type|operator|cast|aggregate|access\s+method|view)\s/i,
+  /^alter\s+function\s[^;]*\sparallel\s+safe;?$/i,
+  /^drop\s+aggregate\s/i,
+  // Which messages are seen, and in which encoding.
+  /^set\s+(?:local\s+)?(?:client_encoding|client_min_messages|log_min_messages)\s/i,
+];
+
+function onlyDefines(text: string): boolean {
   // The first line is a message of psql.
   const script = new SqlScript(text.replace(/^\\echo .*$/m, ''));
-  for (let next = script.next(); next !== undefined; next = script.next())
-    if (!DEFINITION.test(next.text)) return undefined;
-  return text;
+  try {
+    for (;;) {
+      const next = script.next();
+      if (next === undefined) return true;
+      if (!DEFINITIONS.some((pattern) => pattern.test(next.text))) return false;
+    }
+  } catch {
+    return false; // It isn't for Postgres alone.
+  }
 }
 
 /** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
@@ -175,28 +204,43 @@ export const controlFiles = (folder: string): string[] =>
     .filter((file) => file.endsWith('.control'))
     .map((file) => path.basename(file, '.control'));
 
+interface Control {
+  readonly text: string;
+  readonly version: string | undefined;
+}
+
+function readControl(source: string, name: string): Control | undefined {
+  const file = path.join(source, `${name}.control`);
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  return { text, version: /^default_version *= *'([^']+)'/m.exec(text)?.[1] };
+}
+
+const trusted = (control: string): string => `${control}\ntrusted = true\n`;
+
+const scriptsOf = (source: string, name: string): [string, string][] =>
+  readdirSync(source)
+    .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.sql'))
+    .map((file) => [file, readFileSync(path.join(source, file), 'utf8')]);
+
 function trustedFiles(
   source: string,
   name: string,
   { afterwards = '', change }: OwnerExtension,
 ): [string, string][] {
-  const control = path.join(source, `${name}.control`);
-  if (!existsSync(control)) return [];
-  const settings = readFileSync(control, 'utf8');
-  const version = /^default_version *= *'([^']+)'/m.exec(settings)?.[1];
+  const control = readControl(source, name);
+  if (control === undefined) return [];
+  const installing = `${name}--${control.version}.sql`;
   const scripts: [string, string][] = [];
-  for (const file of readdirSync(source).filter(
-    (each) => each.startsWith(`${name}--`) && each.endsWith('.sql'),
-  )) {
-    const original = readFileSync(path.join(source, file), 'utf8');
+  for (const [file, original] of scriptsOf(source, name)) {
     // A changed script is the only one, so that no other version can be installed.
-    if (change !== undefined && file !== `${name}--${version}.sql`) continue;
+    if (change !== undefined && file !== installing) continue;
     const text = change === undefined ? original : change(original);
     if (text === undefined) return [];
-    scripts.push([file, file.endsWith(`--${version}.sql`) ? `${text}\n${afterwards}\n` : text]);
+    scripts.push([file, file.endsWith(`--${control.version}.sql`) ? `${text}\n${afterwards}\n` : text]);
   }
   if (change !== undefined && scripts.length === 0) return [];
   // `@extschema@` is known only if the extension can't be moved to another schema.
   const fixed = afterwards.includes('@extschema@') ? 'relocatable = false\n' : '';
-  return [[`${name}.control`, `${settings}\ntrusted = true\n${fixed}`], ...scripts];
+  return [[`${name}.control`, trusted(control.text) + fixed], ...scripts];
 }

@@ -77,6 +77,43 @@ describe('extensions in a folder of the user', function () {
     }
   });
 
+  it('are created by owners from scripts like those of the real ones, and updated', async () => {
+    const put = (file: string, text: string) => writeFileSync(path.join(folder, 'extension', file), text);
+    put('vector.control', "default_version = '2'\nrelocatable = true\n");
+    put('vector--1--2.sql', '\\echo "not by psql" \\quit\ncomment on type vector is \'updated\';');
+    // As in semver and hypopg.
+    put('semver.control', "default_version = '1'\n");
+    put('semver--1.sql', "SET client_min_messages TO warning;\nset local client_encoding = 'UTF8';");
+    // As in hll, which has only a script of an old version, and updates.
+    put('hll.control', "default_version = '1.2'\n");
+    put('hll--1.0.sql', 'create function f() returns int language sql as $$ select 1 $$;');
+    put('hll--1.0--1.1.sql', 'ALTER FUNCTION f() PARALLEL SAFE;\n');
+    put(
+      'hll--1.1--1.2.sql',
+      'create aggregate a(int) (sfunc = int4larger, stype = int);\ndrop aggregate a(int);',
+    );
+    // Updates that do more aren't offered, and neither are versions that only they reach.
+    put('vector--2--3.sql', 'do $$ begin perform 1; end $$;');
+    put('prefix.control', "default_version = '2'\n");
+    put('prefix--1.sql', 'create type prefix_range as (x int);');
+    put('prefix--1--2.sql', 'alter function f() owner to app_owner;');
+    put('prefix--0--2.sql', '\\i prefix.sql');
+    const service = await startControlPlane({ extensionsDir: folder });
+    try {
+      const uri = await service.uri(await service.create());
+      for (const name of ['vector', 'semver', 'hll']) await query(uri, `create extension ${name}`);
+      await query(uri, 'drop extension vector');
+      await query(uri, 'create extension vector version "1"');
+      await query(uri, 'alter extension vector update');
+      const comment = await query(uri, "select obj_description('vector'::regtype)");
+      assert.deepEqual(comment, ['updated']);
+      await assert.rejects(query(uri, "alter extension vector update to '3'"), /no update path/);
+      await assert.rejects(query(uri, 'create extension prefix'), { code: '42501' });
+    } finally {
+      await service.close();
+    }
+  });
+
   it('run nothing of a hostile schema as superuser', async () => {
     // Each extension that owners create from such a folder, with a script that does more than define what they call.
     assert.deepEqual(Object.keys(SCRIPTS).toSorted(), MORE_OWNER_EXTENSIONS.toSorted());
@@ -127,6 +164,19 @@ describe('extensions in a folder of the user', function () {
     cpSync(library, path.join(prefix, 'lib/postgresql@18/moved.so'));
     const { names, lib } = moreExtensions(prefix, binaries);
     assert.deepEqual([names.length, lib], [4, path.join(prefix, 'lib/postgresql@18')]);
+    // As in a Debian package that is unpacked there.
+    const debian = path.join(folder, 'debian');
+    cpSync(path.join(prefix, 'share/postgresql@18'), path.join(debian, 'share/postgresql/18'), {
+      recursive: true,
+    });
+    cpSync(path.join(prefix, 'lib/postgresql@18'), path.join(debian, 'lib/postgresql/18/lib'), {
+      recursive: true,
+    });
+    assert.deepEqual(moreExtensions(debian, binaries), {
+      share: path.join(debian, 'share/postgresql/18'),
+      lib: path.join(debian, 'lib/postgresql/18/lib'),
+      names,
+    });
   });
 
   it('are not used if the machine or version differs', () => {
@@ -182,7 +232,6 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   h3: 'select spring(1);',
   hll: 'create table t as select spring(1);',
   hypopg: 'do $$ begin perform spring(1); end $$;',
-  ip4r: 'create domain d as int check (spring(value)); select 1::d;',
   pg_uuidv7: 'create table t (n int); insert into t values (spring(1)::int);',
   prefix: 'create function f() returns int language sql as $$ select 1 $$; alter role app_owner superuser;',
   roaringbitmap: 'create materialized view v as select spring(1);',

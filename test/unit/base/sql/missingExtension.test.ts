@@ -7,6 +7,7 @@ import {
   OFFERED,
   PRELOADED,
 } from '../../../../src/base/sql/missingExtension.ts';
+import { MORE_OWNER_EXTENSIONS } from '../../../../src/service/postgres/config/ownerExtensions.ts';
 import { readText } from '../../../helpers/projectFiles.ts';
 
 const OTHERWISE =
@@ -19,6 +20,9 @@ describe('missing extensions', () => {
     const rows = new Map([...text.matchAll(row)].map(([, name = '', status = '']) => [name, status]));
     assert.deepEqual([...rows.keys()].toSorted(), [...Object.keys(OFFERED), ...PRELOADED].toSorted());
     for (const name of PRELOADED) assert.equal(rows.get(name), 'refused, it needs to be preloaded');
+    const working = [...rows].filter(([, status]) => status === 'works').map(([name]) => name);
+    // The control file of the last one says that it needs no superuser.
+    assert.deepEqual(working, [...MORE_OWNER_EXTENSIONS, 'pg_partman'].toSorted());
   });
 
   it('are installed by a command of the system, if it has one', () => {
@@ -69,6 +73,28 @@ describe('missing extensions', () => {
     assert.match(adviceInOutput('permission denied to create extension "postgis"') ?? '', /trusted = true/);
     assert.equal(adviceInOutput('permission denied to create extension "file_fdw"'), undefined);
     assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
+  });
+
+  it('are advised on if their library needs another system or what this one lacks', () => {
+    const glibc =
+      "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /x/lib/vector.so)";
+    const lacks =
+      /^This system lacks what the library needs, or has another version of it\. Install that, or use/;
+    for (const [library, reason, end] of [
+      ['/x/lib/vector.so', glibc, 'with "apt install postgresql-18-pgvector", and start'],
+      [
+        '/x/lib/postgis-3.so',
+        'libgeos_c.so.1: cannot open',
+        'with "apt install postgresql-18-postgis-3", and',
+      ],
+      ['C:\\x\\lib\\plperl.dll', 'The specified module could not be found.', 'own packages, and start'],
+    ] as const) {
+      const message = `could not load library "${library}": ${reason}`;
+      const error = Object.assign(new Error(message), { code: 'XX000', hint: '' });
+      adviseOnExtension(error, 'debian');
+      assert.match(error.hint, lacks);
+      assert.ok(error.hint.includes(end), error.hint);
+    }
   });
 
   it('replace the hint of the error, and leave other errors as they are', () => {
