@@ -4,8 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { get, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
+import { get } from '../base/nodeHttp.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
 import { findAddress, findOwner, type ServiceAddress } from './discover.ts';

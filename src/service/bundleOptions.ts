@@ -1,5 +1,6 @@
-/** The oldest major version of Node that has all that the bundles use. */
-export const OLDEST_NODE = 22;
+/** The oldest version of Node that has all that the bundles use: `process.getBuiltinModule` is the newest. */
+export const OLDEST_NODE = '22.3';
+const [MAJOR, MINOR] = OLDEST_NODE.split('.');
 
 /** How esbuild bundles programs for Node: the local service in `dist/`, for `npm run service`, and in tests. */
 export const bundleOptions = {
@@ -19,8 +20,11 @@ export const bundleOptions = {
 /** For bundles that users run with their own Node: names what is needed before an older Node misses it. npm only warns. */
 export const programBanner = {
   js: `${bundleOptions.banner.js}
-if (Number.parseInt(process.versions.node) < ${OLDEST_NODE}) {
-  console.error("Hosted Postgres needs Node ${OLDEST_NODE} or newer, and this is Node " + process.versions.node + ".");
-  process.exit(1);
+{
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
+    console.error("Hosted Postgres needs Node ${OLDEST_NODE} or newer, and this is Node " + process.versions.node + ".");
+    process.exit(1);
+  }
 }`,
 };

@@ -71,13 +71,16 @@ describe('The program', () => {
   });
 
   it('exits with one line if its Node is too old, as the MCP server and the npm program do', async () => {
-    const versions = `{ value: { ...process.versions, node: '20.19.6' } }`;
-    const older = `data:text/javascript,Object.defineProperty(process, 'versions', ${versions})`;
     const files = [await builtService(), path.join(await builtMcp(), 'dist/mcp.js'), await installProgram()];
-    for (const file of files) {
+    for (const [file, version] of files.flatMap((each) => [
+      [each, '20.19.6'] as const,
+      [each, '22.2.0'] as const,
+    ])) {
+      const versions = `{ value: { ...process.versions, node: '${version}' } }`;
+      const older = `data:text/javascript,Object.defineProperty(process, 'versions', ${versions})`;
       const args = ['--import', older, file, '--help'];
       const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-      const line = 'Hosted Postgres needs Node 22 or newer, and this is Node 20.19.6.\n';
+      const line = `Hosted Postgres needs Node 22.3 or newer, and this is Node ${version}.\n`;
       assert.deepEqual([status, stderr], [1, line], file);
     }
   });

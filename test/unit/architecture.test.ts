@@ -39,6 +39,11 @@ describe('src', () => {
     );
   });
 
+  it('starts without undici and TLS', () => {
+    const importing = sources.filter(({ text }) => /^import (?!type ).*'node:(?:https?|tls)'/m.test(text));
+    assert.deepEqual(importing, []);
+  });
+
   it('runs its own commands only by ids that the compiler checks', () => {
     const unchecked = sources.filter(({ text }) => /commands\.executeCommand\(\s*['"`]hosted/.test(text));
     assert.deepEqual(unchecked, []);

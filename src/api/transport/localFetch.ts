@@ -1,7 +1,8 @@
 /** `fetch` for the local service. Node's own sends requests to a proxy if the environment says so. */
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { request } from '../../base/nodeHttp.ts';
 
 /** Only with a body of text. @throws {Error} with the system's `code` */
 export async function localFetch(url: string, init: RequestInit = {}): Promise<Response> {

@@ -1,5 +1,5 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
-import { inBatches } from '../../../base/inBatches.ts';
+import { inBatches } from '../../core/inBatches.ts';
 import type Client from 'pg/lib/client.js';
 import {
   ONLY_ROLE,

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
-import { inBatches } from '../../../base/inBatches.ts';
+import { inBatches } from '../../core/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from './branchServer.ts';
 import type { ServerDependencies } from './branchData.ts';

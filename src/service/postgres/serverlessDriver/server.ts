@@ -3,11 +3,12 @@
  * log in through the same address as any other client. So they wake the compute, count as activity and need a password.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
+import { createServer } from '../../../base/nodeHttp.ts';
 import { oneAtATime } from '../../core/oneAtATime.ts';
 import { EarlyBytes } from './earlyBytes.ts';
 import { IncompleteRequests } from './incompleteRequests.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { inBatches } from '../../../src/base/inBatches.ts';
+import { inBatches } from '../../../../src/service/core/inBatches.ts';
 
 describe('Work in batches', () => {
   it('takes what is added at the same time at once, and what is added meanwhile in the next batch', async () => {
