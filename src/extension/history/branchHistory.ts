@@ -28,6 +28,7 @@ export async function branchHistory(
       if (branch === undefined) return undefined;
       return Date.parse(branch.last_reset_at ?? branch.created_at ?? '') || 0;
     },
+    createdAt: Date.parse(list.branches.get(ref.branchId)?.created_at ?? '') || undefined,
     restoredAs: list.branches.get(ref.branchId)?.restored_as ?? undefined,
     ...known,
   };

@@ -45,6 +45,8 @@ export interface BranchHistory {
   readonly markersOf: (branchId: string) => readonly Marker[];
   /** When the branch was created or got other data from its parent; undefined if it no longer exists. */
   readonly startOf: (branchId: string) => number | undefined;
+  /** When the branch itself was created; undefined if it isn't known. */
+  readonly createdAt: number | undefined;
   readonly gitEvents: readonly GitEvent[];
   /** Of the project, unless they aren't offered or asked for. */
   readonly snapshots?: readonly Snapshot[];
@@ -65,7 +67,14 @@ interface Segment {
 const MAX_SEGMENTS = 20;
 
 /** The newest first. They begin where the retention does. */
-function segmentsOf({ ref, now, retention, markersOf, startOf }: BranchHistory): readonly Segment[] {
+function segmentsOf({
+  ref,
+  now,
+  retention,
+  markersOf,
+  startOf,
+  createdAt = 0,
+}: BranchHistory): readonly Segment[] {
   const segments: Segment[] = [];
   const kept = retention === undefined ? 0 : now - retention * 1000;
   let branchId: string | undefined = ref.branchId;
@@ -79,8 +88,10 @@ function segmentsOf({ ref, now, retention, markersOf, startOf }: BranchHistory):
       ({ kind, time }) => kind === 'undo' && Date.parse(time) < before,
     );
     const undone: number = undo === undefined ? 0 : Date.parse(undo.time);
-    // A branch that keeps the data from before an undo was created by it, with the history from before.
-    segments.push({ branchId, from: Math.max(kept, undone, isFirst ? start : 0), to, undo });
+    // A branch that keeps the data from before an undo was created by it, with the history from before. Services may count
+    // the branch as created by the undo, too.
+    const from = isFirst ? start : createdAt < to ? createdAt : 0;
+    segments.push({ branchId, from: Math.max(kept, undone, from), to, undo });
     [branchId, to] = [undo?.preserved, undone];
   }
   return segments;

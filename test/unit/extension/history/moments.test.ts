@@ -56,6 +56,7 @@ const history = ({ markers = [], gitEvents = [], retention, created = {} }: Fact
     const minutes = { 'br-main': 1000, 'br-a': 0, 'br-b': 0, ...created }[branchId];
     return minutes === undefined ? undefined : NOW - minutes * MINUTE;
   },
+  createdAt: NOW - (created['br-main'] ?? 1000) * MINUTE,
   gitEvents,
 });
 
@@ -99,6 +100,19 @@ describe('The moments of Undo', () => {
       'begin with the one that undoes the last undo, and are of the branch with the data from before it',
       { markers: [undo('br-main', 20, 'br-a'), marker('br-main', 10), marker('br-a', 30)] },
       ['kept 20 of br-a', '5 min', 'program 10', 'program 30 of br-a', '60 min of br-a'],
+    ],
+    [
+      'begin with the branch, also before an undo',
+      {
+        markers: [undo('br-main', 20, 'br-a'), marker('br-a', 25), marker('br-a', 35)],
+        created: { 'br-main': 30 },
+      },
+      ['kept 20 of br-a', '5 min', 'program 25 of br-a'],
+    ],
+    [
+      'are as old as the history if an undo has created the branch again',
+      { markers: [undo('br-main', 20, 'br-a')], created: { 'br-main': 19 } },
+      ['kept 20 of br-a', '5 min', '60 min of br-a'],
     ],
     [
       'follow several undos',
