@@ -126,6 +126,7 @@ export const FAULTS = {
   unavailableEmptyAfter: after(answer(503, {})),
   unavailableGatewayAfter: after(answer(503, JSON_TYPE, '{"message":"Service Unavailable"}')),
   internalError: errorReply(500, 'internal error'),
+  notFound: errorReply(404, 'not found'),
   methodNotAllowed: errorReply(405, 'method not allowed'),
   requestTimeout: errorReply(408, 'request timeout'),
   badGatewayAfter: after(answer(502, HTML_TYPE, page('Bad gateway'))),

@@ -17,7 +17,7 @@ import { nameOf } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
 
-interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send'> {
+interface BranchRequest extends Pick<ServiceChange, 'verb' | 'send' | 'feature' | 'targetStillExists'> {
   /** Whether the list, reloaded after a lost reply, shows the change. */
   readonly wasMade: (list: BranchList) => boolean;
 }
@@ -110,15 +110,18 @@ export class BranchActions {
 
   /**
    * Replaces the data of the branch with that of another one, or with its own at a time. `preserve_under_name` becomes the
-   * name of a new branch with the data that it has now. @throws {ApiError}
+   * name of a new branch with the data that it has now. @throws {ApiError} @throws {NotOfferedError}
    */
   restore(
     ids: BranchIds,
     source: BranchRestoreBody & { readonly preserve_under_name: string },
     options: SendOptions,
   ): Promise<SendResult> {
+    const exists = (id: string) => this.#inventory.branches.get(ids.projectId, id) !== undefined;
     return this.#change(ids, options, {
       verb: 'restore',
+      feature: 'restoring',
+      targetStillExists: () => exists(ids.branchId) && exists(source.source_branch_id),
       send: ({ branches }, call) => branches.restore(ids.projectId, ids.branchId, source, call),
       wasMade: (list) => list.named(source.preserve_under_name) !== undefined,
     });
@@ -286,12 +289,12 @@ export class BranchActions {
   #change(
     { projectId }: BranchIds,
     options: SendOptions,
-    { verb, send, wasMade }: BranchRequest,
+    { wasMade, ...request }: BranchRequest,
   ): Promise<SendResult> {
     const find = () => {
       const list = this.#inventory.branches.forProject(projectId);
       return list !== undefined && wasMade(list) ? {} : undefined;
     };
-    return this.#sender.send({ verb, projectId, withBranches: true, send, find }, options);
+    return this.#sender.send({ ...request, projectId, withBranches: true, find }, options);
   }
 }

@@ -30,7 +30,13 @@ export class ConnectionClosedError extends Error {
 }
 
 /** Features that not every service or key offers. */
-export type OptionalFeature = 'startAndSuspend' | 'projects' | 'passwords' | 'schemas' | 'snapshots';
+export type OptionalFeature =
+  | 'startAndSuspend'
+  | 'projects'
+  | 'passwords'
+  | 'schemas'
+  | 'snapshots'
+  | 'restoring';
 
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError';

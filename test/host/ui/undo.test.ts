@@ -56,7 +56,7 @@ describe('Undo…', () => {
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith('Enter a time…')),
     );
     await ui().quickInput.answer(QUESTION, before);
-    await ui().notifications.waitFor(/^work: .* Its data from before is kept as before-undo-/);
+    await ui().notifications.waitFor(/^Restored work .* What it had until now is kept as before-undo-/);
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -72,9 +72,9 @@ describe('Undo…', () => {
       (await ui().quickInput.waitFor(QUESTION)).items[0]?.startsWith('Undo the undo of '),
     );
     await ui().quickInput.accept(QUESTION);
-    await ui().notifications.waitFor(/^work: Undo the undo of/);
+    await ui().notifications.waitFor(/^Restored work \(Undo the undo of/);
     await waitForColumns('id');
-    await ui().notifications.press('work: Undo the undo of', 'Undo');
+    await ui().notifications.press('Restored work (Undo the undo of', 'Undo');
     await waitForColumns('id email');
     assert.equal((await names()).filter((name) => name.startsWith('before-undo-')).length, 3);
   });
@@ -159,7 +159,7 @@ describe('Undo…', () => {
     await query(uri, 'delete from users');
     await ui().computes.contextMenu(row, 'Undo…');
     await ui().quickInput.choose(QUESTION, '“clean start”');
-    await ui().notifications.waitFor(/^work: “clean start”/);
+    await ui().notifications.waitFor(/^Restored work \(“clean start”/);
     await until('the row', async () => (await query(uri, 'select id from users').catch(() => []))[0] === 2);
   });
 
@@ -182,9 +182,11 @@ describe('Undo…', () => {
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith(title)),
     );
     await ui().quickInput.answer(QUESTION, title);
-    await ui().notifications.waitFor(`work: ${title}. Its data from before is kept as work (old).`);
+    await ui().notifications.waitFor(
+      `Restored work (${title}). What it had until now is kept as work (old).`,
+    );
     await waitForRows(rows);
-    await ui().notifications.press(`work: ${title}`, 'Undo');
+    await ui().notifications.press(`Restored work (${title}`, 'Undo');
     await waitForRows(0);
     assert.ok((await names()).includes('work (old)'));
   });

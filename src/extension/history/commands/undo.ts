@@ -48,7 +48,7 @@ export const undo: Command = async (context, argument, run) => {
   const preserved = preservedName(list);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0}? {1}', name, chosen.text),
+    question: l10n.t('Undo {0} ({1})?', name, chosen.text),
     detail: isOwn(context, ref) ? undefined : keptText(preserved),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
@@ -64,7 +64,12 @@ export const undo: Command = async (context, argument, run) => {
   });
   if (result === undefined) return;
   const id = context.inventory.branches.forProject(projectId)?.named(preserved)?.id;
-  const message = l10n.t('{0}: {1}. Its data from before is kept as {2}.', name, chosen.text, preserved);
+  const message = l10n.t(
+    'Restored {0} ({1}). What it had until now is kept as {2}.',
+    name,
+    chosen.text,
+    preserved,
+  );
   void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, message);
 };
 
@@ -79,7 +84,7 @@ async function restoreSnapshot(
   const ref = refOf(context, picked);
   const result = await makeChange(context, run, {
     ...picked,
-    question: l10n.t('Undo {0}? {1}', name, text),
+    question: l10n.t('Undo {0} ({1})?', name, text),
     detail: isOwn(context, ref) ? undefined : keptText(`${picked.branch.name} (old)`),
     button: l10n.t('Undo'),
     progress: l10n.t('Restoring {0}', name),
@@ -97,8 +102,13 @@ async function restoreSnapshot(
   if (restored.branchId !== ref.branchId) await replaceId(context, ref, restored);
   const message =
     preserved === undefined
-      ? `${name}: ${text}.`
-      : l10n.t('{0}: {1}. Its data from before is kept as {2}.', name, text, displayName(preserved));
+      ? l10n.t('Restored {0} ({1}).', name, text)
+      : l10n.t(
+          'Restored {0} ({1}). What it had until now is kept as {2}.',
+          name,
+          text,
+          displayName(preserved),
+        );
   void showUndone(
     { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },
     message,

@@ -122,6 +122,9 @@ const notOfferedMessage = (feature: OptionalFeature): string =>
     projects: l10n.t("This service doesn't support changing projects, or this API key doesn't allow it."),
     passwords: l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
     snapshots: l10n.t("This service doesn't support snapshots, or this API key doesn't allow them."),
+    restoring: l10n.t(
+      "This service doesn't take branches back in time, or this API key doesn't allow it. Nothing was changed.",
+    ),
     schemas: l10n.t("This service doesn't show schemas, or this API key doesn't allow it."),
   })[feature];
 

@@ -135,7 +135,10 @@ describe('Snapshots of a branch', () => {
       `POST ${SNAPSHOTS}/snap-1/restore {"finalize_restore":true,"target_branch_id":"br-main"}`,
     ]);
     await until('the message', async () => questions.length === 1);
-    assert.equal(questions[0], 'main: Snapshot “before”. Its data from before is kept as main (old).');
+    assert.equal(
+      questions[0],
+      'Restored main (Snapshot “before”). What it had until now is kept as main (old).',
+    );
     const [marker] = model.markers.of(ref('br-new'));
     assert.deepEqual([marker?.kind, marker?.preserved], ['undo', 'br-main']);
     assert.equal(model.agentBranches.find(ref('br-new'))?.agent, 'claude');
@@ -178,7 +181,10 @@ describe('Snapshots of a branch', () => {
     const end = undo();
     await accept('Snapshot “before”');
     await end;
-    assert.match(String(questions[0]), /^Undo main\? Snapshot “before” .* kept as the branch main \(old\)/);
+    assert.match(
+      String(questions[0]),
+      /^Undo main \(Snapshot “before”\)\? .* kept as the branch main \(old\)/,
+    );
     assert.deepEqual(sent, []);
   });
 

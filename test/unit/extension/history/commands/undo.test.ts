@@ -107,10 +107,10 @@ describe('Undo…', () => {
     );
     assert.match(body.preserve_under_name, /^before-undo-\d\d-\d\d$/);
     await until('the message', async () => questions.length === 2);
-    assert.match(String(questions[0]), /^Undo main\? Before prisma migrate dev Its current data is kept/);
+    assert.match(String(questions[0]), /^Undo main \(Before prisma migrate dev\)\? Its current data is kept/);
     assert.match(
       String(questions[1]),
-      /^main: Before prisma migrate dev\. Its data from before is kept as before-undo/,
+      /^Restored main \(Before prisma migrate dev\)\. What it had until now is kept as before-undo/,
     );
   });
 
@@ -183,6 +183,22 @@ describe('Undo…', () => {
     await run();
     assert.match(String(questions[1]), /^The project of main keeps no history/);
     assert.deepEqual([sent, quickPicks], [[], []]);
+  });
+
+  it('says that the service does not offer it, unless the branch with the data is gone', async () => {
+    model.markers.add(ref(), { kind: 'program', text: 'migrate' });
+    rejection = new CodedError(404, 'not found');
+    answers.push('Undo');
+    await undoFirst();
+    await until('the message', async () => questions.length === 2);
+    assert.match(
+      String(questions[1]),
+      /^Couldn't undo main: This service doesn't take branches back in time, .* Nothing was changed\.$/,
+    );
+    answers.push('Undo');
+    await run({ preserved: 'br-gone' });
+    await until('the message', async () => questions.length === 4);
+    assert.match(String(questions[3]), /^Couldn't undo main: not found/);
   });
 
   it("shows the service's reason if the moment is too early", async () => {

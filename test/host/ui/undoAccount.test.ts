@@ -1,0 +1,211 @@
+/**
+ * Undo… on a service that isn't of this machine: it asks first, and doesn't say what has changed. The calls are those of the public
+ * service, made by the local service under another host. Each step leaves a picture in `dist/undo-account`.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { branchCalls, type Api } from '../../helpers/branchCalls.ts';
+import { FaultProxy, type JsonReply } from '../../helpers/faultProxy.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { branchApi, BRANCH, PROJECT } from '../../service/catalog/branchApi.ts';
+import { query } from '../../service/postgres/clients.ts';
+import { projectRoot } from '../../workbench/folders.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import {
+  PRIVATE_HOST,
+  setProxy,
+  startPrivateNetwork,
+  trustAuthority,
+  type PrivateNetwork,
+} from './privateNetwork.ts';
+import { READABLE_TERMINALS } from './sharedWindows.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+const pictures = path.join(projectRoot, 'dist', 'undo-account');
+const QUESTION = 'What main goes back to';
+const RESTORE = { method: 'POST', path: /\/restore$/ };
+
+/** Hosts as the public service has them. */
+const withHosts = (text: string) =>
+  text.replaceAll(/127\.0\.0\.1:(\d+)/g, (_, port) => `ep-calm-sea-${port}.${PRIVATE_HOST}`);
+const rewrite = ({ status, json }: JsonReply): JsonReply => ({
+  status,
+  json: JSON.parse(withHosts(JSON.stringify(json)).replaceAll('"local"', '"aws-eu-central-1"')),
+});
+
+describe('Undo… on an account', () => {
+  let service: LocalService;
+  let network: PrivateNetwork;
+  let api: Api;
+  /** The connection string, which stays the same. */
+  let uri: string;
+
+  before(async () => {
+    rmSync(pictures, { recursive: true, force: true });
+    mkdirSync(pictures, { recursive: true });
+    // Long enough for the progress to be seen.
+    service = await startLocalService({ args: ['--operation-delay', '500'] });
+    network = await startPrivateNetwork({ upstream: service.baseUrl, rewrite });
+    api = branchCalls(service);
+    uri = await branchApi(() => service).uri();
+  });
+  const ui = useWorkbench({ settings: READABLE_TERMINALS, env: trustAuthority() });
+  before(async () => {
+    writeProject(ui().folder, uri);
+    await setProxy(ui(), network);
+    await ui().runCommand('View: Close All Editors');
+    await connect(ui(), { baseUrl: network.baseUrl, key: service.key }, 'shop');
+    await ui().statusBar.waitFor('Database branch main');
+    const now = () => `/schema?db_name=app&timestamp=${new Date().toISOString()}`;
+    await until('the history', async () => (await branchApi(() => service).get(now())).status === 200);
+  });
+  after(async () => {
+    await network.stop();
+    await service.stop();
+  });
+  afterEach(async () => {
+    network.service.clear();
+    await ui().notifications.clear();
+  });
+
+  let shots = 0;
+  const shoot = async (name: string) => {
+    shots += 1;
+    await ui().screenshot(path.join(pictures, `${String(shots).padStart(2, '0')}-${name}.png`));
+  };
+  const columns = () =>
+    query(
+      uri,
+      "select string_agg(attname, ' ' order by attnum) from pg_attribute where attrelid = 'customers'::regclass and attnum > 0 and not attisdropped",
+    ).catch(() => []);
+  const waitForColumns = (expected: string) =>
+    until(`the columns ${expected}`, async () => (await columns())[0] === expected);
+  const names = async () => (await api.branches(PROJECT)).map(({ name }) => name);
+  const firstMoment = (start: string) =>
+    until(start, async () => (await ui().quickInput.waitFor(QUESTION)).items[0]?.startsWith(start));
+  /** Asks for the first moment of the list, with the keyboard. */
+  const undoFirst = async (start: string) => {
+    await ui().run('Undo…');
+    await firstMoment(start);
+    await ui().quickInput.accept(QUESTION);
+  };
+
+  it('names the migration, asks, and brings a dropped column back under the same connection string', async () => {
+    const [emails] = await query(uri, 'select count(email)::int from customers');
+    await ui().runCommand('Tasks: Run Task');
+    await ui().quickInput.choose('Select the task to run', 'prisma migrate dev');
+    await waitForColumns('id name city created_at');
+    await ui().run('Undo…');
+    await firstMoment('Before prisma migrate dev');
+    await shoot('moments');
+    await ui().quickInput.accept(QUESTION);
+    const { message, detail } = await ui().dialog.read();
+    await shoot('question');
+    assert.equal(message, 'Undo main (Before prisma migrate dev)?');
+    assert.match(detail, /^Its current data is kept as the branch before-undo-\d\d-\d\d\. /);
+    await ui().page.keyboard.press('Enter');
+    await ui().notifications.waitFor('Undoing main');
+    await shoot('progress');
+    await ui().notifications.waitFor(
+      /^Restored main \(Before prisma migrate dev\)\. What it had until now is kept as before-/,
+    );
+    await shoot('undone');
+    await waitForColumns('id name email city created_at');
+    assert.deepEqual(await query(uri, 'select count(email)::int from customers'), [emails]);
+  });
+
+  it('offers first to undo the undo', async () => {
+    await ui().run('Undo…');
+    await firstMoment('Undo the undo of ');
+    await shoot('undo-the-undo');
+    // Not before the branch was created.
+    const { items } = await ui().quickInput.waitFor(QUESTION);
+    assert.deepEqual(
+      items.map((item) => item.split(' ').slice(0, 2).join(' ')),
+      ['Undo the', 'Before prisma', 'Enter a'],
+    );
+    await ui().quickInput.accept(QUESTION);
+    await ui().dialog.press('Undo');
+    await waitForColumns('id name city created_at');
+    await ui().notifications.waitFor(/^Restored main \(Undo the undo of/);
+    await shoot('undone-again');
+    assert.equal((await names()).filter((name) => name.startsWith('before-undo-')).length, 2);
+  });
+
+  it('says that a service has no such call, and changes nothing', async () => {
+    const before = await names();
+    network.service.inject('notFound', RESTORE);
+    await undoFirst('Undo the undo of ');
+    await ui().dialog.press('Undo');
+    await ui().notifications.waitFor(/^Couldn't undo main: This service doesn't take branches back in time/);
+    await shoot('not-offered');
+    assert.deepEqual([await names(), await columns()], [before, ['id name city created_at']]);
+  });
+
+  it('has the name of a protected branch entered', async () => {
+    const address = `/${PROJECT}/branches/${BRANCH}`;
+    await api.change('PATCH', address, { branch: { protected: true } });
+    await ui().run('Refresh');
+    await undoFirst('Undo the undo of ');
+    await ui().quickInput.waitFor('This is production');
+    await shoot('protected');
+    await ui().quickInput.answer('This is production', 'main');
+    await ui().notifications.waitFor(/^Couldn't undo main: .* is protected\. Remove the protection first/);
+    await shoot('refused');
+    await api.change('PATCH', address, { branch: { protected: false } });
+  });
+
+  it('offers only to undo the last undo in a project without history', async () => {
+    await api.change('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 0 } });
+    await ui().run('Refresh');
+    await ui().run('Undo…');
+    await ui().quickInput.waitFor('The project of main keeps no history');
+    await shoot('no-history');
+    await ui().quickInput.cancel(/./);
+    const child = 'Branch br-sweet-breeze-497520, checkout-rewrite';
+    await ui().computes.contextMenu(child, 'Undo…');
+    await ui().notifications.waitFor('The project of checkout-rewrite keeps no history');
+    await shoot('nothing-offered');
+    await api.change('PATCH', `/${PROJECT}`, { project: { history_retention_seconds: 86_400 } });
+  });
+
+  it('says that a branch has a parent', async () => {
+    await ui().run('Refresh');
+    await ui().computes.contextMenu('Branch br-sweet-breeze-497520, checkout-rewrite', 'Undo…');
+    await ui().notifications.waitFor('checkout-rewrite has a parent');
+    await shoot('has-a-parent');
+  });
+
+  it('is not offered by a service without branches', async () => {
+    const other = await FaultProxy.start({ upstream: service.baseUrl, onlySpecified: true });
+    await connect(ui(), { baseUrl: other.baseUrl, key: service.key }, 'shop');
+    await until('the commands of branches to go', async () => !(await ui().isOffered('Undo…')));
+    await ui().run('Refresh');
+    await shoot('no-branches');
+    await other.stop();
+  });
+});
+
+/** A folder with the branch in `.env`, and a migration that loses data. */
+function writeProject(folder: string, uri: string): void {
+  const files = {
+    '.env': `DATABASE_URL=${withHosts(uri)}\n`,
+    '.vscode/tasks.json': JSON.stringify({
+      version: '2.0.0',
+      tasks: [
+        { label: 'prisma migrate dev', type: 'shell', command: 'node migrate.mjs', problemMatcher: [] },
+      ],
+    }),
+    'migrate.mjs': `import pg from ${JSON.stringify(path.join(projectRoot, 'node_modules/pg/esm/index.mjs'))};
+const client = new pg.Client({ connectionString: ${JSON.stringify(uri)} });
+await client.connect();
+await client.query('alter table customers drop column email');
+await client.end();
+console.log('Applied 20261127_drop_email');
+`,
+  };
+  mkdirSync(path.join(folder, '.vscode'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+}
