@@ -15,17 +15,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { createUsableFolder } from '../../../src/service/state/dataDirectory.ts';
 import { chooseBinaries, findPooler, findPrograms } from '../../../src/service/postgres/config/programs.ts';
-import { call } from '../../helpers/call.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
 import { answers, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-
-/** Of a compute of the sample account. */
-async function appUri(service: LocalService): Promise<string> {
-  const path = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
-  const { json } = await call(service.baseUrl, { path, key: service.key });
-  return (json as { uri: string }).uri;
-}
 
 /** A Postgres of its own, with links to the libraries and the share of the usual one. */
 function copyOfPostgres(isKept: (library: string) => boolean = () => true) {
@@ -72,42 +64,6 @@ describe('compute in trouble', () => {
       await service.close();
       execFileSync('umount', [folder]);
       await rm(folder, { recursive: true });
-    }
-  });
-
-  // The temporary folder, which may be in it, becomes a mount that can still be written.
-  const SHARED_MEMORY = {
-    'read-only': 'mount --bind "$0" "$0" && mount -o remount,bind,ro /dev/shm',
-    small:
-      'mount --bind "$0" /mnt && mount -t tmpfs -o size=64k tmpfs /dev/shm && mkdir -p "$0" && mount --bind /mnt "$0"',
-  };
-  for (const [what, mounts] of Object.entries(SHARED_MEMORY))
-    it(`runs although /dev/shm is ${what}`, async function () {
-      if (process.platform !== 'linux') return this.skip();
-      const args = ['--mount', 'sh', '-c', `${mounts} && exec "$@"`, os.tmpdir()];
-      if (spawnSync('unshare', [...args, 'true']).status !== 0) return this.skip(); // Only root may mount.
-      const service = await startLocalService({ under: ['unshare', ...args] });
-      try {
-        const asked = query(await appUri(service), 'show dynamic_shared_memory_type');
-        assert.deepEqual(await asked, ['sysv']);
-      } finally {
-        await service.stop();
-      }
-    });
-
-  it('says what to do if the machine has no shared memory segment left', async function () {
-    if (process.platform !== 'linux') return this.skip();
-    const script = 'echo 0 > /proc/sys/kernel/shmmni && exec "$@"';
-    const under = ['unshare', '--ipc', 'sh', '-c', script, 'sh'];
-    if (spawnSync('unshare', [...under.slice(1), 'true']).status !== 0) return this.skip(); // Only root may.
-    const service = await startLocalService({ under });
-    try {
-      await assert.rejects(
-        query(await appUri(service), 'select 1'),
-        /no shared memory segment left .* Suspend computes or stop other Postgres servers, or raise shmmni/,
-      );
-    } finally {
-      await service.stop();
     }
   });
 

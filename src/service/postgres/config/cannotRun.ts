@@ -51,7 +51,8 @@ function causeOf(program: string, error: unknown, musl: boolean): Cause {
   if (process.platform === 'darwin' && (signal === 'SIGKILL' || QUARANTINED.test(output)))
     return refusedByMacos(program);
   // The file exists, so ENOENT means that the loader named in it is missing. Loaders that imitate glibc report symbols.
-  const needsGlibc = code === 'ENOENT' || /Error relocating|symbol not found/.test(output);
+  const needsGlibc =
+    code === 'ENOENT' || /Error (?:loading shared library|relocating)|symbol not found/.test(output);
   if (musl && needsGlibc) return { reason: 'it needs glibc, and this system has musl' };
   if (code === 'ENOENT') return { reason: 'this system lacks the loader that it needs' };
   if (process.platform === 'win32' && typeof code === 'string')

@@ -1,9 +1,13 @@
 /** What users read if Postgres can't run on a machine, by the exit codes and messages that systems other than this one give. */
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { asciiPath } from '../../../../src/service/postgres/config/asciiPath.ts';
 import { describeExit, describeFailure } from '../../../../src/service/postgres/config/cannotRun.ts';
 import { sharedMemorySettings, userSettings } from '../../../../src/service/postgres/config/settings.ts';
+import { ensureTemplate, type EngineDependencies } from '../../../../src/service/postgres/data/template.ts';
 import { createUsableFolder } from '../../../../src/service/state/dataDirectory.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 
 /** By system: how a program ended, and the message. */
@@ -75,6 +79,23 @@ describe('a machine with Windows', () => {
           folder,
         );
     }));
+
+  it('without short names, says that Postgres needs another folder', async () => {
+    const root = temporaryFolder();
+    const bin = path.join(root, 'Jürgen', 'bin');
+    mkdirSync(bin, { recursive: true });
+    const initdb = path.join(bin, 'initdb');
+    writeFileSync(initdb, '#!/bin/sh\necho "FATAL:  could not open file" >&2\nexit 1\n', { mode: 0o755 });
+    const deps = {
+      storage: { root, template: () => path.join(root, 'template') },
+      binaries: { folder: bin, initdb, major: 18 },
+      logins: { superuser: 'x' },
+      shutdownSignal: new AbortController().signal,
+    } as unknown as EngineDependencies;
+    const message =
+      /^Postgres on Windows can't use .*Jürgen.*, because of its letters \(.+\)\. Install Postgres in another folder and set hostedPostgres\.localService\.postgresPath/;
+    await onPlatform('win32', () => assert.rejects(ensureTemplate(deps), { message }));
+  });
 
   it('is the only one with such a folder', () =>
     onPlatform('linux', () => assert.equal(asciiPath('/home/Jürgen', none), '/home/Jürgen')));

@@ -114,10 +114,21 @@ describe(`findPrograms${why}`, () => {
     );
     chmodSync(postgres, 0o755);
     const missing = Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' });
-    assert.equal(
-      describeFailure(postgres, missing, true),
-      `${postgres} can't run: it needs glibc, and this system has musl. Install Postgres with apk add postgresql.`,
-    );
+    // What the loader of musl reports if it is called by glibc's name.
+    const loading = {
+      status: 127,
+      stderr:
+        'Error loading shared library libstdc++.so.6: No such file (needed by /pg/lib/libicui18n.so.60)\n',
+    };
+    const relocating = {
+      status: 127,
+      stderr: 'Error relocating /pg/lib/libxml2.so.2: __stpcpy_chk: symbol not found\n',
+    };
+    for (const error of [missing, loading, relocating])
+      assert.equal(
+        describeFailure(postgres, error, true),
+        `${postgres} can't run: it needs glibc, and this system has musl. Install Postgres with apk add postgresql.`,
+      );
   });
 
   it('repeats what the loader of programs reports', () => {
