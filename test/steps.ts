@@ -74,6 +74,7 @@ const laterServiceSuites = [
   'program',
   'createBranchAction',
   'postgres/trouble',
+  'postgres/linuxMachines',
   'postgres/process/administrator',
   'postgres/process/orphans',
   'postgres/projects',

@@ -7,7 +7,6 @@ import { projectRoot } from './workbench/folders.ts';
 const unixServiceSuites: Readonly<Record<string, readonly string[]>> = {
   signals: [
     'fromSource',
-    'instanceLock',
     'npm',
     'program',
     'testBranches',
@@ -19,18 +18,15 @@ const unixServiceSuites: Readonly<Record<string, readonly string[]>> = {
   ],
   'file modes and links': [
     'agents/withoutWindow',
-    'migrations',
-    'postgres/access',
     'postgres/config/programs',
     'postgres/extensions/moreExtensions',
-    'postgres/projects',
     'privileges/privileges',
     'privileges/storageFolder',
   ],
-  sockets: ['postgres/data/folderNames', 'postgres/extensions/foreignServers'],
+  'names of files': ['postgres/data/folderNames'],
   'a shell': ['createBranchAction', 'postgres/process/administrator'],
   PgBouncer: ['postgres/network/pooledSessions', 'postgres/network/pooler'],
-  mounts: ['postgres/data/damagedFiles', 'postgres/trouble', 'postgres/withoutPostgres'],
+  mounts: ['postgres/linuxMachines', 'postgres/trouble'],
 };
 
 export function withoutUnix(step: Step): Step {

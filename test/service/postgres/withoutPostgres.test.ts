@@ -34,7 +34,7 @@ describe('The service without Postgres', () => {
 
   it('shows the sample computes as idle, and logs the reason', async () => {
     assert.deepEqual(await states(), new Set(['idle']));
-    const reason = /^No compute can start. No Postgres \d+ or newer .* in \/.*no-postgres-/m;
+    const reason = /^No compute can start. No Postgres \d+ or newer .* in .*no-postgres-/m;
     await until('the reason in the log', async () => reason.test(service.stderr()));
   });
 

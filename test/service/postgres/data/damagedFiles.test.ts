@@ -28,7 +28,8 @@ describe('truncated file', () => {
       cut(file);
       await assert.rejects(service.engine.catalog('br-main', role), (error: Error) => {
         assert.equal(error.name, 'EngineError');
-        assert(error.message.startsWith(`${file} is damaged. Restore it from a backup, or `), error.message);
+        // Windows may give Postgres another path to the folder.
+        assert.match(error.message, new RegExp(`^\\S.*${name} is damaged\\. Restore it from a backup, or `));
         assert(!error.message.includes(password));
         return true;
       });
@@ -62,12 +63,12 @@ describe('truncated file', () => {
     await first.stop();
     const file = path.join(dataDir, 'postgres/logins.json');
     cut(file);
-    const words = `${file} is damaged. Restore it from a backup, or use another data directory.`;
+    const words = 'logins.json is damaged. Restore it from a backup, or use another data directory.';
     const service = await startLocalService({ dataDir });
     try {
       const { status, json } = await call(service.baseUrl, { path: URI, key: service.key });
       assert.equal(status, 409);
-      assert.equal((json as { message: string }).message, words);
+      assert.ok((json as { message: string }).message.endsWith(words));
       await eventually(() => service.stderr().includes(words));
     } finally {
       await service.stop();
