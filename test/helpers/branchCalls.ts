@@ -15,6 +15,7 @@ export interface Branch {
   readonly protected: boolean;
   readonly expires_at?: string;
   readonly logical_size?: number;
+  readonly history_size?: number;
 }
 
 interface Operation {

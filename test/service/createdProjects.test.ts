@@ -76,8 +76,8 @@ describe('The size of a branch', () => {
 
   it('is as of when its compute was last active, or that of its parent', async () => {
     const api = callsOf(test());
-    const sizeOf = async (id: string) =>
-      (await api.branches(PROJECT)).find((branch) => branch.id === id)?.logical_size;
+    const find = async (id: string) => (await api.branches(PROJECT)).find((branch) => branch.id === id);
+    const sizeOf = async (id: string) => (await find(id))?.logical_size;
     test().engine.branchSize = 20_000_000;
     test().clock.advance(29_999);
     assert.equal(await sizeOf(TAKEN), undefined);
@@ -88,9 +88,14 @@ describe('The size of a branch', () => {
         return (await sizeOf(TAKEN)) === size;
       });
     }
+    test().engine.historySize = 5_000_000;
+    await until('what the history costs', async () => {
+      test().clock.advance(30_000);
+      return (await find(TAKEN))?.history_size === 5_000_000;
+    });
     assert.equal(await sizeOf(FREE), undefined);
     const { branch } = await api.send('POST', `/${PROJECT}/branches`, {});
-    assert.equal(branch.logical_size, 40_000_000);
+    assert.deepEqual([branch.logical_size, branch.history_size], [40_000_000, undefined]);
   });
 });
 

@@ -34,6 +34,7 @@ export class FaultyEngine implements ComputeEngine {
   pooledSessions: ComputeEngine['pooledSessions'] = 'shared';
   events: EngineEvents | undefined;
   branchSize: number | undefined;
+  historySize = 0;
 
   open = (events: EngineEvents) => {
     this.events = events;
@@ -51,7 +52,8 @@ export class FaultyEngine implements ComputeEngine {
     roles: [{ name: 'owner', canLogin: true }],
     ...(passwordOf === 'owner' || passwordOf === ONLY_ROLE ? { password: 'p/w:d@' } : {}),
   });
-  size: ComputeEngine['size'] = async () => this.branchSize;
+  size: ComputeEngine['size'] = async () =>
+    this.branchSize === undefined ? undefined : { databases: this.branchSize, history: this.historySize };
   schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);
   changeCatalog: ComputeEngine['changeCatalog'] = async (branch) => {
     await this.#do('changeCatalog', branch);

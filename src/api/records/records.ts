@@ -87,7 +87,7 @@ export type Project = z.infer<typeof Project>;
 
 /**
  * A branch (public service). The root branch has no `parent_id`. The counters start with the billing period;
- * `compute_time_seconds` is in CU-seconds, `logical_size` in bytes.
+ * `compute_time_seconds` is in CU-seconds, sizes are in bytes.
  */
 export const Branch = z.object({
   id,
@@ -100,6 +100,8 @@ export const Branch = z.object({
   compute_time_seconds: z.nullish(number),
   active_time_seconds: z.nullish(number),
   logical_size: z.nullish(number),
+  /** What its history has on the disk (local service). */
+  history_size: shownNumber,
   created_at: z.nullish(text),
   last_reset_at: z.nullish(text),
   /** The branch that it has replaced with the data of a snapshot. */

@@ -217,11 +217,12 @@ export class ControlPlane implements Plane {
     const { store } = this;
     for (const { record } of store.account.activeComputes()) {
       const { branch_id: id } = record;
-      const logical_size = await this.engine.then((engine) => engine.size(id)).catch(() => undefined);
+      const size = await this.engine.then((engine) => engine.size(id)).catch(() => undefined);
       const branch = store.account.projectOfBranch(id)?.branches.get(id);
-      if (logical_size === undefined || branch === undefined || this.operations.isStopped) continue;
-      if (logical_size !== branch.logical_size)
-        store.commit({ set: 'branch', value: { ...branch, logical_size } });
+      if (size === undefined || branch === undefined || this.operations.isStopped) continue;
+      const { databases: logical_size, history: history_size } = size;
+      if (logical_size !== branch.logical_size || history_size !== branch.history_size)
+        store.commit({ set: 'branch', value: { ...branch, logical_size, history_size } });
     }
   }
 }

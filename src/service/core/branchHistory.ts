@@ -9,6 +9,13 @@ export interface BranchHistory {
   readonly endLsn: string;
 }
 
+/** Bytes on the disk. */
+export interface BranchSize {
+  readonly databases: number;
+  /** Its log and copies of the data. Branches of a branch may share them. */
+  readonly history: number;
+}
+
 /** What committed transactions have done to a table. */
 export interface TableChange {
   readonly database: string;

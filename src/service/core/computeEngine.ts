@@ -7,6 +7,7 @@ import type { PgSettings } from '../../api/records/records.ts';
 import type {
   BranchHistory,
   BranchRetention,
+  BranchSize,
   HistoryLimits,
   PastMoment,
   TableChange,
@@ -249,8 +250,8 @@ export interface ComputeEngine {
    */
   catalog(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog>;
 
-  /** Returns the size of the branch's databases in bytes; undefined without Postgres. Asks no server. @throws {Error} without data */
-  size(branchId: string): Promise<number | undefined>;
+  /** Returns what the branch has on the disk; undefined without Postgres. Asks no server. @throws {Error} without data */
+  size(branchId: string): Promise<BranchSize | undefined>;
 
   /** Starts no compute. @throws {EngineError} */
   schema(branchId: string, database: string, format: SchemaFormat, moment?: Moment): Promise<BranchSchema>;

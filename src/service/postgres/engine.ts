@@ -14,6 +14,7 @@ import { controlFiles, extensionSettings, packagedExtensions } from './config/ow
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
+import { sizeOfBranch } from './data/history.ts';
 import { canKeepDeleted, keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
 import type { Settings } from './config/settings.ts';
@@ -21,7 +22,7 @@ import type { AvailableExtensions } from '../../localService/leaseProof.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
 import { writeSampleBranches } from './data/sampleData.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
-import { databasesSize, removeAll } from './folders/files.ts';
+import { removeAll } from './folders/files.ts';
 import { servicePasswords } from './data/logins.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './folders/storage.ts';
 import { ensureCertificate } from './config/certificate.ts';
@@ -141,7 +142,7 @@ function postgresEngine(
       storage.removeAddress(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
     },
-    size: async (branchId) => databasesSize(branches.folder(branchId)),
+    size: async (branchId) => sizeOfBranch(storage, branchId),
     ...branchMethods(deps, log),
     async close() {
       shutdown.abort(new EngineError('The service is stopping'));

@@ -67,6 +67,8 @@ export type BranchRecord = {
   readonly data_transfer_bytes: number;
   /** Bytes, when its compute was last active. Missing until then. */
   readonly logical_size?: number | undefined;
+  /** The same for its history on the disk. */
+  readonly history_size?: number | undefined;
   readonly created_at: string;
   readonly updated_at: string;
   /** When the service deletes the branch. */

@@ -8,8 +8,9 @@ import { copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:f
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { REPLICAS_FILE } from '../config/settings.ts';
-import { namesInFolder, removeData, writePrivateFile } from '../folders/files.ts';
+import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
+import type { BranchSize } from '../../core/branchHistory.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import { readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
 
@@ -163,6 +164,15 @@ export function historySize({ wal, bases }: History): number {
   if (oldest === undefined) return 0;
   const segments = wal.newestSegment() + 1 - wal.segmentAt(oldest.start);
   return segments * wal.size + others.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** @throws {Error} without data */
+export async function sizeOfBranch(storage: Storage, branchId: string): Promise<BranchSize> {
+  const folder = storage.branch(branchId);
+  const databases = await databasesSize(path.join(folder, 'data'));
+  const history = readHistory(storage, folder);
+  if (history === undefined) return { databases, history: 0 };
+  return { databases, history: historySize(history) + (history.bases[0]?.bytes ?? 0) };
 }
 
 /** Removes bases that no branch needs. */

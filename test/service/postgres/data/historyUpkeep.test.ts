@@ -56,6 +56,21 @@ describe('The history of a branch', () => {
     assert.equal(await start(), undefined);
   });
 
+  it('costs what its log and copies of the data have on the disk', async () => {
+    const storage = path.join(service.dataDir, 'postgres');
+    const wal = path.join(storage, 'branches', id, 'data/pg_wal');
+    const cost = async () => (await service.engine.size(id))?.history ?? 0;
+    const before = await cost();
+    await addBase();
+    const after = await cost();
+    const { databases = 0 } = (await service.engine.size(id)) ?? {};
+    // A file system that shares the blocks of copies needs no space for them.
+    assert(after > before, `${before} ${after}`);
+    assert(after <= sizeOf(wal) + 4 * databases, String(after));
+    await keep(0);
+    assert.equal(await cost(), 0);
+  });
+
   it('loses the bases before a gap in the log, which a server that writes much makes itself', async () => {
     const storage = path.join(service.dataDir, 'postgres');
     const wal = path.join(storage, 'branches', id, 'data/pg_wal');

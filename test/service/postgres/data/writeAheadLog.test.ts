@@ -42,7 +42,7 @@ describe('The write-ahead log', () => {
     );
     const [expected] = await query(uri, 'select sum(pg_database_size(oid))::float8 from pg_database');
     await service.engine.suspend(parent.id);
-    const bytes = (await service.engine.size(parent.branchId)) ?? 0;
+    const bytes = (await service.engine.size(parent.branchId))?.databases ?? 0;
     assert(Math.abs(bytes - Number(expected)) < MEGABYTE, `${bytes} ${String(expected)}`);
   });
 

@@ -15,7 +15,7 @@ describe('The details of a resource', () => {
     const compute = { ...computeRecord('ep-one'), pooler_mode: 'transaction', proxy_host: 7, ...secrets };
     const lists: Readonly<Record<string, unknown>> = {
       '/projects': { projects: [{ id: 'shop', name: 'Shop', locked: true, provisioner: 'k8s', ...secrets }] },
-      '/branches': { branches: [{ id: 'br-main', name: 'main', ...secrets }] },
+      '/branches': { branches: [{ id: 'br-main', name: 'main', history_size: 5_000_000, ...secrets }] },
       '/endpoints': { endpoints: [compute] },
       '/api_keys': [{ id: 7, name: 'ci', last_used_from_addr: '192.0.2.1', ...secrets }],
     };
@@ -33,7 +33,10 @@ describe('The details of a resource', () => {
         { kind: 'project', projectId: 'shop' },
         { locked: true, provisioner: 'k8s' },
       ],
-      [{ kind: 'branch', ...target }, { name: 'main' }],
+      [
+        { kind: 'branch', ...target },
+        { name: 'main', history_size: 5_000_000 },
+      ],
       [{ kind: 'compute', ...target, computeId: 'ep-one' }, { pooler_mode: 'transaction' }],
       [
         { kind: 'apiKey', keyId: 7 },
