@@ -6,7 +6,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../base/pgClient.ts';
-import { adviceInOutput, adviseOnExtension } from '../../base/sql/missingExtension.ts';
+import { createdExtensions } from '../../base/sql/createdExtensions.ts';
+import { extensionsInCode } from '../../base/sql/extensionsInCode.ts';
+import { adviceInOutput, adviseOnExtension, extensionAdvice } from '../../base/sql/missingExtension.ts';
 import { runScript } from '../../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
 import { databaseVariables } from '../databaseVariables.ts';
@@ -39,7 +41,7 @@ const textOf = (step: Step | undefined): string =>
 /** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
 export async function runStep(cwd: string, step: Step, url: string): Promise<void> {
   if (typeof step === 'string') await runSql(path.resolve(cwd, step), url);
-  else if (typeof step.run === 'string') await runCommand(cwd, step.run, url);
+  else if (typeof step.run === 'string') await runCommand(cwd, step.run, step.files, url);
   else await step.run(url);
 }
 
@@ -92,7 +94,12 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   }
 }
 
-async function runCommand(cwd: string, command: string, url: string): Promise<void> {
+async function runCommand(
+  cwd: string,
+  command: string,
+  files: readonly string[],
+  url: string,
+): Promise<void> {
   const child = spawn(command, {
     cwd,
     shell: true,
@@ -104,8 +111,31 @@ async function runCommand(cwd: string, command: string, url: string): Promise<vo
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const [code] = await once(child, 'close');
   if (code === 0) return;
-  const advice = adviceInOutput(output);
+  const advice = adviceInOutput(output) ?? (await adviceOnFiles(cwd, files, url).catch(() => undefined));
   throw new Error(
     `${command} ended with ${String(code)}:\n${output}${advice === undefined ? '' : `\n${advice}`}`,
   );
+}
+
+/** For tools that don't print the error of the database, such as drizzle-kit. @returns what to do about the first missing extension */
+async function adviceOnFiles(
+  cwd: string,
+  names: readonly string[],
+  url: string,
+): Promise<string | undefined> {
+  const files = (await Promise.all(names.map(async (name) => filesIn(path.resolve(cwd, name))))).flat();
+  const texts = await Promise.all(files.map(async (file) => readFile(file, 'utf8')));
+  const created = texts.flatMap((text, index) =>
+    files[index]?.endsWith('.sql') === true ? createdExtensions(text) : extensionsInCode(text),
+  );
+  if (created.length === 0) return undefined;
+  const { rows } = await withClient(url, async (client) =>
+    client.query<{ name: string }>(
+      `select name from unnest($1::text[]) with ordinality as created (name, place)
+        where name not in (select name from pg_available_extensions) order by place limit 1`,
+      [created],
+    ),
+  );
+  const [missing] = rows;
+  return missing && `The extension "${missing.name}" is not available. ${extensionAdvice(missing.name)}`;
 }

@@ -35,7 +35,19 @@ const COMMANDS: Readonly<Record<string, string>> = {
   py: 'alembic upgrade head',
   rb: 'bin/rails db:migrate',
   go: 'goose postgres "$DATABASE_URL" up',
+  php: 'php artisan migrate',
+  java: 'flyway migrate',
+  kt: 'flyway migrate',
+  cs: 'dotnet ef database update',
+  exs: 'mix ecto.migrate',
 };
+/** As Django numbers them. */
+const DJANGO = /(?:^|\/)\d{4}_\w+\.py$/;
+
+const commandFor = (program: string): string =>
+  DJANGO.test(program)
+    ? 'python manage.py migrate'
+    : (COMMANDS[path.extname(program).slice(1)] ?? 'npx knex migrate:latest');
 
 /** @throws {Error} if the order, or which files to run, would be a guess */
 export async function sqlFiles(name: string): Promise<SqlFile[]> {
@@ -72,10 +84,8 @@ const isFile = async (name: string): Promise<boolean> =>
 async function order(folder: string, names: readonly string[]): Promise<string[]> {
   const sql = names.filter((name) => /\.sql$/i.test(name));
   const program = names.find((name) => PROGRAM.test(name));
-  if (program !== undefined) {
-    const command = COMMANDS[path.extname(program).slice(1)] ?? 'npx knex migrate:latest';
-    throw refusal(folder, `has migrations that aren't SQL, such as ${program}`, command);
-  }
+  if (program !== undefined)
+    throw refusal(folder, `has migrations that aren't SQL, such as ${program}`, commandFor(program));
   if (sql.length === 0) throw refusal(folder, 'has no .sql files', 'npx drizzle-kit migrate');
   if (names.includes('sqitch.plan') || (await isFile(path.join(folder, '..', 'sqitch.plan'))))
     throw refusal(folder, 'is for Sqitch, whose plan has the order', 'sqitch deploy "db:$DATABASE_URL"');

@@ -76,6 +76,57 @@ INSERT INTO public.bookings VALUES (1, '[2026-01-01,2026-01-02)');
     },
     missing('pg_cron', '20260102000000_cron.sql:1'),
   ],
+  sqlx: [
+    {
+      '20260101000000_init.up.sql':
+        'CREATE EXTENSION IF NOT EXISTS "pgcrypto";\nCREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT gen_random_uuid());\n',
+      '20260101000000_init.down.sql': 'DROP TABLE accounts;\n',
+      '20260102000000_vector.up.sql': 'CREATE EXTENSION vector;\n',
+      '20260102000000_vector.down.sql': 'DROP EXTENSION vector;\n',
+    },
+    missing('vector', '20260102000000_vector.up.sql:1'),
+  ],
+  diesel: [
+    {
+      '00000000000000_diesel_initial_setup/up.sql':
+        'CREATE OR REPLACE FUNCTION diesel_set_updated_at() RETURNS trigger AS $$\nBEGIN\n  NEW.updated_at := current_timestamp;\n  RETURN NEW;\nEND;\n$$ LANGUAGE plpgsql;\n',
+      '00000000000000_diesel_initial_setup/down.sql': 'DROP FUNCTION diesel_set_updated_at();\n',
+      '2026-01-01-000000_posts/up.sql':
+        'CREATE EXTENSION citext;\nCREATE TABLE posts (title citext, updated_at timestamp);\n',
+      '2026-01-01-000000_posts/down.sql': 'DROP TABLE posts;\nDROP EXTENSION citext;\n',
+    },
+    'posts',
+  ],
+  ecto: [
+    { '20260101000000_enable.exs': 'execute "CREATE EXTENSION citext", "DROP EXTENSION citext"\n' },
+    /aren't SQL, such as 20260101000000_enable\.exs.*mix ecto\.migrate/,
+  ],
+  django: [
+    { '0001_initial.py': 'operations = [VectorExtension()]\n', '__init__.py': '' },
+    /aren't SQL, such as 0001_initial\.py.*python manage\.py migrate/,
+  ],
+  rails: [
+    { '20260101000000_enable_vector.rb': "enable_extension 'vector'\n" },
+    /aren't SQL, such as 20260101000000_enable_vector\.rb.*bin\/rails db:migrate/,
+  ],
+  laravel: [
+    { '2026_01_01_000000_vector.php': "DB::statement('CREATE EXTENSION vector');\n" },
+    /aren't SQL, such as 2026_01_01_000000_vector\.php.*php artisan migrate/,
+  ],
+  'Entity Framework': [
+    {
+      '20260101000000_Init.cs':
+        'migrationBuilder.AlterDatabase().Annotation("Npgsql:PostgresExtension:vector", ",,");\n',
+    },
+    /aren't SQL, such as 20260101000000_Init\.cs.*dotnet ef database update/,
+  ],
+  'plain schema.sql': [
+    {
+      'schema.sql':
+        'CREATE EXTENSION IF NOT EXISTS seg;\nCREATE EXTENSION IF NOT EXISTS lo;\nCREATE TABLE readings (value seg);\n',
+    },
+    'readings',
+  ],
   sqitch: [
     { 'sqitch.plan': '%project=a\nextensions\n', 'deploy/extensions.sql': 'create extension ltree;\n' },
     /is for Sqitch.*sqitch deploy/,
@@ -188,6 +239,23 @@ function missing(name: string, place: string): (error: Error) => true {
 
 describe('migrations that create extensions', () => {
   const owner = useOwner();
+
+  it('of a tool that prints no error are read for the extension that is missing', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(path.join(folder, 'migrations'));
+    const put = (name: string, text: string) => writeFileSync(path.join(folder, 'migrations', name), text);
+    put('1.sql', 'create extension citext;\n-- create extension none;\ncreate extension vector;\n');
+    put('2.js', "knex.raw('create extension postgis')");
+    const run = { run: 'echo applying migrations; exit 1', files: ['migrations'] };
+    await assert.rejects(runStep(folder, run, owner.uri), {
+      message: `${run.run} ended with 1:\napplying migrations\n\nThe extension "vector" is not available. ${extensionAdvice('vector')}`,
+    });
+    put('1.sql', 'create extension citext;\n');
+    await assert.rejects(runStep(folder, run, owner.uri), /\nThe extension "postgis" is not available\. /);
+    put('2.js', "knex.raw('create extension hstore')");
+    await assert.rejects(runStep(folder, run, owner.uri), { message: /applying migrations\n$/ });
+  });
+
   for (const [index, [tool, [files, outcome]]] of Object.entries(FOLDERS).entries())
     it(`of ${tool} work, or say what to do`, async () => {
       const folder = path.join(temporaryFolder(), 'migrations');
