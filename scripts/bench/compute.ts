@@ -7,6 +7,8 @@ import { startLocalService } from '../../test/helpers/localService.ts';
 interface MeasuredCompute {
   /** The connection string, with a password in it. */
   readonly uri: string;
+  /** Of the service. */
+  readonly pid: number;
   /** The data directory of the branch. */
   readonly dataDir: string;
   /** Returns the Unix socket of the running Postgres. */
@@ -24,6 +26,7 @@ export async function startCompute(): Promise<MeasuredCompute> {
   const dataDir = path.join(storageOf(service), 'branches', branch.id, 'data');
   return {
     uri: api.uri(created),
+    pid: service.pid,
     dataDir,
     async socket() {
       // Lines: process id, data directory, start time, port, socket folder.

@@ -1,10 +1,9 @@
 /** Measures whether the refreshes and polls of a week leave anything in memory. */
-import { text } from 'node:stream/consumers';
-import { getHeapSnapshot } from 'node:v8';
 import { BackgroundRefresh } from '../../src/extension/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
 import { OperationTracker } from '../../src/extension/operations/operationTracker.ts';
 import { FakeClock } from '../../test/helpers/fakeClock.ts';
+import { settledBytes } from './heap.ts';
 import { kilobytes, median, type Result } from './result.ts';
 import { computeId, operationId, operationRecord, projectId } from './sampleAccount.ts';
 import { connectModel, startStubService } from './stubService.ts';
@@ -99,46 +98,4 @@ function resultOf(samples: readonly number[], requests: number, pending: number)
     met: perRefresh <= GOAL_BYTES_PER_REFRESH && pending === 0,
     note: `${perRefresh.toFixed(1)} bytes a refresh in ${samples.length} samples; ${requests} requests, ${REFRESHES / CHANGE_EVERY} operations, ${pending} pending`,
   };
-}
-
-/** Milliseconds. Twice the interval in which fetch checks its timers, which hold on to finished requests. */
-const FETCH_TIMERS = 1_000;
-
-/** Returns the bytes in use after garbage collection. Finalizers need separate turns. */
-async function settledBytes(): Promise<number> {
-  const collect = globalThis.gc;
-  if (collect === undefined) throw new Error('Node must be started with --expose-gc');
-  await new Promise((resolve) => setTimeout(resolve, FETCH_TIMERS));
-  for (let turn = 0; turn < 6; turn += 1) {
-    collect();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return await reachableBytes();
-}
-
-/** V8's internal nodes: compiled code and statistics that grow and shrink by hundreds of kilobytes at any time. */
-const INTERNAL: ReadonlySet<string> = new Set(['code', 'hidden', 'synthetic']);
-
-interface Snapshot {
-  readonly snapshot: {
-    readonly meta: {
-      readonly node_fields: readonly string[];
-      readonly node_types: readonly [readonly string[], ...unknown[]];
-    };
-  };
-  readonly nodes: readonly number[];
-}
-
-/** Returns the bytes of all reachable values, including buffers outside the heap. */
-async function reachableBytes(): Promise<number> {
-  const { snapshot, nodes }: Snapshot = JSON.parse(await text(getHeapSnapshot()));
-  const { node_fields: fields, node_types: types } = snapshot.meta;
-  const [type, size] = [fields.indexOf('type'), fields.indexOf('self_size')];
-  let bytes = 0;
-  for (let node = 0; node < nodes.length; node += fields.length) {
-    const kind = types[0][nodes[node + type] ?? -1];
-    if (kind === undefined) throw new Error('A node of the heap snapshot has no type');
-    if (!INTERNAL.has(kind)) bytes += nodes[node + size] ?? 0;
-  }
-  return bytes;
 }

@@ -20,6 +20,7 @@ const rows: Readonly<Record<string, Row>> = {
   'first-tree': { load: () => import('./firstTree.ts'), limitSeconds: 60 },
   refresh: { load: () => import('./refresh.ts'), limitSeconds: 60 },
   memory: { load: () => import('./memory.ts'), limitSeconds: 150 },
+  'memory-in-use': { load: () => import('./memoryInUse.ts'), limitSeconds: 240 },
   typing: { load: () => import('./typing.ts'), limitSeconds: 60 },
   service: { load: () => import('./service.ts'), limitSeconds: 60 },
   start: { load: () => import('./startTime.ts'), limitSeconds: 120 },
@@ -34,6 +35,7 @@ const rows: Readonly<Record<string, Row>> = {
   'git-branch': { load: () => import('./gitBranch.ts'), limitSeconds: 120 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
   'npm-start': { load: () => import('./npmStart.ts'), limitSeconds: 120 },
+  clone: { load: () => import('./clone.ts'), limitSeconds: 120 },
   'test-suite': { load: () => import('./testSuite.ts'), limitSeconds: 180 },
 };
 
