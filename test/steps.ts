@@ -70,6 +70,7 @@ const laterServiceSuites = [
   'catalog/roles',
   'agents/mcp',
   'postgres/data/killedPostmaster',
+  'postgres/data/sharedTemplate',
   'catalog/databases',
   'program',
   'createBranchAction',
