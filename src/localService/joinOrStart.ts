@@ -99,9 +99,12 @@ export async function checkPostgres(script: string, folders: Folders): Promise<P
   return { problem: parsePostgresLine(stdout), extensions };
 }
 
+/** The service starts in another folder. */
 const folderArguments = ({ postgresPath, extensionsPath }: Folders): string[] => [
-  ...(postgresPath === undefined ? [] : ['--postgres-path', postgresPath]),
-  ...(extensionsPath === undefined ? ['--installed-extensions'] : ['--extensions-dir', extensionsPath]),
+  ...(postgresPath === undefined ? [] : ['--postgres-path', path.resolve(postgresPath)]),
+  ...(extensionsPath === undefined
+    ? ['--installed-extensions']
+    : ['--extensions-dir', path.resolve(extensionsPath)]),
 ];
 
 /** @returns why it ended, or its standard input once it is running and has published its address */

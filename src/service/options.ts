@@ -1,4 +1,5 @@
 /** The command line of the service. */
+import path from 'node:path';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/rules/sizes.ts';
@@ -84,13 +85,16 @@ export function readOptions(
     postgres: values['no-postgres'] !== true,
     allowedOrigins: (values['allow-origin'] ?? []).map(originIn),
     checkPostgres: values['check-postgres'] ?? false,
-    postgresPath: values['postgres-path'],
-    extensionsDir: values['extensions-dir'],
+    postgresPath: absolute(values['postgres-path']),
+    extensionsDir: absolute(values['extensions-dir']),
     installedExtensions: values['installed-extensions'] ?? false,
     /** Milliseconds; undefined: the service does not end by itself. */
     endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),
   } as const;
 }
+
+/** A service of root changes its folder. */
+const absolute = (folder: string | undefined): string | undefined => folder && path.resolve(folder);
 
 const MAX_KEY_LENGTH = 1024;
 

@@ -64,6 +64,14 @@ describe('The program', () => {
   for (const [what, [args, message]] of Object.entries(wrong))
     it(`does not start with ${what}`, () => assert.throws(() => readOptions(args, {}), { message }));
 
+  it('takes folders of Postgres from where it is started, though it goes elsewhere as root', () => {
+    const options = readOptions(['--postgres-path', 'bin', '--extensions-dir', '../more'], {});
+    assert.deepEqual(
+      [options?.postgresPath, options?.extensionsDir],
+      [path.resolve('bin'), path.resolve('../more')],
+    );
+  });
+
   it('exits with 2 and one line if an option is wrong', async () => {
     const { code, stdout, stderr } = await run(['--port', 'http']);
     assert.deepEqual([code, stdout], [2, '']);

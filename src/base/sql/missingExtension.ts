@@ -83,6 +83,21 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
   return `Install it with "${command}"${source}, and start the local service again.`;
 }
 
+/** What the system can't load, or doesn't find. A name such as `postgis-3` has its version. */
+const UNLOADABLE = /could not load library "(?:[^"]*[/\\])?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": /;
+const GONE = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
+
+function libraryAdvice(text: string, machine?: string): string | undefined {
+  const [unloadable, gone] = [UNLOADABLE, GONE].map((pattern) => pattern.exec(text)?.[1]);
+  const name = unloadable ?? gone;
+  if (name === undefined) return undefined;
+  const command = installCommand(name, machine);
+  const by = command === undefined ? '' : ` with "${command}"`;
+  return unloadable === undefined
+    ? `The files of the extension are gone. Set hostedPostgres.localService.extensionsPath (--extensions-dir) to their folder, or install the extension${by}, and start the local service again.`
+    : `This system lacks what the library needs, or has another version of it. Install that, or use this system's own packages${by}, and start the local service again.`;
+}
+
 /** @param text that psql has printed */
 export function adviceInOutput(text: string, machine?: string): string | undefined {
   const [, missing, refused] =
@@ -90,14 +105,9 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
   const control = /could not open extension control file ".*?([^"/\\]+)\.control"/.exec(text)?.[1];
   const name = missing ?? control;
   if (name !== undefined) return extensionAdvice(name, machine);
-  // A name such as `postgis-3` has its version.
-  const library = /could not load library ".*?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": /.exec(text)?.[1];
-  if (library !== undefined) {
-    const command = installCommand(library, machine);
-    return `This system lacks what the library needs, or has another version of it. Install that, or use this system's own packages${command === undefined ? '' : `, with "${command}"`}, and start the local service again.`;
-  }
+  if (refused === undefined) return libraryAdvice(text, machine);
   // Those in the package are refused for a reason.
-  return refused !== undefined && Object.hasOwn(OFFERED, refused)
+  return Object.hasOwn(OFFERED, refused)
     ? `Owners create "${refused}" only if its control file says "trusted = true". Copy its files to a folder of yours, add the line there, and set hostedPostgres.localService.extensionsPath (--extensions-dir) to it.`
     : undefined;
 }

@@ -18,7 +18,11 @@ describe('The process of the local service', () => {
       message: `${String(GRACE)} --installed-extensions`,
     });
     await assert.rejects(joinOrStart({ ...options, postgresPath: '/bin', extensionsPath: '/more' }), {
-      message: `${String(GRACE)} --postgres-path /bin --extensions-dir /more`,
+      message: `${String(GRACE)} --postgres-path ${path.resolve('/bin')} --extensions-dir ${path.resolve('/more')}`,
+    });
+    // The service starts in another folder.
+    await assert.rejects(joinOrStart({ ...options, postgresPath: 'bin', extensionsPath: '../more' }), {
+      message: `${String(GRACE)} --postgres-path ${path.resolve('bin')} --extensions-dir ${path.resolve('../more')}`,
     });
   });
 

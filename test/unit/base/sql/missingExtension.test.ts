@@ -81,7 +81,7 @@ describe('missing extensions', () => {
     const lacks =
       /^This system lacks what the library needs, or has another version of it\. Install that, or use/;
     for (const [library, reason, end] of [
-      ['/x/lib/vector.so', glibc, 'with "apt install postgresql-18-pgvector", and start'],
+      ['/x/lib/vector.so', glibc, 'packages with "apt install postgresql-18-pgvector", and start'],
       [
         '/x/lib/postgis-3.so',
         'libgeos_c.so.1: cannot open',
@@ -94,6 +94,19 @@ describe('missing extensions', () => {
       adviseOnExtension(error, 'debian');
       assert.match(error.hint, lacks);
       assert.ok(error.hint.includes(end), error.hint);
+    }
+    // The folder of a branch's extensions was removed, or the setting.
+    for (const [file, end] of [
+      ['vector', 'extension with "apt install postgresql-18-pgvector", and start the local service again.'],
+      ['$libdir/own', 'or install the extension, and start the local service again.'],
+    ] as const) {
+      const message = `could not access file "${file}": No such file or directory`;
+      const advice = adviceInOutput(message, 'debian') ?? '';
+      assert.match(
+        advice,
+        /^The files of the extension are gone\. Set .*extensionsPath \(--extensions-dir\) to/,
+      );
+      assert.ok(advice.endsWith(end), advice);
     }
   });
 
