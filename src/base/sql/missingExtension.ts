@@ -6,7 +6,26 @@ interface Packages {
   /** After `postgresql-18-`, in PostgreSQL's own packages for Debian and Ubuntu. */
   readonly debian?: string;
   readonly homebrew?: string;
+  readonly fedora?: string;
+  /** From PostgreSQL's own packages for Red Hat. */
+  readonly redhat?: string;
+  readonly arch?: string;
 }
+
+/** How a package is installed, and from where unless each version of the system has it. */
+const INSTALLERS: Readonly<
+  Record<string, { readonly from: keyof Packages; readonly command: string; readonly source?: string }>
+> = {
+  debian: {
+    from: 'debian',
+    command: 'apt install postgresql-18-',
+    source: 'before Debian 14 and Ubuntu 26.04: from apt.postgresql.org',
+  },
+  darwin: { from: 'homebrew', command: 'brew install postgresql@18 ' },
+  fedora: { from: 'fedora', command: 'dnf install ', source: 'since Fedora 43' },
+  redhat: { from: 'redhat', command: 'dnf install ', source: 'from yum.postgresql.org' },
+  arch: { from: 'arch', command: 'pacman -S ' },
+};
 
 const POSTGIS = { debian: 'postgis-3', homebrew: 'postgis' };
 
@@ -48,7 +67,13 @@ export const OFFERED: Readonly<Record<string, Packages>> = {
   tdigest: { debian: 'tdigest' },
   ulid: {},
   unit: { debian: 'unit' },
-  vector: { debian: 'pgvector', homebrew: 'pgvector' },
+  vector: {
+    debian: 'pgvector',
+    homebrew: 'pgvector',
+    fedora: 'pgvector',
+    redhat: 'pgvector_18',
+    arch: 'pgvector',
+  },
 };
 
 /** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
@@ -57,16 +82,24 @@ export const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 /** Whether the public service offers it and our package lacks it. */
 export const isKnown = (name: string): boolean => Object.hasOwn(OFFERED, name) || PRELOADED.includes(name);
 
-/** `debian` or Node's name of the platform. */
+/** Files of distributions. Fedora has that of Red Hat, too. */
+const MARKS = [
+  ['debian', '/etc/debian_version'],
+  ['fedora', '/etc/fedora-release'],
+  ['redhat', '/etc/redhat-release'],
+  ['arch', '/etc/arch-release'],
+] as const;
+
+/** The distribution, if it is known, or Node's name of the platform. */
 const thisMachine = (): string =>
-  process.platform === 'linux' && existsSync('/etc/debian_version') ? 'debian' : process.platform;
+  (process.platform === 'linux' && MARKS.find(([, file]) => existsSync(file))?.[0]) || process.platform;
 
 /** @param name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
 export function installCommand(name: string, machine = thisMachine()): string | undefined {
-  const { debian, homebrew } = (Object.hasOwn(OFFERED, name) && OFFERED[name]) || {};
-  if (machine === 'debian' && debian !== undefined) return `apt install postgresql-18-${debian}`;
-  if (machine === 'darwin' && homebrew !== undefined) return `brew install postgresql@18 ${homebrew}`;
-  return undefined;
+  const packages = (Object.hasOwn(OFFERED, name) && OFFERED[name]) || {};
+  const installer = INSTALLERS[machine];
+  const found = installer && packages[installer.from];
+  return found && installer.command + found;
 }
 
 /** @param name of an extension that the local Postgres lacks @returns what to do, as a sentence */
@@ -79,8 +112,8 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
   const command = installCommand(name, machine);
   if (command === undefined)
     return `Install "${name}" for a Postgres 18 on this machine, or set hostedPostgres.localService.extensionsPath (--extensions-dir) to a folder that has it, and start the local service again.`;
-  const source = machine === 'debian' ? ' (before Debian 14 and Ubuntu 26.04: from apt.postgresql.org)' : '';
-  return `Install it with "${command}"${source}, and start the local service again.`;
+  const source = INSTALLERS[machine]?.source;
+  return `Install it with "${command}"${source === undefined ? '' : ` (${source})`}, and start the local service again.`;
 }
 
 /** What the system can't load, or doesn't find. A name such as `postgis-3` has its version. */

@@ -24,13 +24,14 @@ export interface MoreExtensions extends ExtensionFolder {
   readonly problem?: string;
 }
 
-/** Where the two parts are: in a folder made for this, and in installations by default, of distributions, Homebrew and Debian. */
+/** Where the two parts are: in a folder made for this, and in installations by default, of Arch, Homebrew, Debian and Fedora. */
 const LAYOUTS = [
   ['.', 'lib'],
   ['share', 'lib'],
   ['share/postgresql', 'lib/postgresql'],
   ['share/postgresql@18', 'lib/postgresql@18'],
   ['share/postgresql/18', 'lib/postgresql/18/lib'],
+  ['share/pgsql', 'lib64/pgsql'],
 ] as const;
 
 const layouts = (folder: string): ExtensionFolder[] =>
@@ -38,17 +39,14 @@ const layouts = (folder: string): ExtensionFolder[] =>
 
 /** Where packages and installers put Postgres 18. */
 const INSTALLED: readonly ExtensionFolder[] = [
-  // PostgreSQL's packages for Debian and Ubuntu
-  { share: '/usr/share/postgresql/18', lib: '/usr/lib/postgresql/18/lib' },
-  ...[
-    '/usr/pgsql-18',
-    '/opt/homebrew',
-    '/usr/local',
-    '/Library/PostgreSQL/18',
-    '/Applications/Postgres.app/Contents/Versions/18',
-    'C:\\Program Files\\PostgreSQL\\18',
-  ].flatMap(layouts),
-];
+  '/usr',
+  '/usr/pgsql-18',
+  '/opt/homebrew',
+  '/usr/local',
+  '/Library/PostgreSQL/18',
+  '/Applications/Postgres.app/Contents/Versions/18',
+  'C:\\Program Files\\PostgreSQL\\18',
+].flatMap(layouts);
 
 export interface ExtensionChoice {
   /** The user's folder. If set, no other is used. */

@@ -164,19 +164,18 @@ describe('extensions in a folder of the user', function () {
     cpSync(library, path.join(prefix, 'lib/postgresql@18/moved.so'));
     const { names, lib } = moreExtensions(prefix, binaries);
     assert.deepEqual([names.length, lib], [4, path.join(prefix, 'lib/postgresql@18')]);
-    // As in a Debian package that is unpacked there.
-    const debian = path.join(folder, 'debian');
-    cpSync(path.join(prefix, 'share/postgresql@18'), path.join(debian, 'share/postgresql/18'), {
-      recursive: true,
-    });
-    cpSync(path.join(prefix, 'lib/postgresql@18'), path.join(debian, 'lib/postgresql/18/lib'), {
-      recursive: true,
-    });
-    assert.deepEqual(moreExtensions(debian, binaries), {
-      share: path.join(debian, 'share/postgresql/18'),
-      lib: path.join(debian, 'lib/postgresql/18/lib'),
-      names,
-    });
+    // As in packages of distributions, which may also be unpacked there.
+    for (const [distribution, shareIn, libIn] of [
+      ['debian', 'share/postgresql/18', 'lib/postgresql/18/lib'],
+      ['fedora', 'share/pgsql', 'lib64/pgsql'],
+      ['arch', 'share/postgresql', 'lib/postgresql'],
+    ] as const) {
+      const usr = path.join(folder, distribution);
+      const place = { share: path.join(usr, shareIn), lib: path.join(usr, libIn) };
+      cpSync(path.join(prefix, 'share/postgresql@18'), place.share, { recursive: true });
+      cpSync(path.join(prefix, 'lib/postgresql@18'), place.lib, { recursive: true });
+      assert.deepEqual(moreExtensions(usr, binaries), { ...place, names });
+    }
   });
 
   it('are not used if the machine or version differs', () => {

@@ -36,6 +36,9 @@ describe('missing extensions', () => {
         vector: 'brew install postgresql@18 pgvector',
         postgis: 'brew install postgresql@18 postgis',
       },
+      fedora: { vector: 'dnf install pgvector' },
+      redhat: { vector: 'dnf install pgvector_18' },
+      arch: { vector: 'pacman -S pgvector' },
     };
     for (const [machine, each] of Object.entries(commands))
       for (const [name, command] of Object.entries(each)) {
@@ -47,6 +50,8 @@ describe('missing extensions', () => {
       ['vector', 'linux'],
       ['hll', 'darwin'],
       ['plv8', 'debian'],
+      ['hll', 'fedora'],
+      ['vector', 'constructor'],
     ] as const)
       assert.match(extensionAdvice(name, machine), OTHERWISE);
   });
