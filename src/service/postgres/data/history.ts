@@ -58,7 +58,7 @@ export function readBases(branchFolder: string): readonly Base[] {
   }
 }
 
-interface History {
+export interface History {
   readonly wal: Wal;
   /** Those that can be used, oldest first: they exist, and no WAL after them is missing. */
   readonly bases: readonly Base[];

@@ -24,6 +24,7 @@ import {
   removeUnusedBases,
   writeHistory,
   type Base,
+  type History,
 } from './history.ts';
 import { keepWal } from './replicaCopies.ts';
 import { syncToDisk } from './template.ts';
@@ -60,7 +61,7 @@ export async function keepHistory(
       continue;
     }
     if (hasSpace) await makeBaseIfDue(deps, id, limits);
-    isReduced = (await removeOldest(deps, id, limits.branch, Date.now() - seconds * 1000)) || isReduced;
+    isReduced = (await removeOldest(deps, id, limits, Date.now() - seconds * 1000)) || isReduced;
   }
   if (isAll) isReduced = (await reduceTotal(deps, branches, limits)) || isReduced;
   if (isReduced) await removeUnusedBases(storage);
@@ -151,7 +152,7 @@ async function sharesBlocks(from: string, to: string): Promise<boolean> {
 async function removeOldest(
   deps: ServerDependencies,
   id: string,
-  limit: number,
+  limits: HistoryLimits,
   before: number,
 ): Promise<boolean> {
   const folder = deps.storage.branch(id);
@@ -159,7 +160,7 @@ async function removeOldest(
   if (history === undefined) return false;
   const { wal } = history;
   const bases = [...history.bases];
-  while (isTooOld(bases, before) || historySize({ wal, bases }) > limit) bases.shift();
+  while (isTooOld(bases, before) || isTooLarge({ wal, bases }, limits)) bases.shift();
   // A server that writes much removes WAL itself, and the bases before it can't be used any more.
   const isReduced = bases.length < readBases(folder).length;
   if (isReduced) writeHistory(folder, bases);
@@ -170,6 +171,17 @@ async function removeOldest(
       if (current !== undefined) removeOldWal(current);
     });
   return isReduced;
+}
+
+/**
+ * Just after a base of large data was made, both don't fit. Without the older one nothing could be undone, so it stays until more
+ * was written.
+ */
+function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLimits): boolean {
+  const [, second] = bases;
+  const isNew =
+    second !== undefined && (wal.newestSegment() - wal.segmentAt(second.start)) * wal.size < leastWritten;
+  return !isNew && historySize({ wal, bases }) > branch;
 }
 
 /** Whether all of the time that is kept comes after the second one. */
@@ -197,7 +209,7 @@ async function reduceTotal(
       removeHistory(folder);
       keepWal(deps, oldest.id);
     }
-    await removeOldest(deps, oldest.id, limits.branch, 0);
+    await removeOldest(deps, oldest.id, limits, 0);
     await removeUnusedBases(storage);
   }
 }

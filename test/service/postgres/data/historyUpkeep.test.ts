@@ -56,6 +56,26 @@ describe('The history of a branch', () => {
     assert.equal(await start(), undefined);
   });
 
+  it('has some time, also after a copy of data that are almost as large as the limit', async () => {
+    await keep(0);
+    await keep(DAY);
+    const { databases = 0 } = (await service.engine.size(id)) ?? {};
+    const [leastWritten, mostWritten] = [8 * MEGABYTE, 16 * MEGABYTE];
+    const limits = { branch: databases + leastWritten, leastWritten, mostWritten };
+    const bases = () => readdirSync(path.join(service.dataDir, 'postgres/bases')).toSorted().join();
+    await query(uri, 'create table filler (text text)');
+    const write = async () => {
+      await query(uri, 'insert into filler select repeat(md5(g::text), 30) from generate_series(1, 3000) g');
+      await query(uri, 'truncate filler');
+      await keep(DAY, limits);
+    };
+    const [first, before] = [await start(), bases()];
+    while (bases() === before) await write();
+    assert.equal(await start(), first);
+    while ((await start()) === first) await write();
+    assert.notEqual(await start(), undefined);
+  });
+
   it('costs what its log and copies of the data have on the disk', async () => {
     const storage = path.join(service.dataDir, 'postgres');
     const wal = path.join(storage, 'branches', id, 'data/pg_wal');
