@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api } from '../../test/helpers/branchCalls.ts';
-import { startLocalService, temporaryFolder } from '../../test/helpers/localService.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../test/helpers/localService.ts';
 import { connectTo, installedPostgres, query } from '../../test/service/postgres/clients.ts';
 import { median, ms, timeOf, type Result } from './result.ts';
 
@@ -17,17 +18,28 @@ const MANY = 100;
 const SCALE = 68;
 const GOAL = 1.3;
 const PRIMARY = { type: 'read_write' };
+/** A copy of files and of what is written meanwhile differ in what limits them. */
+const PLACES: readonly (readonly [where: string, parent: string])[] =
+  process.platform === 'linux'
+    ? [
+        ['in memory', '/dev/shm'],
+        ['on a disk', '/var/tmp'],
+      ]
+    : [['', os.tmpdir()]];
 
 export async function measure(): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  const programs = installedPostgres();
+  for (const [where, parent] of programs === undefined ? [] : PLACES) {
+    const service = await startLocalService({ dataDir: temporaryFolder(parent) });
+    results.push(await measureLarge(service, where, path.join(programs ?? '', 'pgbench')));
+    await service.stop();
+  }
   const options = { dataDir: temporaryFolder(), key: 'bench' };
   const start = () => startLocalService(options);
   const service = await start();
   const branches = path.join(storageOf(service), 'branches');
-  const api = branchCalls(service);
-  const results: Result[] = [];
-  const programs = installedPostgres();
-  if (programs !== undefined) results.push(await measureLarge(api, branches, path.join(programs, 'pgbench')));
-  results.push(await measureMany(api, branches));
+  results.push(await measureMany(branchCalls(service), branches));
   await service.stop();
   results.push(await measureStart(start, branches));
   return results;
@@ -44,7 +56,9 @@ const row = (what: string, ours: string, note: string): Result => ({
 });
 
 /** A parent of 1 GB under pgbench, compared with `cp` of the same directory, also under pgbench. */
-async function measureLarge(api: Api, folder: string, pgbench: string): Promise<Result> {
+async function measureLarge(service: LocalService, where: string, pgbench: string): Promise<Result> {
+  const api = branchCalls(service);
+  const folder = path.join(storageOf(service), 'branches');
   const main = await api.change('POST', '', { project: {} });
   const uri = api.uri(main);
   await run(pgbench, ['-i', '-I', 'dtGvp', '-q', '-s', String(SCALE), uri]);
@@ -97,7 +111,7 @@ async function measureLarge(api: Api, folder: string, pgbench: string): Promise<
     const [time, checkpoint] = [median(ours), median(checkpoints)];
     const ratio = Math.max(0, time - checkpoint) / median(plain);
     return {
-      what: 'branch of 1 GB',
+      what: `branch of 1 GB ${where}`.trim(),
       ours: ms(time),
       baseline: `${ms(median(plain))} cp --reflink=auto`,
       ratio,

@@ -66,8 +66,8 @@ const folders: string[] = [];
 process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
 /** Creates a folder that is removed when the test process ends. A service of root reaches it after it became `nobody`. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-test-'));
+export function temporaryFolder(parent = os.tmpdir()): string {
+  const folder = mkdtempSync(path.join(parent, 'hosted-postgres-test-'));
   chmodSync(folder, 0o711);
   folders.push(folder);
   return folder;
