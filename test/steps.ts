@@ -61,6 +61,7 @@ const laterServiceSuites = [
   'postgres/extensions/foreignServers',
   'postgres/extensions/moreExtensions',
   'postgres/extensions/migrationFolders',
+  'postgres/extensions/installedVector',
   'postgres/runSql',
   'postgres/runFile',
   'postgres/rows/peekRows',
