@@ -74,14 +74,26 @@ async function isDiskFree({ root }: Storage): Promise<boolean> {
 
 /** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
 export async function canKeepDeleted(
-  { storage, isTemporary }: ServerDependencies,
+  { storage, isTemporary, branches }: ServerDependencies,
   branchIds: readonly string[],
 ): Promise<boolean> {
   if (isTemporary || !(await isDiskFree(storage))) return false;
-  let bytes = 0;
-  for (const id of branchIds) if (existsSync(storage.branch(id))) bytes += await sizeOf(storage.branch(id));
-  return bytes <= LIMITS.total;
+  const sizes: Sizes = new Map();
+  for (const id of branchIds) {
+    const folder = storage.branch(id);
+    if (!existsSync(folder)) continue;
+    const version = branches.isNew(id) ? '' : branches.version(id);
+    const known = deletedSizes.get(folder);
+    sizes.set(folder, known?.version === version ? known : { version, bytes: await sizeOf(folder) });
+  }
+  deletedSizes = sizes;
+  return [...sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.total;
 }
+
+type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
+
+/** By folder. No server runs on the data of deleted branches, so each is measured once. */
+let deletedSizes: Sizes = new Map();
 
 async function makeBaseIfDue(
   deps: ServerDependencies,

@@ -1,6 +1,6 @@
 /** What is kept of the history of a branch, and what is removed. */
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
@@ -89,6 +89,21 @@ describe('The history of a branch', () => {
     assert(after <= sizeOf(wal) + 4 * databases, String(after));
     await keep(0);
     assert.equal(await cost(), 0);
+  });
+
+  it('has the limit of deleted branches, which are measured once each time that a server ran on them', async () => {
+    const compute = service.computes.get('ep-history');
+    assert(compute);
+    await service.engine.suspend(compute.id);
+    assert.equal(await service.engine.canKeepDeleted([id, 'br-missing']), true);
+    const file = path.join(service.dataDir, 'postgres/branches', id, 'data/large');
+    writeFileSync(file, '');
+    truncateSync(file, 5 * 1024 ** 3); // Without blocks on the disk.
+    assert.equal(await service.engine.canKeepDeleted([id]), true);
+    await service.engine.start(compute);
+    await service.engine.suspend(compute.id);
+    assert.equal(await service.engine.canKeepDeleted([id]), false);
+    assert.equal(await service.engine.canKeepDeleted([]), true);
   });
 
   it('loses the bases before a gap in the log, which a server that writes much makes itself', async () => {
