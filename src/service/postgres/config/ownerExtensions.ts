@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, removeAll } from '../folders/files.ts';
-import { SqlScript } from '../../../base/sql/sqlScript.ts';
+import { SqlScript, type ScriptStatement } from '../../../base/sql/sqlScript.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
 import type { Binaries } from './programs.ts';
@@ -119,7 +119,10 @@ function simpleExtensions(source: string, packaged: string): [string, string][] 
 function simpleFiles(source: string, name: string): [string, string][] {
   const control = readControl(source, name);
   if (control === undefined) return [];
-  const scripts = scriptsOf(source, name).filter(([, text]) => onlyDefines(text));
+  const scripts = scriptsOf(source, name).flatMap(([file, text]): [string, string][] => {
+    const definitions = definitionsOnly(text);
+    return definitions === undefined ? [] : [[file, definitions]];
+  });
   const steps = scripts.map(([file]) => file.slice(`${name}--`.length, -'.sql'.length).split('--'));
   return isReachable(control.version, steps) ? [[`${name}.control`, trusted(control.text)], ...scripts] : [];
 }
@@ -141,22 +144,29 @@ const DEFINITIONS = [
   /^create\s+(?:or\s+replace\s+)?(?:function|type|operator|cast|aggregate|access\s+method|view)\s/i,
   /^alter\s+function\s[^;]*\sparallel\s+safe;?$/i,
   /^drop\s+aggregate\s/i,
-  // Which messages are seen, and in which encoding.
-  /^set\s+(?:local\s+)?(?:client_encoding|client_min_messages|log_min_messages)\s/i,
 ];
+/** Which messages are seen, and in which encoding. */
+const MESSAGES = /^set\s+(?:local\s+)?(?=(?:client_encoding|client_min_messages|log_min_messages)\s)/i;
 
-function onlyDefines(text: string): boolean {
+/** @returns the script, whose settings end with it; undefined if it does more than define */
+function definitionsOnly(text: string): string | undefined {
   // The first line is a message of psql.
-  const script = new SqlScript(text.replace(/^\\echo .*$/m, ''));
+  let rest = text.replace(/^\\echo .*$/m, '');
+  const script = new SqlScript(rest);
+  const settings: ScriptStatement[] = [];
   try {
-    for (;;) {
-      const next = script.next();
-      if (next === undefined) return true;
-      if (!DEFINITIONS.some((pattern) => pattern.test(next.text))) return false;
+    for (let next = script.next(); next !== undefined; next = script.next()) {
+      const { text: statement } = next;
+      if (MESSAGES.test(statement)) settings.push(next);
+      else if (!DEFINITIONS.some((pattern) => pattern.test(statement))) return undefined;
     }
   } catch {
-    return false; // It isn't for Postgres alone.
+    return undefined; // It isn't for Postgres alone.
   }
+  for (const { text: statement, start } of settings.toReversed())
+    rest =
+      rest.slice(0, start) + statement.replace(MESSAGES, 'SET LOCAL ') + rest.slice(start + statement.length);
+  return rest;
 }
 
 /** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */

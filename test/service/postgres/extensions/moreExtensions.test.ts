@@ -12,7 +12,7 @@ import {
   packagedExtensions,
 } from '../../../../src/service/postgres/config/ownerExtensions.ts';
 import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
-import { query } from '../clients.ts';
+import { connectTo, query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 
 describe('extensions in a folder of the user', function () {
@@ -83,7 +83,10 @@ describe('extensions in a folder of the user', function () {
     put('vector--1--2.sql', '\\echo "not by psql" \\quit\ncomment on type vector is \'updated\';');
     // As in semver and hypopg.
     put('semver.control', "default_version = '1'\n");
-    put('semver--1.sql', "SET client_min_messages TO warning;\nset local client_encoding = 'UTF8';");
+    put(
+      'semver--1.sql',
+      "SET client_min_messages TO warning;\nSET log_min_messages    TO warning;\nset local client_encoding = 'UTF8';\ncreate function g() returns text language sql as 'select 1';",
+    );
     // As in hll, which has only a script of an old version, and updates.
     put('hll.control', "default_version = '1.2'\n");
     put('hll--1.0.sql', 'create function f() returns int language sql as $$ select 1 $$;');
@@ -101,7 +104,14 @@ describe('extensions in a folder of the user', function () {
     const service = await startControlPlane({ extensionsDir: folder });
     try {
       const uri = await service.uri(await service.create());
-      for (const name of ['vector', 'semver', 'hll']) await query(uri, `create extension ${name}`);
+      for (const name of ['vector', 'hll']) await query(uri, `create extension ${name}`);
+      // Errors with data of the session must not be logged afterwards.
+      const client = await connectTo(uri);
+      const setting = async () => (await client.query('show log_min_messages')).rows;
+      const before = await setting();
+      await client.query('create extension semver');
+      assert.deepEqual(await setting(), before);
+      await client.end();
       await query(uri, 'drop extension vector');
       await query(uri, 'create extension vector version "1"');
       await query(uri, 'alter extension vector update');
