@@ -7,7 +7,7 @@ import path from 'node:path';
 import { controlFiles, FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
 import type { Binaries } from './programs.ts';
 import type { Settings } from './settings.ts';
-import { changeableByOthers, realPath } from './trustedPath.ts';
+import { changeableAmong, realPath } from './trustedPath.ts';
 
 /** Without links. */
 export interface ExtensionFolder {
@@ -116,12 +116,15 @@ export function withFolders(settings: Settings, folders: readonly ExtensionFolde
   };
 }
 
-/** Without links. @throws the system's error if the folder can't be read */
+/** Without links. @param folder without links @throws the system's error if it can't be read */
 const filesIn = (folder: string): string[] =>
-  readdirSync(folder).map((name) => realPath(path.join(folder, name)) ?? path.join(folder, name));
+  readdirSync(folder, { withFileTypes: true }).map((entry) => {
+    const file = path.join(folder, entry.name);
+    return entry.isSymbolicLink() ? (realPath(file) ?? file) : file;
+  });
 
 function whoChanges(files: readonly string[]): string | undefined {
-  const changeable = files.map(changeableByOthers).find((part) => part !== undefined);
+  const changeable = changeableAmong(files);
   return changeable && `other users can change ${changeable}`;
 }
 

@@ -47,6 +47,18 @@ export function changeableByOthers(file: string): string | undefined {
   }
 }
 
+/** The same for many files: each of their folders is looked at once. */
+export function changeableAmong(files: readonly string[]): string | undefined {
+  const folders = new Set<string>();
+  for (const file of files) {
+    const isSeen = folders.has(path.dirname(file));
+    const changeable = isSeen && isTrustedOwner(file, false) ? undefined : changeableByOthers(file);
+    if (changeable !== undefined) return changeable;
+    folders.add(path.dirname(file));
+  }
+  return undefined;
+}
+
 /** @param isAbove false for the program and its folder. Above them, a sticky folder such as /tmp is safe */
 function isTrustedOwner(part: string, isAbove: boolean): boolean {
   const { uid, gid, mode } = lstatSync(part);
