@@ -22,7 +22,12 @@ export const postgresLine = (problem: string | undefined, extensions?: Available
 /** Names of extensions: of the Postgres that is used, and in other folders. */
 export interface AvailableExtensions {
   readonly included: readonly string[];
-  readonly found: readonly { readonly folder: string; readonly names: readonly string[] }[];
+  /** A folder with a problem isn't used. */
+  readonly found: readonly {
+    readonly folder: string;
+    readonly names: readonly string[];
+    readonly problem?: string;
+  }[];
 }
 
 /** @returns the problem. @throws {SyntaxError} if the line is incomplete because the service has ended */

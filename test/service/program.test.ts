@@ -132,6 +132,10 @@ describe('The program', () => {
     assert.equal(working.problem, undefined);
     assert.ok(working.extensions.included.includes('citext'));
     assert.deepEqual(working.extensions.found, []);
+    const [unused] = JSON.parse((await run(['--check-postgres', '--extensions-dir', folder])).stdout)
+      .extensions.found;
+    assert.deepEqual([unused.folder, unused.names], [folder, []]);
+    assert.match(unused.problem, /ENOENT/);
   });
 
   it('creates a first key for a new account, prints it once, and keeps it', async () => {

@@ -89,7 +89,11 @@ export function availableExtensions(programs: Programs, choice: ExtensionChoice)
   const folder = packagedExtensions(binaries.folder, binaries.major);
   return {
     included: folder === undefined ? [] : controlFiles(folder),
-    found: findMoreExtensions(choice, binaries).map(({ share, names }) => ({ folder: share, names })),
+    found: findMoreExtensions(choice, binaries).map(({ share, names, problem }) => ({
+      folder: share,
+      names,
+      ...(problem !== undefined && { problem }),
+    })),
   };
 }
 

@@ -82,5 +82,10 @@ describe('the universal package without Postgres', () => {
       `vector found in ${more}`,
     ]);
     await ui().quickInput.cancel(prompt);
+    chmodSync(more, 0o777);
+    await ui().run('Set Up Postgres…');
+    const items = await ui().quickInput.waitForItems(prompt, 6);
+    assert.deepEqual(items.slice(-2), ['vector missing', `${more} not used`]);
+    await ui().quickInput.cancel(prompt);
   });
 });

@@ -39,7 +39,12 @@ export async function showExtensions(context: CommandContext): Promise<void> {
     // Code can also have the words in a comment.
     const created = code.filter((name) => available.has(name) || isKnown(name));
     const names = [...new Set([...sql, ...created, ...hosted])].toSorted();
-    return names.map((name) => toChoice(name, check.extensions));
+    const unused = found.flatMap(({ folder, problem }): Choice<undefined>[] =>
+      problem === undefined
+        ? []
+        : [{ label: folder, description: l10n.t('not used'), detail: problem, value: undefined }],
+    );
+    return [...names.map((name) => toChoice(name, check.extensions)), ...unused];
   };
   const command = await singleStep(
     l10n.t('Set Up Postgres'),
