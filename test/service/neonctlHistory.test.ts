@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { branchCalls, type Api, type Branch } from '../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
 import { neonCli, NeonCliError } from '../helpers/neonCli.ts';
-import { until } from '../workbench/until.ts';
 import { branchApi, BRANCH, emptyBranches, PROJECT } from './catalog/branchApi.ts';
 import { query } from './postgres/clients.ts';
 
@@ -48,8 +47,7 @@ describe("The public service's command line, unmodified, goes back in time", () 
     main = await branchApi(() => service, BRANCH).uri();
     await query(main, 'create table orders (id int)');
     await query(main, 'insert into orders values (1)');
-    const now = () => `/schema?db_name=app&timestamp=${new Date().toISOString()}`;
-    await until('the history', async () => (await branchApi(() => service).get(now())).status === 200);
+    await branchApi(() => service).waitForHistory();
     past = await moment();
     await query(main, 'insert into orders values (2)');
     await query(main, 'create table refunds ()');

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { branchCalls, storageOf, type Api } from '../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { neonCli, NeonCliError } from '../helpers/neonCli.ts';
-import { until } from '../workbench/until.ts';
 import { branchApi, BRANCH, emptyBranches, PROJECT, WITHOUT_COMPUTE } from './catalog/branchApi.ts';
 import { query } from './postgres/clients.ts';
 
@@ -58,8 +57,7 @@ describe("The public service's command line, unmodified, with snapshots", () => 
   });
 
   it('creates them of now and of a moment, lists, shows, changes and deletes them', async () => {
-    const now = () => `/schema?db_name=app&timestamp=${new Date().toISOString()}`;
-    await until('the history', async () => (await branchApi(() => service).get(now())).status === 200);
+    await branchApi(() => service).waitForHistory();
     const [lsn] = await query(main, 'select pg_current_wal_flush_lsn()');
     const time = new Date().toISOString();
     await query(main, 'insert into orders values (2)');

@@ -28,11 +28,7 @@ describe('Undo…', () => {
     uri = await branchApi(() => service, id).uri();
     await query(uri, 'create table users (id int primary key, email text)');
     await query(uri, `insert into users select id, id || '@example.com' from generate_series(1, 3) as id`);
-    const schemaNow = () => `/schema?db_name=app&timestamp=${new Date().toISOString()}`;
-    await until(
-      'the history',
-      async () => (await branchApi(() => service, id).get(schemaNow())).status === 200,
-    );
+    await branchApi(() => service, id).waitForHistory();
     await connect(ui(), service, 'shop');
     await ui().computes.waitFor(row);
   });

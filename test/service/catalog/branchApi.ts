@@ -85,6 +85,11 @@ export function branchApi(service: () => LocalService, branch = BRANCH) {
       assert(typeof body['uri'] === 'string', text);
       return body['uri'];
     },
+    /** Resolves when the branch can go back to now. */
+    async waitForHistory() {
+      const past = () => on('GET', `/schema?db_name=app&timestamp=${new Date().toISOString()}`);
+      await until('the history', async () => (await past()).status === 200);
+    },
     /** Resolves when the branch's primary is idle. */
     async suspend() {
       await project('POST', `/endpoints/${(await primary()).id}/suspend`);
