@@ -87,6 +87,16 @@ export class BranchCalls {
     return reply && records.parseChanges(fieldsOf(reply.json)['changes']);
   }
 
+  /**
+   * The local service only: the last transactions that have changed rows of a table, in their order, as far as they are known.
+   * Doesn't wake a compute, and isn't activity. @param table the ids of its database, of itself and of its file
+   */
+  async commitsTo(projectId: string, id: string, table: readonly number[], options?: CallOptions) {
+    const path = `${branchPath(projectId, id)}/changes`;
+    const reply = await this.#http.getIfOffered(path, { table: table.join('/') }, options);
+    return reply && records.parseCommits(fieldsOf(reply.json)['commits']);
+  }
+
   /** Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, { body }, options);

@@ -49,4 +49,20 @@ describe('The changes of a branch since moments', () => {
     await api.send('GET', `/${PROJECT}/branches/br-none/changes?since=${times(1)}`, undefined, 404);
     await test.stop();
   });
+
+  it('are also the last transactions that have changed a table', async () => {
+    const test = await startInProcess();
+    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    const commit = { ids: [801], before: '2025-12-31T10:00:00.123456Z', added: 1, changed: 0, deleted: 0 };
+    assert.deepEqual(await api.send('GET', `${CHANGES}?table=1/2/3`), { commits: [] });
+    test.engine.commitsTo = async (branchId, table) => {
+      assert.deepEqual([branchId, table], [MAIN, { database: 16_384, table: 16_501, file: 16_510 }]);
+      return [{ ...commit, ids: [800] }, ...Array.from({ length: 2000 }, () => commit)];
+    };
+    const commits = Array.from({ length: 2000 }, () => commit);
+    assert.deepEqual(await api.send('GET', `${CHANGES}?table=16384/16501/16510`), { commits });
+    for (const table of ['app.orders', '1/2', '1/2/-3', '1/2/3/4'])
+      await api.send('GET', `${CHANGES}?table=${table}`, undefined, 400);
+    await test.stop();
+  });
 });

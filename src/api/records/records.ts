@@ -231,6 +231,18 @@ export type ChangesSince = z.infer<typeof ChangesSince>;
 
 export const parseChanges = (list: unknown): readonly ChangesSince[] => parseReadable(list, ChangesSince);
 
+/** A transaction that has changed rows of a table. Only the local service knows it. */
+const CommitTo = z.object({
+  ids: z.array(number),
+  before: text,
+  added: number,
+  changed: number,
+  deleted: number,
+});
+export type CommitTo = z.infer<typeof CommitTo>;
+
+export const parseCommits = (list: unknown): readonly CommitTo[] => parseReadable(list, CommitTo);
+
 /** A name or password. Control characters are rejected, because it is put into files and terminals. */
 // oxlint-disable-next-line no-control-regex
 const printable = z.string().check(z.maxLength(MAX_TEXT_LENGTH), z.regex(/^[^\u0000-\u001f\u007f]+$/));

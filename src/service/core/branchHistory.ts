@@ -30,6 +30,24 @@ export interface TableChange {
   readonly deleted: number;
 }
 
+/** Object ids, and the number of the file with the rows of the table. */
+export interface TableFile {
+  readonly database: number;
+  readonly table: number;
+  readonly file: number;
+}
+
+/** A committed transaction that has changed rows of a table. */
+export interface CommitTo {
+  /** Of it and its subtransactions, as in `xmin`. */
+  readonly ids: readonly number[];
+  /** Just before it, and before changes of any table between it and the one before it (ISO 8601). */
+  readonly before: string;
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+}
+
 /** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */
 export interface PastMoment {
   readonly branchId: string;

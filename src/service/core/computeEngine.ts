@@ -9,8 +9,10 @@ import type {
   BranchRetention,
   BranchSize,
   HistoryLimits,
+  CommitTo,
   PastMoment,
   TableChange,
+  TableFile,
 } from './branchHistory.ts';
 
 /** What an engine needs to know about a compute. Sizes in compute units. */
@@ -217,6 +219,12 @@ export interface ComputeEngine {
     branchId: string,
     moments: readonly PastMoment[],
   ): Promise<readonly (readonly TableChange[] | undefined)[]>;
+
+  /**
+   * The transactions that have changed rows of a table since it has this file, in their order, as far as it is known: only for a
+   * branch with an active primary. Starts no compute. @throws {EngineError}
+   */
+  commitsTo(branchId: string, table: TableFile): Promise<readonly CommitTo[] | undefined>;
 
   /**
    * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not

@@ -5,7 +5,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { PastMoment } from '../core/branchHistory.ts';
 import { badRequest } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
-import { requiredParameter } from './query.ts';
+import { queryParameter, requiredParameter } from './query.ts';
 import type { ApiCall } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
@@ -13,9 +13,15 @@ const MAX_MOMENTS = 100;
 /** Of each moment. */
 const MAX_TABLES = 10;
 
+/** Of one table. */
+const MAX_COMMITS = 2000;
+
 /**
  * The parameter `since` has the times, separated by commas. A time before a restore is in the history of another branch, whose id
  * comes before it: `br-old@2026-01-31T12:00:00Z`. Times of which nothing is known are missing in the reply.
+ *
+ * With `table` instead, such as `16384/16501/16510`, the reply has the last transactions that have changed its rows, as far as they
+ * are known. The numbers are those of its database, of the table and of its file.
  * @throws {HttpError}
  */
 export async function showChanges(
@@ -25,6 +31,8 @@ export async function showChanges(
   id: string,
 ): Promise<JsonReply> {
   const branch = findBranch(project, id);
+  const table = queryParameter(call, 'table');
+  if (table !== undefined) return await showCommits(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
   if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} times.`);
   const moments = given.map((text) => parseMoment(text, branch.id, plane.clock.now()));
@@ -36,6 +44,14 @@ export async function showChanges(
     return { since: text, tables: tables.slice(0, MAX_TABLES), tables_count: tables.length };
   });
   return reply({ changes });
+}
+
+async function showCommits(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {
+  const [, database, table, file] = /^(\d{1,10})\/(\d{1,10})\/(\d{1,10})$/.exec(text) ?? [];
+  if (file === undefined) throw badRequest('table must be three numbers: of the database, table and file.');
+  const numbers = { database: Number(database), table: Number(table), file: Number(file) };
+  const commits = await (await plane.engine).commitsTo(branchId, numbers);
+  return reply({ commits: commits?.slice(-MAX_COMMITS) ?? [] });
 }
 
 function parseMoment(text: string, branchId: string, now: number): PastMoment & { readonly text: string } {

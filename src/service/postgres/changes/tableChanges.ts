@@ -1,7 +1,8 @@
 /** Counted changes by the names of the tables. */
 import type { TableChange } from '../../core/branchHistory.ts';
 import { databaseOf, fileOf, type CatalogChange } from '../wal/catalogChanges.ts';
-import type { Changes, RowCounts } from '../wal/changeCounter.ts';
+import type { Changes } from '../wal/changeCounter.ts';
+import type { RowCounts } from '../wal/transaction.ts';
 import type { TableNames } from './tableNames.ts';
 
 type Draft = { -readonly [Key in keyof TableChange]: TableChange[Key] };

@@ -6,14 +6,9 @@
 import { CatalogChanges, fileKey, isMoved, UnknownRow, type CatalogChange } from './catalogChanges.ts';
 import { committedIn } from './commitContent.ts';
 import { readContent, type Block } from './recordContent.ts';
+import type { TableCommits } from './tableCommits.ts';
+import { countOf, merged, newTransaction, type RowCounts, type Transaction } from './transaction.ts';
 import { MANAGERS, type WalRecord } from './walRecords.ts';
-
-/** Rows, and not only the last version of each. */
-export interface RowCounts {
-  added: number;
-  changed: number;
-  deleted: number;
-}
 
 /** What was changed since a moment. */
 export interface Changes {
@@ -30,14 +25,6 @@ export interface CountedMoment {
   readonly position: number | undefined;
 }
 
-interface Transaction {
-  readonly rows: Map<string, RowCounts>;
-  /** Each once. */
-  readonly tables: Map<string, CatalogChange>;
-}
-
-const newTransaction = (): Transaction => ({ rows: new Map(), tables: new Map() });
-
 /** What a record has done is in these bits of its info. */
 const [OPERATION, TRANSACTION_OPERATION] = [0x70, 0x70];
 const [INSERT, DELETE, UPDATE, HOT_UPDATE] = [0x00, 0x10, 0x20, 0x40];
@@ -47,9 +34,15 @@ const [WITHDRAWN, MOVED] = [0x08, 0x10];
 const [COMMIT, ABORT, COMMIT_PREPARED] = [0x00, 0x20, 0x30];
 const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
 
+interface CounterOptions {
+  readonly start?: number | undefined;
+  readonly commits?: TableCommits | undefined;
+}
+
 export class ChangeCounter {
   readonly #catalog: CatalogChanges;
   readonly #major: number;
+  readonly #commits: TableCommits | undefined;
   /** Microseconds since 1970, in order. */
   readonly #moments: readonly number[];
   /** Where they are: those of the first moments. */
@@ -63,10 +56,14 @@ export class ChangeCounter {
   #firstComplete: number | undefined;
   #hasTime = false;
 
-  /** @param moments in order, in microseconds since 1970 @param start since when the records are complete, if it is known */
-  constructor(moments: readonly number[], major: number, start = Infinity) {
+  /**
+   * @param moments in order, in microseconds since 1970 @param start since when the records are complete, if it is known
+   * @param commits gets those of which all is known
+   */
+  constructor(moments: readonly number[], major: number, { start = Infinity, commits }: CounterOptions = {}) {
     this.#moments = moments;
     this.#major = major;
+    this.#commits = commits;
     this.#catalog = new CatalogChanges(major);
     this.#firstKnown = moments.filter((moment) => moment < start).length;
   }
@@ -126,6 +123,7 @@ export class ChangeCounter {
   /** The changes since earlier moments can't be counted. */
   #forget(): void {
     this.#firstKnown = Math.max(this.#firstKnown, this.#positions.length);
+    this.#commits?.forget();
   }
 
   #readRows({ bytes, manager, info, xid }: WalRecord): void {
@@ -187,16 +185,18 @@ export class ChangeCounter {
     if (operation !== COMMIT && operation !== COMMIT_PREPARED) return;
     const ids = committedIn({ xid, info, main: readContent(bytes).main }, this.#major);
     const [first = 0] = ids;
-    if (this.#firstComplete !== undefined && isBefore(first, this.#firstComplete)) this.#forget();
     const part = (this.#parts[this.#positions.length] ??= newTransaction());
     for (const id of ids) {
       const transaction = this.#pending.get(id);
       if (transaction === undefined) continue;
       this.#pending.delete(id);
       merged(part, transaction);
+      this.#commits?.add(id, transaction);
       for (const { database, file } of transaction.tables.values())
         if (file !== undefined) this.#parts.forEach(({ rows }) => rows.delete(fileKey(database, file)));
     }
+    this.#commits?.end(record.time ?? 0);
+    if (this.#firstComplete !== undefined && isBefore(first, this.#firstComplete)) this.#forget();
   }
 
   /** From the first record on that says which transactions run, it is known which ones are complete. */
@@ -241,26 +241,6 @@ export class ChangeCounter {
   #count(xid: number, { database, file }: Block): RowCounts {
     return countOf(this.#transaction(xid).rows, fileKey(database, file));
   }
-}
-
-function countOf(rows: Map<string, RowCounts>, file: string): RowCounts {
-  const found = rows.get(file);
-  if (found !== undefined) return found;
-  const count = { added: 0, changed: 0, deleted: 0 };
-  rows.set(file, count);
-  return count;
-}
-
-/** Adds the second to the first. */
-function merged(sum: Transaction, { rows, tables }: Transaction): Transaction {
-  for (const [file, { added, changed, deleted }] of rows) {
-    const count = countOf(sum.rows, file);
-    count.added += added;
-    count.changed += changed;
-    count.deleted += deleted;
-  }
-  for (const [key, change] of tables) sum.tables.set(key, change);
-  return sum;
 }
 
 /** The numbers of new rows on their page. */

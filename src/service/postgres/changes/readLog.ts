@@ -1,0 +1,81 @@
+/** Reads what the write-ahead log of a branch keeps. Asks only a running server. */
+import { setImmediate } from 'node:timers/promises';
+import { EngineError } from '../../core/computeEngine.ts';
+import { parseLsn } from '../../core/lsn.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
+import { readHistory } from '../data/history.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { connectAsSuperuser } from '../process/superuser.ts';
+import { ChangeCounter } from '../wal/changeCounter.ts';
+import type { TableCommits } from '../wal/tableCommits.ts';
+import type { Wal } from '../wal/walFiles.ts';
+import { firstRecordIn, reachesBeyond, walRecords } from '../wal/walRecords.ts';
+
+/** How much of the log is read, at its end. */
+const MAX_READ = 64 * 1024 * 1024;
+/** Then other work of the service gets its turn: after a few milliseconds. */
+const PIECE = 128 * 1024;
+
+export interface ReadLog {
+  readonly counter: ChangeCounter;
+  readonly wal: Wal;
+  readonly primary: Postmaster;
+}
+
+/**
+ * @param moments in order, in microseconds since 1970
+ * @returns undefined if the log can't be read up to its end @throws {EngineError} or an error of the file system
+ */
+export async function readLog(
+  deps: ServerDependencies,
+  branchId: string,
+  moments: readonly number[],
+  commits?: TableCommits,
+): Promise<ReadLog | undefined> {
+  const primary = deps.branches.primary(branchId);
+  if (primary === undefined || primary.isStopping) return undefined;
+  const head = await endOfLog(deps, primary);
+  const history = readHistory(deps.storage, deps.storage.branch(branchId));
+  const [oldest] = history?.bases ?? [];
+  if (history === undefined || oldest === undefined) return undefined;
+  const { wal, bases } = history;
+  const limit = firstRecordIn(wal, Math.max(wal.segmentAt(head - MAX_READ), wal.segmentAt(oldest.start)));
+  const from = head - oldest.start <= MAX_READ ? oldest.start : limit;
+  if (from === undefined) return undefined;
+  const start = bases.find((base) => base.start >= from)?.time;
+  const counter = new ChangeCounter(moments, deps.binaries.major, {
+    start: start === undefined ? undefined : start * 1000,
+    commits,
+  });
+  return (await count(counter, wal, from, head)) ? { counter, wal, primary } : undefined;
+}
+
+/** @returns false if the log is not readable up to its end */
+async function count(counter: ChangeCounter, wal: Wal, from: number, head: number): Promise<boolean> {
+  let end = from;
+  let paused = from;
+  for (const record of walRecords(wal, from)) {
+    if (record.start >= head) return true;
+    counter.add(record);
+    end = record.end;
+    if (end - paused < PIECE) continue;
+    await setImmediate();
+    paused = end;
+  }
+  return end >= head || reachesBeyond(wal, end, head);
+}
+
+/** A position up to which all is on disk. It may be within a record. */
+async function endOfLog(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
+  const client = await connectAsSuperuser(deps, address);
+  try {
+    const { rows } = await client.query<{ lsn: string }>(
+      'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
+    );
+    const lsn = parseLsn(rows[0]?.lsn ?? '');
+    if (lsn === undefined) throw new EngineError('The server does not say where its log ends');
+    return lsn;
+  } finally {
+    await client.end();
+  }
+}
