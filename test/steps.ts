@@ -62,6 +62,8 @@ const laterServiceSuites = [
   'postgres/extensions/moreExtensions',
   'postgres/extensions/migrationFolders',
   'postgres/extensions/installedVector',
+  'postgres/data/commitsTo',
+  'postgres/appliedMigrations',
   'postgres/runSql',
   'postgres/runFile',
   'postgres/rows/peekRows',
@@ -121,7 +123,7 @@ const laterUnitSuites = [
   'extension/connection/envReaders',
 ];
 /** The same in `test/trust`. */
-const laterTrustSuites = ['localService', 'agents', 'checkouts', 'strangers', 'network'];
+const laterTrustSuites = ['localService', 'agents', 'checkouts', 'migrations', 'strangers', 'network'];
 /** What `npm test` does through the UI. */
 const firstWindow = 'firstWindow';
 

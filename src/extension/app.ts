@@ -36,6 +36,7 @@ import type { TreeNode } from './inventory/ui/nodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel/windowModel.ts';
 import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
 import { renewUsedBranches } from './gitBranch/ui/renewal.ts';
+import { offerUndoAfterCheckout } from './history/ui/offerUndo.ts';
 import { markPrograms } from './history/ui/markPrograms.ts';
 import { showBranchItem } from './gitBranch/ui/statusItem.ts';
 import { WorkFolders } from './gitBranch/ui/workFolders.ts';
@@ -139,6 +140,7 @@ function registerListeners(
     renewUsedBranches(deps),
     offerFirstBranch(deps, context.globalState),
     markPrograms(deps),
+    offerUndoAfterCheckout(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),
     session.onDidChange((state) => {

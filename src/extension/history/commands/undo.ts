@@ -34,9 +34,10 @@ export const undo: Command = async (context, argument, run) => {
   const { name, projectId, branchId, list } = picked;
   run.failureMessage = l10n.t("Couldn't undo {0}", name);
   const redo = fieldsOf(argument)['preserved'];
+  const earlier = givenTime(fieldsOf(argument)['source']);
   const chosen = isBranchId(redo)
     ? { source: { branchId: redo }, text: l10n.t('Undo the undo') }
-    : await chooseMoment(context, picked);
+    : (earlier ?? (await chooseMoment(context, picked)));
   if (chosen === undefined) return;
   if (chosen.change !== undefined) {
     await changeSnapshot(context, run, picked, chosen.change);
@@ -72,6 +73,14 @@ export const undo: Command = async (context, argument, run) => {
   );
   void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, message);
 };
+
+/** Of the offer after a checkout. */
+function givenTime(source: unknown): ChosenMoment | undefined {
+  const { branchId, at } = fieldsOf(source);
+  const { timestamp } = fieldsOf(at);
+  if (!isBranchId(branchId) || typeof timestamp !== 'string') return undefined;
+  return { source: { branchId, at: { timestamp } }, text: l10n.t('Before the later migrations') };
+}
 
 /** Its data from before is kept, too, but the branch gets another id. */
 async function restoreSnapshot(

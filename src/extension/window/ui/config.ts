@@ -67,6 +67,11 @@ export class Config {
     await workspace.getConfiguration(SECTION).update('localService.postgresPath', folder, target);
   }
 
+  /** Whether the database is offered to follow git back before migrations. */
+  get undoesMigrations(): boolean {
+    return workspace.getConfiguration(SECTION).get<unknown>('undo.offerAfterCheckout') === true;
+  }
+
   connectionString(scope?: ConfigurationScope): { readonly role: string; readonly database: string } {
     return {
       role: this.#text('connectionString.role', scope) ?? '',

@@ -1,0 +1,66 @@
+/** The migrations of a working tree: the files in its folders of migrations. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { readUserText } from '../../base/files.ts';
+import type { RunGit } from '../../base/runGit.ts';
+import type { Repository } from '../gitBranch/gitState.ts';
+import { readHeadLog } from './headLog.ts';
+
+/** Such as `prisma/migrations/1_init/migration.sql` and `db/migrate/1_init.rb`. */
+const IN_FOLDER = /(?:^|\/)(?:migrations?|migrate|drizzle)\/.*\.(?:sql|[cm]?[jt]s|rb)$/i;
+
+/** More would take too long after each checkout. */
+const MAX_FILES = 2000;
+const MAX_COMMITS = 50;
+
+/** How programs may note that a file was applied: by its name or that of its folder, by its number or by its content. */
+export type MigrationFile = readonly string[];
+
+/** @param folder of the working tree. @returns undefined if they can't be read */
+export async function readMigrations(
+  runGit: RunGit,
+  folder: string,
+): Promise<readonly MigrationFile[] | undefined> {
+  const options = ['--cached', '--others', '--exclude-standard', '--deduplicate', '-z'];
+  const { code, stdout } = await runGit(folder, 'ls-files', ...options);
+  if (code !== 0) return undefined;
+  const names = stdout.split('\0').filter((name) => IN_FOLDER.test(name));
+  if (names.length > MAX_FILES) return undefined;
+  const files = names.map(async (name): Promise<readonly MigrationFile[]> => {
+    const text = await readUserText(path.join(folder, name), folder);
+    // It was deleted, but not yet from the index.
+    return text === undefined ? [] : [notesOf(name, text)];
+  });
+  return (await Promise.all(files)).flat();
+}
+
+function notesOf(name: string, text: string): MigrationFile {
+  const file = path.basename(name);
+  const number = /^\d+/.exec(file)?.[0] ?? '';
+  const hash = createHash('sha256').update(text).digest('hex');
+  const names = [file, path.parse(file).name, path.basename(path.dirname(name)), number, hash];
+  return names.map(noteOf);
+}
+
+/** Some programs note `1` for `0001_init.sql`. */
+export const noteOf = (name: string): string => name.replace(/^0+(?=\d+$)/, '');
+
+/** @returns whether no commit that was checked out since a time (in milliseconds since 1970) has other text in the same migrations */
+export async function areUnchangedSince(
+  runGit: RunGit,
+  folder: string,
+  repository: Repository,
+  time: number,
+): Promise<boolean> {
+  const events = await readHeadLog(repository, undefined);
+  const before = events.findIndex((event) => event.time + 1000 <= time);
+  const since = before < 0 ? events : events.slice(0, before + 1);
+  const commits = new Set(since.map(({ commit }) => commit));
+  if (commits.size > MAX_COMMITS) return false;
+  for (const commit of commits) {
+    const options = ['--name-only', '--no-renames', '--diff-filter=M', '-z'];
+    const { code, stdout } = await runGit(folder, 'diff', ...options, commit, '--');
+    if (code !== 0 || stdout.split('\0').some((name) => IN_FOLDER.test(name))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,75 @@
+/** Whether git has just gone back to a commit whose database a branch can be again. See `migrationOffer.ts`. */
+import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
+import type { RunGit } from '../../base/runGit.ts';
+import type { BranchRef } from '../account/refs.ts';
+import type { Session } from '../account/session.ts';
+import type { WorkFolder, WorkFolderState } from '../gitBranch/workFolder.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { branchHistory } from './branchHistory.ts';
+import { readHeadLog } from './headLog.ts';
+import type { Markers } from './markers.ts';
+import { areUnchangedSince, readMigrations } from './migrationFiles.ts';
+import { findLater } from './migrationOffer.ts';
+import { earliestOf, sourceAt, type RestoreSource } from './moments.ts';
+
+interface CheckoutDependencies {
+  readonly runGit: RunGit;
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly markers: Markers;
+  /** The value of the env file. */
+  readonly readEnv: () => Promise<string | undefined>;
+}
+
+export interface MigrationOffer {
+  readonly ref: BranchRef;
+  readonly source: RestoreSource;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** How many migrations the database has that the commit doesn't have. */
+  readonly later: number;
+}
+
+/** Wakes the branch's compute. @returns undefined also if something isn't known for sure. @throws {Error} */
+export async function offerAfterCheckout(
+  deps: CheckoutDependencies,
+  { folder, state }: Pick<WorkFolder, 'folder' | 'state'>,
+): Promise<MigrationOffer | undefined> {
+  const { session, inventory, markers, runGit } = deps;
+  const { connection } = session;
+  const { repository, current } = state;
+  if (repository === undefined || current === undefined || !isSettled(state)) return undefined;
+  if (connection?.isLocal !== true || current.isDeleted || current.account !== connection.accountId)
+    return undefined;
+  const [event] = await readHeadLog(repository, undefined);
+  if (event?.kind !== 'checkout' && event?.kind !== 'reset') return undefined;
+  const { account, projectId, branchId } = current;
+  const ref = { account, projectId, branchId };
+  const list = await inventory.branches.refresh(projectId);
+  if (list === undefined || list.branches.get(branchId)?.protected !== false) return undefined;
+  const url = parseDatabaseUrl((await deps.readEnv()) ?? '');
+  if (url?.password === undefined || url.host !== state.host) return undefined;
+  const { signal } = connection;
+  const { readApplied } = await import('./appliedMigrations.ts');
+  const [files, applied] = await Promise.all([
+    readMigrations(runGit, folder),
+    readApplied({ ...url, password: url.password }, signal),
+  ]);
+  if (files === undefined || applied === undefined) return undefined;
+  const { branches } = await connection.client();
+  const commits = await branches.commitsTo(projectId, branchId, applied.table, { signal });
+  const later = findLater(files, applied.rows, commits ?? []);
+  if (later === undefined) return undefined;
+  const time = Date.parse(later.before);
+  const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
+  if (time < earliestOf(history) || !(await areUnchangedSince(runGit, folder, repository, time)))
+    return undefined;
+  return { ref, source: sourceAt(history, { timestamp: later.before }), time, later: later.count };
+}
+
+/** Whether the env file points to the database of the checked-out commit, and to no other worktree's. */
+function isSettled({ map, git: { pause }, decision, sharedWith }: WorkFolderState): boolean {
+  if (!map.isFollowed || sharedWith !== undefined) return false;
+  if (pause !== undefined) return pause === 'detached';
+  return decision.kind === 'nothing' || (decision.kind === 'keep' && decision.reason === 'defaultBranch');
+}

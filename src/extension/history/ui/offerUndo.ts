@@ -1,0 +1,123 @@
+/** Offers the database as it was before later migrations, after git has gone back to an earlier commit. Opt-in. */
+import path from 'node:path';
+import { l10n, window as vscodeWindow, workspace, type Uri } from 'vscode';
+import { systemClock } from '../../../base/clock.ts';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import type { Session } from '../../account/session.ts';
+import { envVariable } from '../../envFile/ui/envFile.ts';
+import { readEnv } from '../../envFile/ui/envValue.ts';
+import { runGit } from '../../envFile/ui/git.ts';
+import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
+import { watchFiles } from '../../gitBranch/watchFiles.ts';
+import type { WorkFolder } from '../../gitBranch/workFolder.ts';
+import { branchTitle } from '../../inventory/branchStatus.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import type { Config } from '../../window/ui/config.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+import type { Log } from '../../window/ui/log.ts';
+import { window } from '../../window/ui/window.ts';
+import type { Markers } from '../markers.ts';
+import { offerAfterCheckout, type MigrationOffer } from '../offerAfterCheckout.ts';
+import { clockText } from './momentText.ts';
+
+interface Dependencies {
+  readonly workFolders: WorkFolders;
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly markers: Markers;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
+const SETTLE = 300;
+
+export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
+  const { workFolders, config, log } = deps;
+  const disposables = new DisposableStore();
+  const watched = new Set<string>();
+  /** Where git did something since the last check. */
+  const pending = new Map<WorkFolder, Uri>();
+  /** What a message offers. */
+  const open = new Set<string>();
+  let timer: Disposable | undefined;
+  const check = async (work: WorkFolder, uri: Uri) => {
+    // It may point the env file to another branch first.
+    await work.refresh();
+    const readFile = async () => (await readEnv(envVariable(config, { uri }))).value;
+    const find = () => offerAfterCheckout({ ...deps, runGit, readEnv: readFile }, work);
+    const offer = await find();
+    const key = JSON.stringify(offer);
+    if (offer === undefined || open.has(key)) return;
+    open.add(key);
+    try {
+      await show(deps, offer, async () => JSON.stringify(await find()) === key);
+    } finally {
+      open.delete(key);
+    }
+  };
+  // Of several windows, the one that is used asks.
+  const checkPending = () => {
+    if (!vscodeWindow.state.focused) return;
+    for (const [work, uri] of pending)
+      if (config.undoesMigrations)
+        void check(work, uri).catch((error: unknown) => log.error('Offering an earlier state', error));
+    pending.clear();
+  };
+  const watch = () => {
+    for (const folder of workspace.workspaceFolders ?? []) {
+      const work = workFolders.of(folder);
+      const { repository, map } = work?.state ?? {};
+      if (work === undefined || repository === undefined || map?.isFollowed !== true) continue;
+      if (watched.has(work.folder)) continue;
+      watched.add(work.folder);
+      const files = [[path.join(repository.gitDir, 'logs'), ['HEAD']]] as const;
+      const schedule = () => {
+        pending.set(work, folder.uri);
+        timer?.dispose();
+        timer = systemClock.after(SETTLE, checkPending);
+      };
+      disposables.add(watchFiles(files, schedule));
+    }
+  };
+  watch();
+  disposables.add(workFolders.onDidChange(watch));
+  disposables.add(vscodeWindow.onDidChangeWindowState(checkPending));
+  disposables.add({ dispose: () => timer?.dispose() });
+  return disposables;
+}
+
+/** @param isCurrent whether the same would be offered now */
+async function show(
+  { inventory }: Dependencies,
+  { ref, source, later, time }: MigrationOffer,
+  isCurrent: () => Promise<boolean>,
+): Promise<void> {
+  const { projectId, branchId } = ref;
+  const name = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  const clock = clockText(time);
+  const question =
+    later === 1
+      ? l10n.t(
+          "{0} has a migration that this commit doesn't have. Go back to just before it ({1})?",
+          name,
+          clock,
+        )
+      : l10n.t(
+          "{0} has {1} migrations that this commit doesn't have. Go back to just before them ({2})?",
+          name,
+          later,
+          clock,
+        );
+  const accept = l10n.t('Go Back');
+  if ((await window.showInformationMessage(question, accept)) !== accept) return;
+  if (await isCurrent())
+    return void (await executeCommand('hostedPostgres.undo', {
+      kind: 'branch',
+      projectId,
+      branchId,
+      source,
+    }));
+  const changed = l10n.t('Another commit or other migrations are there now, so {0} stays as it is.', name);
+  void window.showInformationMessage(changed);
+}

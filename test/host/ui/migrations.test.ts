@@ -1,0 +1,120 @@
+/** A database that follows git back before migrations, in a real repository. Another program applies them. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { branchMapWriter } from '../../../src/extension/gitBranch/branchMap.ts';
+import { gitRunner } from '../../../src/base/runGit.ts';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
+import { branchApi, BRANCH } from '../../service/catalog/branchApi.ts';
+import { query } from '../../service/postgres/clients.ts';
+import { until } from '../../workbench/until.ts';
+import { connect } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+/** Applies what isn't applied yet, and notes it, as Knex does. */
+const PROGRAM = `
+const { Client } = require(${JSON.stringify(createRequire(import.meta.url).resolve('pg'))});
+const { readFileSync, readdirSync } = require('node:fs');
+(async () => {
+  const client = new Client({ connectionString: readFileSync('.env', 'utf8').replace('DATABASE_URL=', '').trim() });
+  await client.connect();
+  await client.query('create table if not exists knex_migrations (id serial primary key, name text)');
+  const { rows } = await client.query('select name from knex_migrations');
+  for (const name of readdirSync('migrations').sort()) {
+    if (rows.some((row) => row.name === name)) continue;
+    await client.query('begin');
+    await client.query(readFileSync('migrations/' + name, 'utf8'));
+    await client.query('insert into knex_migrations (name) values ($1)', [name]);
+    await client.query('commit');
+  }
+  await client.end();
+})();
+`;
+
+describe('A checkout before migrations', () => {
+  const ui = useWorkbench({ settings: {} });
+  let service: LocalService;
+  let repository: GitRepository;
+  let uri: string;
+
+  const write = (file: string, text: string) => writeFile(path.join(repository.folder, file), text);
+  /** In another terminal, of which VS Code knows nothing. */
+  const migrate = () => execFileSync(process.execPath, ['migrate.cjs'], { cwd: repository.folder });
+  const commit = (message: string) => {
+    repository.git('add', '.');
+    repository.git('commit', '--quiet', `--message=${message}`);
+  };
+  const applied = () => query(uri, 'select name from knex_migrations order by name').catch(() => []);
+  const messages = async () => (await ui().notifications.all()).map(({ message }) => message);
+
+  before(async () => {
+    service = await startLocalService();
+    const api = branchApi(() => service, BRANCH);
+    uri = await api.uri();
+    await query(uri, 'select 1');
+    await api.waitForHistory();
+    repository = createRepository(ui().folder);
+    for (const folder of ['.vscode', 'migrations']) await mkdir(path.join(repository.folder, folder));
+    await write('.gitignore', '.env\n.vscode\nmigrate.cjs\n');
+    await write('migrate.cjs', PROGRAM);
+    await write('.env', `DATABASE_URL=${uri}\n`);
+    await write('migrations/1.sql', 'create table users (id int)');
+    commit('Users');
+    await branchMapWriter(
+      gitRunner(() => 'git'),
+      repository.folder,
+    ).setFollowed(true);
+    await connect(ui(), service, 'shop');
+    await ui().statusBar.waitFor(/^main\n/);
+    migrate();
+    await query(uri, 'insert into users values (1)');
+    await write('migrations/2.sql', 'alter table users add column email text');
+    commit('Email');
+    migrate();
+    await query(uri, 'insert into users values (2)');
+  });
+  after(() => service.stop());
+  afterEach(() => ui().notifications.clear());
+
+  it('offers nothing while the setting is off', async () => {
+    repository.git('checkout', '--quiet', 'HEAD~2');
+    await ui().statusBar.waitFor('main (paused: no Git branch)');
+    const settings = { 'hostedPostgres.undo.offerAfterCheckout': true, 'window.title': 'The setting is on' };
+    await write('.vscode/settings.json', JSON.stringify(settings));
+    await until('the setting', async () => (await ui().page.title()).includes('The setting is on'));
+    repository.git('checkout', '--quiet', 'main~1');
+    await ui().notifications.waitFor("main has a migration that this commit doesn't have.");
+    assert.deepEqual(
+      (await messages()).filter((message) => message.includes('2 migrations')),
+      [],
+    );
+  });
+
+  it('offers the database from before them, with the rows from then, under the same connection string', async () => {
+    repository.git('checkout', '--quiet', 'main');
+    await ui().statusBar.waitUntilGone('(paused');
+    repository.git('reset', '--quiet', '--hard', 'HEAD~1');
+    const question = "main has a migration that this commit doesn't have. Go back to just before it";
+    await ui().notifications.press(question, 'Go Back');
+    await ui().notifications.waitFor(
+      /^Restored main \(Before the later migrations\)\. What it had until now is kept as/,
+    );
+    await until('the earlier database', async () => (await applied()).join() === '1.sql');
+    assert.deepEqual(await query(uri, 'select * from users'), [1]);
+    assert.equal(await readFile(path.join(repository.folder, '.env'), 'utf8'), `DATABASE_URL=${uri}\n`);
+  });
+
+  it('offers it again before the first one', async () => {
+    repository.git('checkout', '--quiet', 'HEAD~1');
+    const question = "main has a migration that this commit doesn't have.";
+    await ui().notifications.press(question, 'Go Back');
+    await ui().notifications.waitFor('Restored main (Before the later migrations).');
+    await until(
+      'the empty database',
+      async () => (await query(uri, "select to_regclass('users')").catch(() => ['']))[0] === null,
+    );
+  });
+});

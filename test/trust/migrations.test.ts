@@ -1,0 +1,43 @@
+/**
+ * Random checkouts, resets and migrations: a database goes back to before later migrations only where that is right, and then has
+ * exactly the migrations of the working tree. Set `STEPS` and `SEED` for longer and other runs.
+ */
+import assert from 'node:assert/strict';
+import { roundsOf } from '../helpers/fullRun.ts';
+import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
+import { MigrationWorld } from './migrationWorld.ts';
+
+const STEPS = Number(process.env['STEPS'] ?? roundsOf(40, 1000));
+const SEED = Number(process.env['SEED'] ?? 1);
+
+describe('A database that follows git back before migrations', () => {
+  it(`has the migrations of the commit (${STEPS} steps, seed ${SEED})`, async () => {
+    const service = await startLocalService({ dataDir: temporaryFolder() });
+    const world = await MigrationWorld.create(service, SEED);
+    const steps: string[] = [];
+    let [accepted, missed] = [0, 0];
+    try {
+      while (steps.length < STEPS) {
+        steps.push(await world.step());
+        const before = await world.applied();
+        const { files } = world;
+        const what = `step ${steps.length} (seed ${SEED}): ${steps.slice(-12).join(', ')}`;
+        if (await world.acceptOffer()) {
+          accepted += 1;
+          assert.notDeepEqual(before, files, `offered without a reason at ${what}`);
+          assert.deepEqual(await world.applied(), files, what);
+          await world.checkTables();
+        } else if (before.length > files.length && files.every((name) => before.includes(name))) missed += 1;
+      }
+    } finally {
+      if (world.errors.length > 0) console.error(world.errors);
+      world.dispose();
+      await service.stop();
+    }
+    console.log(
+      `      seed ${SEED}: ${STEPS} steps, ${accepted} offers accepted, ${missed} times not known for sure`,
+    );
+    assert.ok(accepted > 0, 'nothing was offered');
+    assert.deepEqual(world.errors, []);
+  });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import type { AppliedMigration } from '../../../../src/extension/history/appliedMigrations.ts';
+import { findLater } from '../../../../src/extension/history/migrationOffer.ts';
+
+/** Each with the transaction that wrote its row. */
+const rowsOf = (rows: Readonly<Record<string, number>>): AppliedMigration[] =>
+  Object.entries(rows).map(([name, transaction]) => ({ name, transaction, isApplied: true }));
+const commit = (id: number, [added, changed, deleted] = [1, 0, 0]) => ({
+  ids: [id],
+  before: `before ${id}`,
+  added: added ?? 0,
+  changed: changed ?? 0,
+  deleted: deleted ?? 0,
+});
+/** Of migrations that were applied by one transaction each. */
+const [ROWS, COMMITS] = [rowsOf({ a: 1, b: 2, c: 3 }), [commit(1), commit(2), commit(3)]];
+const [A, B, C] = [['a', '1'], ['b', '2'], ['c']];
+
+describe('Migrations of a database that the working tree does not have', () => {
+  it('are found with the moment before the first of them', () => {
+    assert.deepEqual(findLater([A, B], ROWS, COMMITS), { before: 'before 3', count: 1 });
+    assert.deepEqual(findLater([A], ROWS, COMMITS), { before: 'before 2', count: 2 });
+    assert.deepEqual(findLater([], ROWS, COMMITS), { before: 'before 1', count: 3 });
+  });
+
+  it('may be noted by other names, such as a number without its zeros', () => {
+    const rows = rowsOf({ 1: 1, '0002': 2, c: 3 });
+    assert.deepEqual(findLater([A, B], rows, COMMITS), { before: 'before 3', count: 1 });
+  });
+
+  it('are found if a program notes the beginning and the end of each', () => {
+    const rows = rowsOf({ a: 11, b: 21 });
+    const commits = [commit(1), commit(11, [0, 1, 0]), commit(2), commit(21, [0, 1, 0])];
+    assert.deepEqual(findLater([A], rows, commits), { before: 'before 2', count: 1 });
+  });
+
+  it('are found if one of them has failed before', () => {
+    const rows = [...rowsOf({ a: 1, b: 3 }), { name: 'b', transaction: 2, isApplied: false }];
+    assert.deepEqual(findLater([A], rows, COMMITS), { before: 'before 2', count: 1 });
+  });
+
+  for (const [what, files, rows, commits] of [
+    ['there are none', [A, B, C], ROWS, COMMITS],
+    ['the working tree has one that the database does not have', [A, ['d']], ROWS, COMMITS],
+    [
+      'one of the working tree has failed',
+      [A],
+      [{ ...ROWS[0], isApplied: false }, ...ROWS.slice(1)],
+      COMMITS,
+    ],
+    ['one of the working tree came after them', [A, C], ROWS, COMMITS],
+    [
+      'one transaction has also applied one of the working tree',
+      [A, B],
+      rowsOf({ a: 1, b: 2, c: 2 }),
+      [commit(1), commit(2, [2, 0, 0])],
+    ],
+    ['one was also removed since then', [A, B], ROWS, [...COMMITS, commit(4, [0, 0, 1])]],
+    [
+      'a row of the working tree was changed since then',
+      [A, B],
+      rowsOf({ a: 4, b: 2, c: 3 }),
+      [...COMMITS, commit(4, [0, 1, 0])],
+    ],
+    ['the log does not have the transactions', [A], ROWS, COMMITS.slice(2)],
+    ['the log has other transactions', [A, B], ROWS, [commit(5)]],
+    ['nothing is known', [A, B], ROWS, []],
+  ] as const)
+    it(`are not found if ${what}`, () => {
+      assert.equal(findLater(files, rows as readonly AppliedMigration[], commits), undefined);
+    });
+});
