@@ -2,6 +2,12 @@
 import type { ChangesSince } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
+import type { ComputeActions } from '../computes/computeActions.ts';
+import { primaryOf } from '../inventory/branchStatus.ts';
+import { computeStatus } from '../inventory/computeStatus.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { finishChange } from '../operations/finishChange.ts';
+import type { OperationTracker } from '../operations/operationTracker.ts';
 import type { Moment } from './moments.ts';
 
 /** @returns undefined if it isn't known */
@@ -32,6 +38,30 @@ export function momentChanges({ session, log }: ChangesSources, ref: BranchRef):
       return undefined;
     }
   };
+}
+
+interface StartDependencies extends Pick<ChangesSources, 'log'> {
+  readonly inventory: Inventory;
+  readonly computeActions: ComputeActions;
+  readonly tracker: OperationTracker;
+}
+
+/** Starts the branch's compute if it is idle. Without it, the changes aren't known. Never rejects. */
+export async function startIdle(
+  { inventory, computeActions, tracker, log }: StartDependencies,
+  ref: BranchRef,
+  initialConnection: AccountConnection | undefined,
+): Promise<void> {
+  const { projectId, branchId } = ref;
+  try {
+    await inventory.refreshComputes(projectId);
+    const compute = primaryOf(inventory, ref);
+    if (compute === undefined || computeStatus(compute) !== 'idle') return;
+    const node = { kind: 'compute', projectId, branchId, computeId: compute.id } as const;
+    await finishChange(tracker, () => computeActions.start(node, { initialConnection }));
+  } catch (error) {
+    log.error('Starting a compute to count changes', error);
+  }
 }
 
 /** As in a request. Undefined for what isn't a time, such as a snapshot. */

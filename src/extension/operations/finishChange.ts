@@ -3,7 +3,7 @@ import type { OperationTracker } from './operationTracker.ts';
 import type { EndReport } from './pendingChange.ts';
 
 /**
- * Sends a change of a branch and waits until its operations have ended.
+ * Sends a change of a branch or compute and waits until its operations have ended.
  * @param stop ends the wait. The result then is `isPending`
  * @throws {ApiError} @throws {Error} if an operation failed
  */
@@ -14,10 +14,10 @@ export async function finishChange(
 ): Promise<SendResult> {
   const ends: EndReport[] = [];
   const { promise, resolve } = Promise.withResolvers<EndReport | undefined>();
-  let branchId: string | undefined;
+  let id: string | undefined;
   const check = () => {
-    const end = ends.find(({ change }) => change.branchId === branchId);
-    if (branchId !== undefined && end !== undefined) resolve(end);
+    const end = ends.find(({ change }) => (change.computeId ?? change.branchId) === id);
+    if (id !== undefined && end !== undefined) resolve(end);
   };
   // Before the change is sent, because its operations may end before the lists are reloaded.
   const listener = tracker.onDidEnd((end) => {
@@ -28,7 +28,7 @@ export async function finishChange(
   try {
     const result = await send();
     if (!result.isPending) return result;
-    branchId = result.branch?.id;
+    id = (result.compute ?? result.branch)?.id;
     check();
     const end = await promise;
     if (end !== undefined && end.outcome !== 'finished')

@@ -14,6 +14,7 @@ const QUESTION = 'What work goes back to';
 describe('Undo…', () => {
   const ui = useWorkbench({ settings: READABLE_TERMINALS });
   let service: LocalService;
+  let id: string;
   let row: string;
   /** The connection string, which stays the same. */
   let uri: string;
@@ -22,8 +23,7 @@ describe('Undo…', () => {
     service = await startLocalService();
     const branch = { name: 'work', parent_id: parent };
     const endpoints = [{ type: 'read_write' }];
-    const { id } = (await branchCalls(service).change('POST', `/${PROJECT}/branches`, { branch, endpoints }))
-      .branch;
+    id = (await branchCalls(service).change('POST', `/${PROJECT}/branches`, { branch, endpoints })).branch.id;
     row = `Branch ${id}, work`;
     uri = await branchApi(() => service, id).uri();
     await query(uri, 'create table users (id int primary key, email text)');
@@ -81,6 +81,8 @@ describe('Undo…', () => {
     await query(uri, 'create table imports (id int)');
     await query(uri, "insert into users values (10, '10@example.com'), (11, '11@example.com')");
     await query(uri, "update users set email = 'new' where id = 10");
+    // It is started again for the changes.
+    await branchApi(() => service, id).suspend();
     await ui().computes.contextMenu(row, 'Undo…');
     await until('the changes', async () => {
       const { items } = await ui().quickInput.waitFor(QUESTION);

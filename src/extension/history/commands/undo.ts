@@ -12,8 +12,8 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../branchHistory.ts';
-import { momentChanges } from '../momentChanges.ts';
-import { momentsOf } from '../moments.ts';
+import { momentChanges, startIdle } from '../momentChanges.ts';
+import { momentsOf, type Moment } from '../moments.ts';
 import { restoreInPlace } from '../snapshots.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
 import {
@@ -37,7 +37,7 @@ export const undo: Command = async (context, argument, run) => {
   const earlier = givenTime(fieldsOf(argument)['source']);
   const chosen = isBranchId(redo)
     ? { source: { branchId: redo }, text: l10n.t('Undo the undo') }
-    : (earlier ?? (await chooseMoment(context, picked)));
+    : (earlier ?? (await chooseMoment(context, picked, run)));
   if (chosen === undefined) return;
   if (chosen.change !== undefined) {
     await changeSnapshot(context, run, picked, chosen.change);
@@ -142,6 +142,7 @@ async function showUndone(redo: Redo, message: string): Promise<void> {
 async function chooseMoment(
   context: CommandContext,
   picked: PickedBranch,
+  run: Run,
 ): Promise<ChosenMoment | undefined> {
   const history = await historyOf(context, picked, true);
   const isLocal = context.session.connection?.isLocal === true;
@@ -151,10 +152,16 @@ async function chooseMoment(
     return void (await window.showWarningMessage(problem));
   const placeholder =
     problem ?? l10n.t('What {0} goes back to. Select a moment, or type a time', picked.name);
-  const changes = momentChanges(context, history.ref);
-  return await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
+  const known = momentChanges(context, history.ref);
+  const started =
+    known && problem === undefined ? startIdle(context, history.ref, run.initialConnection) : undefined;
+  const changes = known && (async (moments: readonly Moment[]) => (await started, await known(moments)));
+  const chosen = await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
     askForMoment(ask, history, { placeholder, changes, onlyUndo: problem !== undefined, canChange: true }),
   );
+  // The service takes no change of the branch while its compute starts.
+  if (chosen !== undefined) await started;
+  return chosen;
 }
 
 /** See `timeProblem`. */

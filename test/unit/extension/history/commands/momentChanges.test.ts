@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { CodedError, scriptService } from '../../../../helpers/scriptedService.ts';
+import {
+  CodedError,
+  computeRecord,
+  operationRecord,
+  scriptService,
+} from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { handleCommand } = await import('../../../../../src/extension/commandHandlers.ts');
@@ -16,15 +21,22 @@ describe('The moments of Undo… on a local service', () => {
   const change = { database: 'app', schema: 'public', name: 'orders', added: 0, changed: 0, deleted: 0 };
   let reply: ((since: readonly string[]) => unknown) | undefined;
   let asked: string[];
+  let endpoints: readonly { readonly current_state: string }[];
 
   beforeEach(async () => {
-    [reply, asked] = [undefined, []];
+    [reply, asked, endpoints] = [undefined, [], []];
     branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
     quickPicks.length = 0;
     const { baseUrl } = await scriptService((call, query) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', history_retention_seconds: 86_400 }] };
       if (call.endsWith('/branches')) return { branches };
-      if (!call.endsWith('/changes')) return { snapshots: [], endpoints: [] };
+      if (call.endsWith('/start')) {
+        asked.push('start');
+        endpoints = [computeRecord('ep-one')];
+        return { endpoint: endpoints[0], operations: [operationRecord(1)] };
+      }
+      if (call.includes('/operations/')) return { operation: operationRecord(1, { status: 'finished' }) };
+      if (!call.endsWith('/changes')) return { snapshots: [], endpoints };
       const since = query?.get('since') ?? '';
       asked.push(since);
       return reply?.(since.split(',')) ?? new CodedError(404, 'not available');
@@ -96,6 +108,21 @@ describe('The moments of Undo… on a local service', () => {
     reply = ([since]) => ({ changes: [{ since, tables, tables_count: 2 }] });
     const end = run();
     assert.equal((await loaded())?.[0], 'since then: database old dropped; app.orders 1 added');
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('starts an idle compute first', async () => {
+    endpoints = [computeRecord('ep-one', { current_state: 'idle' })];
+    reply = ([since]) => ({ changes: [{ since, tables: [], tables_count: 0 }] });
+    const end = run();
+    await until('the moments', async () => (quickPicks[0]?.items.length ?? 0) > 0);
+    await until('the request', async () => {
+      model.clock.advance(1000);
+      return asked.length > 1;
+    });
+    assert.equal((await loaded())?.[0], 'no tables or rows changed since then');
+    assert.deepEqual([asked.length, asked[0]], [2, 'start']);
     quickPicks[0]?.cancel();
     await end;
   });
