@@ -12,7 +12,7 @@ interface Packages {
   readonly arch?: string;
 }
 
-/** How a package is installed, and from where unless each version of the system has it. */
+/** How packages are installed. `source` says where they are, if not in each version of the system. */
 const INSTALLERS: Readonly<
   Record<string, { readonly from: keyof Packages; readonly command: string; readonly source?: string }>
 > = {
@@ -82,8 +82,8 @@ export const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 /** Whether the public service offers it and our package lacks it. */
 export const isKnown = (name: string): boolean => Object.hasOwn(OFFERED, name) || PRELOADED.includes(name);
 
-/** Files of distributions. Fedora has that of Red Hat, too. */
-const MARKS = [
+/** Files of these distributions and their relatives. Fedora also has Red Hat's, so it comes first. */
+const RELEASE_FILES = [
   ['debian', '/etc/debian_version'],
   ['fedora', '/etc/fedora-release'],
   ['redhat', '/etc/redhat-release'],
@@ -92,7 +92,8 @@ const MARKS = [
 
 /** The distribution, if it is known, or Node's name of the platform. */
 const thisMachine = (): string =>
-  (process.platform === 'linux' && MARKS.find(([, file]) => existsSync(file))?.[0]) || process.platform;
+  (process.platform === 'linux' && RELEASE_FILES.find(([, file]) => existsSync(file))?.[0]) ||
+  process.platform;
 
 /** @param name of an extension that the local Postgres lacks @returns the command that installs it, if it is known */
 export function installCommand(name: string, machine = thisMachine()): string | undefined {
@@ -116,7 +117,7 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
   return `Install it with "${command}"${source === undefined ? '' : ` (${source})`}, and start the local service again.`;
 }
 
-/** What the system can't load, or doesn't find. A name such as `postgis-3` has its version. */
+/** Errors about a library. Its name may end with a version, such as `postgis-3`. */
 const UNLOADABLE = /could not load library "(?:[^"]*[/\\])?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": /;
 const GONE = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
 
@@ -128,7 +129,7 @@ function libraryAdvice(text: string, machine?: string): string | undefined {
   const by = command === undefined ? '' : ` with "${command}"`;
   return unloadable === undefined
     ? `The files of the extension are gone. Set hostedPostgres.localService.extensionsPath (--extensions-dir) to their folder, or install the extension${by}, and start the local service again.`
-    : `This system lacks what the library needs, or has another version of it. Install that, or use this system's own packages${by}, and start the local service again.`;
+    : `The library of the extension needs something that this system lacks or has in another version. Install that, or install the extension${by || " from this system's packages"}, and start the local service again.`;
 }
 
 /** @param text that psql has printed */

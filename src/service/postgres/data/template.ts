@@ -73,7 +73,7 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
 }
 
 const unreadable = (folder: string, error: unknown): string =>
-  `Postgres on Windows can't use ${folder}, because of its letters (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
+  `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
 
 /**
  * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:

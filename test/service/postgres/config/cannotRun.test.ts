@@ -93,7 +93,7 @@ describe('a machine with Windows', () => {
       shutdownSignal: new AbortController().signal,
     } as unknown as EngineDependencies;
     const message =
-      /^Postgres on Windows can't use .*Jürgen.*, because of its letters \(.+\)\. Install Postgres in another folder and set hostedPostgres\.localService\.postgresPath/;
+      /^Postgres on Windows can't use .*Jürgen.*, because of letters in its path \(.+\)\. Install Postgres in another folder and set hostedPostgres\.localService\.postgresPath/;
     await onPlatform('win32', () => assert.rejects(ensureTemplate(deps), { message }));
   });
 

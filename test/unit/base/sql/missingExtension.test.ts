@@ -80,19 +80,23 @@ describe('missing extensions', () => {
     assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
   });
 
-  it('are advised on if their library needs another system or what this one lacks', () => {
+  it('are explained if their library does not fit this system, or is gone', () => {
     const glibc =
       "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /x/lib/vector.so)";
     const lacks =
-      /^This system lacks what the library needs, or has another version of it\. Install that, or use/;
+      /^The library of the extension needs something that this system lacks or has in another version\. Install that, or/;
     for (const [library, reason, end] of [
-      ['/x/lib/vector.so', glibc, 'packages with "apt install postgresql-18-pgvector", and start'],
+      ['/x/lib/vector.so', glibc, 'extension with "apt install postgresql-18-pgvector", and start'],
       [
         '/x/lib/postgis-3.so',
         'libgeos_c.so.1: cannot open',
         'with "apt install postgresql-18-postgis-3", and',
       ],
-      ['C:\\x\\lib\\plperl.dll', 'The specified module could not be found.', 'own packages, and start'],
+      [
+        'C:\\x\\lib\\plperl.dll',
+        'The specified module could not be found.',
+        "this system's packages, and start",
+      ],
     ] as const) {
       const message = `could not load library "${library}": ${reason}`;
       const error = Object.assign(new Error(message), { code: 'XX000', hint: '' });
