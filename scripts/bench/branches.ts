@@ -18,7 +18,7 @@ const MANY = 100;
 const SCALE = 68;
 const GOAL = 1.3;
 const PRIMARY = { type: 'read_write' };
-/** A copy of files and of what is written meanwhile differ in what limits them. */
+/** What limits a copy differs between memory and a disk. */
 const PLACES: readonly (readonly [where: string, parent: string])[] =
   process.platform === 'linux'
     ? [

@@ -1,4 +1,4 @@
-/** A clone of a test branch for each of some tests, beside `CREATE DATABASE` and `DROP DATABASE` with the same template and server. */
+/** A clone of a test branch for one test, compared with `CREATE DATABASE` and `DROP DATABASE` with the same template and server. */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** How many bytes a process of Node uses, without what it has left to the garbage collection. */
+/** How many bytes a Node process uses, without garbage. */
 import { text } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
 

@@ -1,7 +1,7 @@
 /**
- * The memory of the service for each branch that nobody uses and for each open client, and of the extension for 200 expanded
- * projects. Beside it, the least that does the same: a server that listens and has the branch's records, a relay of two piped
- * sockets, and the parsed replies.
+ * The memory of the service for each idle branch and each open client, and of the extension for 200 expanded projects. Each is
+ * compared with the least that does the same: a server that listens and has the branch's records, a relay of two piped sockets, and
+ * the parsed replies.
  */
 import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -160,7 +160,7 @@ function row({ what, ours, bare, count, goal, than }: Comparison): Result {
   };
 }
 
-/** Of other processes of Node, which write them when they get a signal. */
+/** Heap snapshots of other Node processes, which write one when they get a signal. */
 class Snapshots {
   readonly #folder = temporaryFolder();
 
@@ -169,7 +169,7 @@ class Snapshots {
     chmodSync(this.#folder, 0o1777);
   }
 
-  /** Starts a process that can be asked. */
+  /** Starts a process that can be measured. */
   async start<T>(start: () => Promise<T>): Promise<T> {
     process.env.NODE_OPTIONS = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${this.#folder}`;
     try {
@@ -198,5 +198,5 @@ class Snapshots {
   }
 }
 
-/** Milliseconds in which what was just closed is forgotten. */
+/** Milliseconds until what was just closed is released. */
 const SETTLING = 1000;

@@ -88,7 +88,7 @@ export class BranchCalls {
   }
 
   /**
-   * The local service only: the last transactions that have changed rows of a table, in their order, as far as they are known.
+   * Returns the last transactions that have changed rows of a table, oldest first, as far as they are known. The local service only.
    * Doesn't wake a compute, and isn't activity. @param table the ids of its database, of itself and of its file
    */
   async commitsTo(projectId: string, id: string, table: readonly number[], options?: CallOptions) {

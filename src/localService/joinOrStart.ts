@@ -99,7 +99,7 @@ export async function checkPostgres(script: string, folders: Folders): Promise<P
   return { problem: parsePostgresLine(stdout), extensions };
 }
 
-/** The service starts in another folder. */
+/** With absolute paths, because the service starts in another folder. */
 const folderArguments = ({ postgresPath, extensionsPath }: Folders): string[] => [
   ...(postgresPath === undefined ? [] : ['--postgres-path', path.resolve(postgresPath)]),
   ...(extensionsPath === undefined

@@ -93,7 +93,7 @@ export function readOptions(
   } as const;
 }
 
-/** A service of root changes its folder. */
+/** If root starts the service, it changes its working directory later. */
 const absolute = (folder: string | undefined): string | undefined => folder && path.resolve(folder);
 
 const MAX_KEY_LENGTH = 1024;

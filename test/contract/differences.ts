@@ -43,8 +43,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     call: /branch|snapshot|\/(?:projects|recover)$/,
     problem: /^the reply has the unknown field \/branch(?:es)?\/history_size$/,
-    because:
-      'on a laptop, history costs space of the disk; the public service has a number for all of a project',
+    because: 'on a laptop, history takes disk space; the public service reports it only for a whole project',
   },
   {
     call: /endpoint|\/(?:branches|projects)$/,

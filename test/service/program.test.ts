@@ -64,7 +64,7 @@ describe('The program', () => {
   for (const [what, [args, message]] of Object.entries(wrong))
     it(`does not start with ${what}`, () => assert.throws(() => readOptions(args, {}), { message }));
 
-  it('takes folders of Postgres from where it is started, though it goes elsewhere as root', () => {
+  it('resolves the folders of its options when it starts, because it may change its working directory', () => {
     const options = readOptions(['--postgres-path', 'bin', '--extensions-dir', '../more'], {});
     assert.deepEqual(
       [options?.postgresPath, options?.extensionsDir],

@@ -1,6 +1,5 @@
 /**
- * Random checkouts, resets and migrations: a database goes back to before later migrations only where that is right, and then has
- * exactly the migrations of the working tree. Set `STEPS` and `SEED` for longer and other runs.
+ * Random checkouts, resets and migrations: each offer takes the database back to exactly the migrations of the working tree. Set `STEPS` and `SEED` for longer and other runs.
  */
 import assert from 'node:assert/strict';
 import { roundsOf } from '../helpers/fullRun.ts';

@@ -100,7 +100,7 @@ export const Branch = z.object({
   compute_time_seconds: z.nullish(number),
   active_time_seconds: z.nullish(number),
   logical_size: z.nullish(number),
-  /** What its history has on the disk (local service). */
+  /** The disk space that its history takes (local service). */
   history_size: shownNumber,
   created_at: z.nullish(text),
   last_reset_at: z.nullish(text),

@@ -41,7 +41,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   cs: 'dotnet ef database update',
   exs: 'mix ecto.migrate',
 };
-/** As Django numbers them. */
+/** Migrations as Django names them. */
 const DJANGO = /(?:^|\/)\d{4}_\w+\.py$/;
 
 const commandFor = (program: string): string =>

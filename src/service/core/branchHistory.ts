@@ -12,7 +12,7 @@ export interface BranchHistory {
 /** Bytes on the disk. */
 export interface BranchSize {
   readonly databases: number;
-  /** Its log and copies of the data. Branches of a branch may share them. */
+  /** The log and the copies of the data. Child branches may share them. */
   readonly history: number;
 }
 
@@ -41,7 +41,7 @@ export interface TableFile {
 export interface CommitTo {
   /** Of it and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
-  /** Just before it, and before changes of any table between it and the one before it (ISO 8601). */
+  /** The moment just before it, and before any table was changed since the transaction before (ISO 8601). */
   readonly before: string;
   readonly added: number;
   readonly changed: number;

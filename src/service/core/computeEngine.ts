@@ -221,8 +221,8 @@ export interface ComputeEngine {
   ): Promise<readonly (readonly TableChange[] | undefined)[]>;
 
   /**
-   * The transactions that have changed rows of a table since it has this file, in their order, as far as it is known: only for a
-   * branch with an active primary. Starts no compute. @throws {EngineError}
+   * Returns the transactions that have changed rows of a table since it got this file, oldest first, as far as they are known.
+   * Undefined without an active primary. Starts no compute. @throws {EngineError}
    */
   commitsTo(branchId: string, table: TableFile): Promise<readonly CommitTo[] | undefined>;
 

@@ -67,7 +67,7 @@ export class Config {
     await workspace.getConfiguration(SECTION).update('localService.postgresPath', folder, target);
   }
 
-  /** Whether the database is offered to follow git back before migrations. */
+  /** Whether to offer Undo after a checkout of a commit with fewer migrations. */
   get undoesMigrations(): boolean {
     return workspace.getConfiguration(SECTION).get<unknown>('undo.offerAfterCheckout') === true;
   }

@@ -75,7 +75,7 @@ const safely =
   async (message, ...buttons) => {
     const shown = buttons.map(safeText);
     if (shown.length === 0) {
-      // VS Code keeps it among the notifications until the user clears them: the command would not end before.
+      // VS Code resolves it only when the user clears the notification, and until then the command wouldn't end.
       show(safeText(message)).then(undefined, () => undefined);
       return undefined;
     }

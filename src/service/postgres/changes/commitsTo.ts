@@ -30,7 +30,7 @@ export async function commitsTo(
   });
 }
 
-/** Programs that use no transaction change tables before they note it. Changes of columns may also be those of an index. */
+/** Programs that use no transaction change tables before they note a migration. What was altered may also be an index, which doesn't count. */
 function firstChange({ time, tables }: TableCommit, names: TableNames, dropped: ReadonlySet<number>): number {
   const ofTables = tables.filter(
     ({ kind, table }) => kind !== 'altered' || names.tables.has(table) || dropped.has(table),

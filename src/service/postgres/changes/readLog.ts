@@ -11,9 +11,9 @@ import type { TableCommits } from '../wal/tableCommits.ts';
 import type { Wal } from '../wal/walFiles.ts';
 import { firstRecordIn, reachesBeyond, walRecords } from '../wal/walRecords.ts';
 
-/** How much of the log is read, at its end. */
+/** Bytes of the log that are read, at its end. */
 const MAX_READ = 64 * 1024 * 1024;
-/** Then other work of the service gets its turn: after a few milliseconds. */
+/** Bytes after which other work of the service gets its turn: every few milliseconds. */
 const PIECE = 128 * 1024;
 
 export interface ReadLog {

@@ -24,7 +24,7 @@ export interface MoreExtensions extends ExtensionFolder {
   readonly problem?: string;
 }
 
-/** Where the two parts are: in a folder made for this, and in installations by default, of Arch, Homebrew, Debian and Fedora. */
+/** Where a folder has the two parts: one made for this, a default installation, and those of Arch, Homebrew, Debian and Fedora. */
 const LAYOUTS = [
   ['.', 'lib'],
   ['share', 'lib'],

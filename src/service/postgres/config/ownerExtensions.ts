@@ -109,7 +109,7 @@ export function ownerExtensionsFolder(
   return made;
 }
 
-/** Files of the extensions that owners create, as they are now, with the line in their control files. */
+/** The files of {@link MORE_OWNER_EXTENSIONS} in a folder, declared as trusted, unless the package has the extension. */
 function simpleExtensions(source: string, packaged: string): [string, string][] {
   return MORE_OWNER_EXTENSIONS.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).flatMap(
     (name) => simpleFiles(source, name),
@@ -124,10 +124,12 @@ function simpleFiles(source: string, name: string): [string, string][] {
     return definitions === undefined ? [] : [[file, definitions]];
   });
   const steps = scripts.map(([file]) => file.slice(`${name}--`.length, -'.sql'.length).split('--'));
-  return isReachable(control.version, steps) ? [[`${name}.control`, trusted(control.text)], ...scripts] : [];
+  return isReachable(control.version, steps)
+    ? [[`${name}.control`, withTrusted(control.text)], ...scripts]
+    : [];
 }
 
-/** @param steps versions that scripts install, and pairs of versions between which they update */
+/** @param steps of the scripts: `[version]` of one that installs it, `[from, to]` of an update */
 function isReachable(version: string | undefined, steps: readonly (readonly string[])[]): boolean {
   const reached = new Set<string | undefined>();
   for (let before = -1; before < reached.size;) {
@@ -145,10 +147,10 @@ const DEFINITIONS = [
   /^alter\s+function\s[^;]*\sparallel\s+safe;?$/i,
   /^drop\s+aggregate\s/i,
 ];
-/** Which messages are seen, and in which encoding. */
+/** Settings that scripts may change until they end: of messages and their encoding. */
 const MESSAGES = /^set\s+(?:local\s+)?(?=(?:client_encoding|client_min_messages|log_min_messages)\s)/i;
 
-/** @returns the script, whose settings end with it; undefined if it does more than define */
+/** @returns the script with its settings made local to it; undefined if it does more than define */
 function definitionsOnly(text: string): string | undefined {
   // The first line is a message of psql.
   let rest = text.replace(/^\\echo .*$/m, '');
@@ -161,7 +163,7 @@ function definitionsOnly(text: string): string | undefined {
       else if (!DEFINITIONS.some((pattern) => pattern.test(statement))) return undefined;
     }
   } catch {
-    return undefined; // It isn't for Postgres alone.
+    return undefined; // It has a command of psql.
   }
   for (const { text: statement, start } of settings.toReversed())
     rest =
@@ -226,7 +228,7 @@ function readControl(source: string, name: string): Control | undefined {
   return { text, version: /^default_version *= *'([^']+)'/m.exec(text)?.[1] };
 }
 
-const trusted = (control: string): string => `${control}\ntrusted = true\n`;
+const withTrusted = (control: string): string => `${control}\ntrusted = true\n`;
 
 const scriptsOf = (source: string, name: string): [string, string][] =>
   readdirSync(source)
@@ -252,5 +254,5 @@ function trustedFiles(
   if (change !== undefined && scripts.length === 0) return [];
   // `@extschema@` is known only if the extension can't be moved to another schema.
   const fixed = afterwards.includes('@extschema@') ? 'relocatable = false\n' : '';
-  return [[`${name}.control`, trusted(control.text) + fixed], ...scripts];
+  return [[`${name}.control`, withTrusted(control.text) + fixed], ...scripts];
 }

@@ -47,7 +47,7 @@ export function changeableByOthers(file: string): string | undefined {
   }
 }
 
-/** The same for many files: each of their folders is looked at once. */
+/** The same for many files. Checks each of their folders only once. */
 export function changeableAmong(files: readonly string[]): string | undefined {
   const folders = new Set<string>();
   for (const file of files) {

@@ -17,7 +17,7 @@ const MAX_CONCURRENT_FILES = 16;
 /** Data directories copied at the same time: few, so that the first is complete early. */
 const limit = limitConcurrency(2);
 
-/** The database `template0` (its id is fixed since Postgres 15): nobody can connect to it, so that all copies can have the same files. */
+/** The database `template0`, whose id is fixed since Postgres 15. No client can connect to it, so all copies can share its files. */
 const TEMPLATE0 = /^base\/4\//;
 
 /**
@@ -46,7 +46,7 @@ async function copyAll(from: string, to: string, options: CopyOptions): Promise<
   options.shutdownSignal?.throwIfAborted();
 }
 
-/** @returns whether it was made. Not on Windows, where a file that is open elsewhere can't be removed. Some file systems have no links, or few. */
+/** @returns false on Windows, where a file that another server has open can't be removed, and if the file system has no links or too few */
 const tryLink = async (source: string, target: string): Promise<boolean> =>
   process.platform !== 'win32' &&
   link(source, target).then(

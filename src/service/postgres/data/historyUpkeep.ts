@@ -92,7 +92,7 @@ export async function canKeepDeleted(
 
 type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
 
-/** By folder. No server runs on the data of deleted branches, so each is measured once. */
+/** By folder. Only servers change the data, so it is measured again only if one has run, such as after a recovery. */
 let deletedSizes: Sizes = new Map();
 
 async function makeBaseIfDue(
@@ -186,7 +186,7 @@ async function removeOldest(
 }
 
 /**
- * Just after a base of large data was made, both don't fit. Without the older one nothing could be undone, so it stays until more
+ * Two bases of large data may exceed the limit. The new one has no moments to go back to yet, so the one before it stays until more
  * was written.
  */
 function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLimits): boolean {

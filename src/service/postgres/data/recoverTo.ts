@@ -161,7 +161,7 @@ export function microseconds(timestamp: string): number {
   return seconds * 1_000_000 + Number(digits.slice(0, 6).padEnd(6, '0'));
 }
 
-/** The reverse. */
+/** The reverse of {@link microseconds}. */
 export function timestampOf(since1970: number): string {
   const milliseconds = Math.floor(since1970 / 1000);
   const rest = String(since1970 - milliseconds * 1000).padStart(3, '0');

@@ -11,28 +11,28 @@ export interface TableCommit extends Readonly<RowCounts> {
   readonly ids: readonly number[];
   /** Microseconds since 1970. */
   readonly time: number;
-  /** Of tables of the database: with it, and since the commit before. */
+  /** Tables of the database that it or others have changed since the commit before. */
   readonly tables: readonly TimedChange[];
 }
 
 export class TableCommits {
   readonly #of: TableFile;
   #commits: TableCommit[] = [];
-  /** Since the last one of them. */
+  /** Changed since the last of them. */
   #tables: TimedChange[] = [];
-  /** The transaction with its subtransactions that ends. */
+  /** The transaction that is being added, and its subtransactions. */
   #ending: (readonly [number, Transaction])[] = [];
 
   constructor(of: TableFile) {
     this.#of = of;
   }
 
-  /** The table had the same file since before the first one. In their order. */
+  /** Oldest first. The table has had the same file since before the first one. */
   get list(): readonly TableCommit[] {
     return this.#commits;
   }
 
-  /** Transactions until now may have been missed. */
+  /** Call it if transactions until now may have been missed. */
   forget(): void {
     [this.#commits, this.#tables] = [[], []];
   }
@@ -41,7 +41,7 @@ export class TableCommits {
     this.#ending.push([id, transaction]);
   }
 
-  /** After what was committed together. */
+  /** Call it after `add` for a transaction and its subtransactions. */
   end(time: number): void {
     const { database, table, file } = this.#of;
     const ending = this.#ending;

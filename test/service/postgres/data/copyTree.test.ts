@@ -7,7 +7,7 @@ import { copyTree } from '../../../../src/service/postgres/data/copyTree.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 describe('copyTree', () => {
-  it('links the files of template0, or copies them where it can not', async () => {
+  it('links the files of template0, and copies those that can not be linked', async () => {
     const folder = temporaryFolder();
     const [from, to] = [path.join(folder, 'from'), path.join(folder, 'to')];
     const files = ['base/4/1', 'base/4/2', 'base/5/1'];

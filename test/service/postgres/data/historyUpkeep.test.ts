@@ -56,7 +56,7 @@ describe('The history of a branch', () => {
     assert.equal(await start(), undefined);
   });
 
-  it('has some time, also after a copy of data that are almost as large as the limit', async () => {
+  it('still goes back in time after a new base of data that is almost as large as the limit', async () => {
     await keep(0);
     await keep(DAY);
     const { databases = 0 } = (await service.engine.size(id)) ?? {};
@@ -76,7 +76,7 @@ describe('The history of a branch', () => {
     assert.notEqual(await start(), undefined);
   });
 
-  it('costs what its log and copies of the data have on the disk', async () => {
+  it('is as large as its log and its copies of the data', async () => {
     const storage = path.join(service.dataDir, 'postgres');
     const wal = path.join(storage, 'branches', id, 'data/pg_wal');
     const cost = async () => (await service.engine.size(id))?.history ?? 0;
@@ -91,7 +91,7 @@ describe('The history of a branch', () => {
     assert.equal(await cost(), 0);
   });
 
-  it('has the limit of deleted branches, which are measured once each time that a server ran on them', async () => {
+  it('counts for deleted branches, too, which are measured again only after a server ran on them', async () => {
     const compute = service.computes.get('ep-history');
     assert(compute);
     await service.engine.suspend(compute.id);

@@ -5,7 +5,7 @@ import { branchCalls, storageOf, type Api, type Created } from '../../../helpers
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 
-describe('Branches share the files of template0', function () {
+describe('Branches that share the files of template0', function () {
   before(function () {
     if (process.platform === 'win32') this.skip(); // They are copied there.
   });
@@ -23,7 +23,7 @@ describe('Branches share the files of template0', function () {
   const folder = ({ branch }: Created) => path.join(storageOf(service), 'branches', branch.id, 'data');
   const template = (created: Created) => statSync(path.join(folder(created), 'base/4/1259'));
 
-  it('and create databases from it after autovacuum has written into it in another branch, as it does all 200 million transactions', async () => {
+  it('create databases from it after autovacuum of another branch has written to it, as every 200 million transactions', async () => {
     const main = await api.change('POST', '', { project: {} });
     const { project } = main;
     const other = { ...(await createBranch(project)), project };

@@ -240,7 +240,7 @@ function missing(name: string, place: string): (error: Error) => true {
 describe('migrations that create extensions', () => {
   const owner = useOwner();
 
-  it('of a tool that prints no error are read for the extension that is missing', async () => {
+  it('are searched for the missing extension if the tool prints no error', async () => {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'migrations'));
     const put = (name: string, text: string) => writeFileSync(path.join(folder, 'migrations', name), text);
