@@ -58,8 +58,7 @@ describe('Undo… on an account', () => {
     await ui().runCommand('View: Close All Editors');
     await connect(ui(), { baseUrl: network.baseUrl, key: service.key }, 'shop');
     await ui().statusBar.waitFor('Database branch main');
-    const now = () => `/schema?db_name=app&timestamp=${new Date().toISOString()}`;
-    await until('the history', async () => (await branchApi(() => service).get(now())).status === 200);
+    await branchApi(() => service).waitForHistory();
   });
   after(async () => {
     await network.stop();
