@@ -73,7 +73,6 @@ const laterServiceSuites = [
   'catalog/roles',
   'agents/mcp',
   'postgres/data/killedPostmaster',
-  'postgres/data/sharedTemplate',
   'catalog/databases',
   'program',
   'createBranchAction',

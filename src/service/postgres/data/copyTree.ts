@@ -1,6 +1,6 @@
 /** Copies a data directory. A server may be running on it. */
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
@@ -17,9 +17,6 @@ const MAX_CONCURRENT_FILES = 16;
 /** Data directories copied at the same time: few, so that the first is complete early. */
 const limit = limitConcurrency(2);
 
-/** The database `template0`, whose id is fixed since Postgres 15. No client can connect to it, so all copies can share its files. */
-const TEMPLATE0 = /^base\/4\//;
-
 /**
  * Skips files that are deleted during the copy, as a base backup must.
  * @throws {EngineError} if it was stopped, or the error of a file; nothing is written after that
@@ -35,24 +32,15 @@ async function copyAll(from: string, to: string, options: CopyOptions): Promise<
     Array.from({ length: MAX_CONCURRENT_FILES }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) {
         if (options.shutdownSignal?.aborted === true) return;
-        const [source, target] = [path.join(from, file), path.join(to, file)];
-        const isLinked = TEMPLATE0.test(file) && (await tryLink(source, target));
         // If the file system supports it, the copy shares its blocks with the original until one of them changes.
-        if (!isLinked) await ignoreMissing(copyFile(source, target, constants.COPYFILE_FICLONE));
+        const mode = constants.COPYFILE_FICLONE;
+        await ignoreMissing(copyFile(path.join(from, file), path.join(to, file), mode));
       }
     }),
   );
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   options.shutdownSignal?.throwIfAborted();
 }
-
-/** @returns false on Windows, where a file that another server has open can't be removed, and if the file system has no links or too few */
-const tryLink = async (source: string, target: string): Promise<boolean> =>
-  process.platform !== 'win32' &&
-  link(source, target).then(
-    () => true,
-    () => false,
-  );
 
 /** Creates the folders and collects the files, which are copied when all folders exist. */
 async function copyFolders(
