@@ -151,8 +151,9 @@ describe('Undo… on an account', () => {
     await ui().quickInput.waitFor('This is production');
     await shoot('protected');
     await ui().quickInput.answer('This is production', 'main');
-    await ui().notifications.waitFor(/^Couldn't undo main: .* is protected\. Remove the protection first/);
-    await shoot('refused');
+    await ui().notifications.waitFor(/^Restored main \(Undo the undo of/);
+    await shoot('undone-protected');
+    await waitForColumns('id name email city created_at');
     await api.change('PATCH', address, { branch: { protected: false } });
   });
 

@@ -194,7 +194,8 @@ function requireRestorable(project: ProjectState, id: string, request: BranchRes
   const source = findBranch(project, request.source_branch_id);
   if (!isOwnPast(branch, source)) requireMayHaveChildren(source);
   if (source.id === id) requireOwnMoment(request);
-  if (branch.protected) throw unprocessable(`Branch ${id} is protected. Remove the protection first.`);
+  if (branch.protected && !request.preserve_under_name)
+    throw unprocessable(`Branch ${id} is protected, so preserve_under_name is required.`);
   const hasChildren = [...project.branches.values()].some((each) => each.parent_id === id);
   if (hasChildren && !request.preserve_under_name)
     throw unprocessable(`Branch ${id} has child branches, so preserve_under_name is required.`);
