@@ -35,7 +35,7 @@ const SETTLE = 300;
 export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   const { workFolders, config, log } = deps;
   const disposables = new DisposableStore();
-  const watched = new Set<string>();
+  const watchers = new Map<WorkFolder, Disposable>();
   /** Where git did something since the last check. */
   const pending = new Map<WorkFolder, Uri>();
   /** What a message offers. */
@@ -65,26 +65,42 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
     pending.clear();
   };
   const watch = () => {
+    const current = new Set<WorkFolder>();
     for (const folder of workspace.workspaceFolders ?? []) {
       const work = workFolders.of(folder);
       const { repository, map } = work?.state ?? {};
       if (work === undefined || repository === undefined || map?.isFollowed !== true) continue;
-      if (watched.has(work.folder)) continue;
-      watched.add(work.folder);
+      current.add(work);
+      if (watchers.has(work)) continue;
       const files = [[path.join(repository.gitDir, 'logs'), ['HEAD']]] as const;
       const schedule = () => {
         pending.set(work, folder.uri);
         timer?.dispose();
         timer = systemClock.after(SETTLE, checkPending);
       };
-      disposables.add(watchFiles(files, schedule));
+      watchers.set(work, watchFiles(files, schedule));
     }
+    keepOnly(current, watchers);
   };
   watch();
   disposables.add(workFolders.onDidChange(watch));
   disposables.add(vscodeWindow.onDidChangeWindowState(checkPending));
-  disposables.add({ dispose: () => timer?.dispose() });
+  disposables.add({
+    dispose() {
+      timer?.dispose();
+      keepOnly(new Set(), watchers);
+    },
+  });
   return disposables;
+}
+
+/** Ends the watchers of folders that were closed or are no longer followed. */
+function keepOnly(current: ReadonlySet<WorkFolder>, watchers: Map<WorkFolder, Disposable>): void {
+  for (const [work, watcher] of watchers) {
+    if (current.has(work)) continue;
+    watchers.delete(work);
+    watcher.dispose();
+  }
 }
 
 /** @param isCurrent whether the same would be offered now */
