@@ -82,12 +82,21 @@ export async function canKeepDeleted(
   for (const id of branchIds) {
     const folder = storage.branch(id);
     if (!existsSync(folder)) continue;
-    const version = branches.isNew(id) ? '' : branches.version(id);
+    const version = versionOf(branches, id);
     const known = deletedSizes.get(folder);
     sizes.set(folder, known?.version === version ? known : { version, bytes: await sizeOf(folder) });
   }
   deletedSizes = sizes;
   return [...sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.total;
+}
+
+/** @returns an empty text without data, and if they are damaged */
+function versionOf(branches: ServerDependencies['branches'], id: string): string {
+  try {
+    return branches.version(id);
+  } catch {
+    return '';
+  }
 }
 
 type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
