@@ -31,8 +31,11 @@ export async function finishChange(
     id = (result.compute ?? result.branch)?.id;
     check();
     const end = await promise;
-    if (end !== undefined && end.outcome !== 'finished')
-      throw new Error(`The service couldn't ${end.change.verb} the branch. ${end.reason ?? ''}`.trim());
+    if (end !== undefined && end.outcome !== 'finished') {
+      const { verb, computeId } = end.change;
+      const what = computeId === undefined ? 'branch' : 'compute';
+      throw new Error(`The service couldn't ${verb} the ${what}. ${end.reason ?? ''}`.trim());
+    }
     return { ...result, isPending: end === undefined };
   } finally {
     listener.dispose();
