@@ -62,7 +62,7 @@ const laterServiceSuites = [
   'postgres/extensions/moreExtensions',
   'postgres/extensions/migrationFolders',
   'postgres/extensions/installedVector',
-  'postgres/data/commitsTo',
+  'postgres/data/tableTransactions',
   'postgres/appliedMigrations',
   'postgres/runSql',
   'postgres/runFile',

@@ -91,10 +91,10 @@ export class BranchCalls {
    * Returns the last transactions that have changed rows of a table, oldest first, as far as they are known. The local service only.
    * Doesn't wake a compute, and isn't activity. @param table the ids of its database, of itself and of its file
    */
-  async commitsTo(projectId: string, id: string, table: readonly number[], options?: CallOptions) {
+  async tableTransactions(projectId: string, id: string, table: readonly number[], options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/changes`;
     const reply = await this.#http.getIfOffered(path, { table: table.join('/') }, options);
-    return reply && records.parseCommits(fieldsOf(reply.json)['commits']);
+    return reply && records.parseTransactions(fieldsOf(reply.json)['transactions']);
   }
 
   /** Only the reply to a deletion may be empty. */

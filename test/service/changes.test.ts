@@ -54,13 +54,13 @@ describe('The changes of a branch since moments', () => {
     const test = await startInProcess();
     const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
     const commit = { ids: [801], before: '2025-12-31T10:00:00.123456Z', added: 1, changed: 0, deleted: 0 };
-    assert.deepEqual(await api.send('GET', `${CHANGES}?table=1/2/3`), { commits: [] });
-    test.engine.commitsTo = async (branchId, table) => {
+    assert.deepEqual(await api.send('GET', `${CHANGES}?table=1/2/3`), { transactions: [] });
+    test.engine.tableTransactions = async (branchId, table) => {
       assert.deepEqual([branchId, table], [MAIN, { database: 16_384, table: 16_501, file: 16_510 }]);
       return [{ ...commit, ids: [800] }, ...Array.from({ length: 2000 }, () => commit)];
     };
-    const commits = Array.from({ length: 2000 }, () => commit);
-    assert.deepEqual(await api.send('GET', `${CHANGES}?table=16384/16501/16510`), { commits });
+    const transactions = Array.from({ length: 2000 }, () => commit);
+    assert.deepEqual(await api.send('GET', `${CHANGES}?table=16384/16501/16510`), { transactions });
     for (const table of ['app.orders', '1/2', '1/2/-3', '1/2/3/4'])
       await api.send('GET', `${CHANGES}?table=${table}`, undefined, 400);
     await test.stop();

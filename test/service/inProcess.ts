@@ -61,7 +61,7 @@ export class FaultyEngine implements ComputeEngine {
   };
   history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
   changesSince: ComputeEngine['changesSince'] = (...args) => this.#plain.changesSince(...args);
-  commitsTo: ComputeEngine['commitsTo'] = (...args) => this.#plain.commitsTo(...args);
+  tableTransactions: ComputeEngine['tableTransactions'] = (...args) => this.#plain.tableTransactions(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
   /** Of deleted branches. */
   canKeepUntil = Infinity;

@@ -232,16 +232,17 @@ export type ChangesSince = z.infer<typeof ChangesSince>;
 export const parseChanges = (list: unknown): readonly ChangesSince[] => parseReadable(list, ChangesSince);
 
 /** A transaction that has changed rows of a table. Only the local service knows it. */
-const CommitTo = z.object({
+const TableTransaction = z.object({
   ids: z.array(number),
   before: text,
   added: number,
   changed: number,
   deleted: number,
 });
-export type CommitTo = z.infer<typeof CommitTo>;
+export type TableTransaction = z.infer<typeof TableTransaction>;
 
-export const parseCommits = (list: unknown): readonly CommitTo[] => parseReadable(list, CommitTo);
+export const parseTransactions = (list: unknown): readonly TableTransaction[] =>
+  parseReadable(list, TableTransaction);
 
 /** A name or password. Control characters are rejected, because it is put into files and terminals. */
 // oxlint-disable-next-line no-control-regex

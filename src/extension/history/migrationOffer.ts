@@ -2,7 +2,7 @@
  * Finds the moment just before a database got the migrations that the working tree doesn't have, so that it had exactly those of
  * the working tree. It is found only if the log of the database leaves no doubt.
  */
-import type { CommitTo } from '../../api/records/records.ts';
+import type { TableTransaction } from '../../api/records/records.ts';
 import type { AppliedMigration } from './appliedMigrations.ts';
 import { noteOf, type MigrationFile } from './migrationFiles.ts';
 
@@ -12,11 +12,11 @@ export interface LaterMigrations {
   readonly count: number;
 }
 
-/** @param files of the working tree @param rows of the database @param commits to their table, in their order */
+/** @param files of the working tree @param rows of the database @param transactions of their table, in their order */
 export function findLater(
   files: readonly MigrationFile[],
   rows: readonly AppliedMigration[],
-  commits: readonly CommitTo[],
+  transactions: readonly TableTransaction[],
 ): LaterMigrations | undefined {
   const notes = new Set(files.flat());
   const later = new Set(rows.filter(({ name }) => !notes.has(noteOf(name))));
@@ -24,14 +24,14 @@ export function findLater(
   if (later.size === 0 || !files.every((file) => file.some((note) => applied.has(note)))) return undefined;
   const ids = new Set<number>();
   let added = 0;
-  for (const commit of commits.toReversed()) {
-    added += commit.added;
-    for (const id of commit.ids) ids.add(id);
-    if (commit.deleted > 0 || added > later.size) return undefined;
+  for (const transaction of transactions.toReversed()) {
+    added += transaction.added;
+    for (const id of transaction.ids) ids.add(id);
+    if (transaction.deleted > 0 || added > later.size) return undefined;
     if (added < later.size) continue;
     // As many rows were added since then as there are later ones. If these were written since then, and no other, they are the same.
     if (rows.some((row) => ids.has(row.transaction) !== later.has(row))) return undefined;
-    return { before: commit.before, count: new Set([...later].map(({ name }) => name)).size };
+    return { before: transaction.before, count: new Set([...later].map(({ name }) => name)).size };
   }
   return undefined;
 }

@@ -57,8 +57,8 @@ export async function offerAfterCheckout(
   ]);
   if (files === undefined || applied === undefined) return undefined;
   const { branches } = await connection.client();
-  const commits = await branches.commitsTo(projectId, branchId, applied.table, { signal });
-  const later = findLater(files, applied.rows, commits ?? []);
+  const transactions = await branches.tableTransactions(projectId, branchId, applied.table, { signal });
+  const later = findLater(files, applied.rows, transactions ?? []);
   if (later === undefined) return undefined;
   const time = Date.parse(later.before);
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });

@@ -38,7 +38,7 @@ export interface TableFile {
 }
 
 /** A committed transaction that has changed rows of a table. */
-export interface CommitTo {
+export interface TableTransaction {
   /** Of it and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** The moment just before it, and before any table was changed since the transaction before (ISO 8601). */

@@ -9,7 +9,7 @@ import type {
   BranchRetention,
   BranchSize,
   HistoryLimits,
-  CommitTo,
+  TableTransaction,
   PastMoment,
   TableChange,
   TableFile,
@@ -224,7 +224,7 @@ export interface ComputeEngine {
    * Returns the transactions that have changed rows of a table since it got this file, oldest first, as far as they are known.
    * Undefined without an active primary. Starts no compute. @throws {EngineError}
    */
-  commitsTo(branchId: string, table: TableFile): Promise<readonly CommitTo[] | undefined>;
+  tableTransactions(branchId: string, table: TableFile): Promise<readonly TableTransaction[] | undefined>;
 
   /**
    * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not

@@ -14,7 +14,7 @@ const MAX_MOMENTS = 100;
 const MAX_TABLES = 10;
 
 /** Of one table. */
-const MAX_COMMITS = 2000;
+const MAX_TRANSACTIONS = 2000;
 
 /**
  * The parameter `since` has the times, separated by commas. A time before a restore is in the history of another branch, whose id
@@ -32,7 +32,7 @@ export async function showChanges(
 ): Promise<JsonReply> {
   const branch = findBranch(project, id);
   const table = queryParameter(call, 'table');
-  if (table !== undefined) return await showCommits(plane, branch.id, table);
+  if (table !== undefined) return await showTransactions(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
   if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} times.`);
   const moments = given.map((text) => parseMoment(text, branch.id, plane.clock.now()));
@@ -46,12 +46,12 @@ export async function showChanges(
   return reply({ changes });
 }
 
-async function showCommits(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {
+async function showTransactions(plane: ControlPlane, branchId: string, text: string): Promise<JsonReply> {
   const [, database, table, file] = /^(\d{1,10})\/(\d{1,10})\/(\d{1,10})$/.exec(text) ?? [];
   if (file === undefined) throw badRequest('table must be three numbers: of the database, table and file.');
   const numbers = { database: Number(database), table: Number(table), file: Number(file) };
-  const commits = await (await plane.engine).commitsTo(branchId, numbers);
-  return reply({ commits: commits?.slice(-MAX_COMMITS) ?? [] });
+  const found = await (await plane.engine).tableTransactions(branchId, numbers);
+  return reply({ transactions: found?.slice(-MAX_TRANSACTIONS) ?? [] });
 }
 
 function parseMoment(text: string, branchId: string, now: number): PastMoment & { readonly text: string } {

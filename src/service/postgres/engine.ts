@@ -14,7 +14,7 @@ import { controlFiles, extensionSettings, packagedExtensions } from './config/ow
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
-import { commitsTo } from './changes/commitsTo.ts';
+import { tableTransactions } from './changes/tableTransactions.ts';
 import { sizeOfBranch } from './data/history.ts';
 import { canKeepDeleted, keepHistory } from './data/historyUpkeep.ts';
 import { rangeOfHistory } from './data/recoverTo.ts';
@@ -170,7 +170,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     restoreBranch: async (restore) => restoreBranchData(deps, restore),
     history: async (branchId) => rangeOfHistory(deps, branchId).catch(rethrow),
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
-    commitsTo: async (...args) => commitsTo(deps, ...args).catch(rethrow),
+    tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrow),
     keepHistory: async (...args) =>
       keepHistory(deps, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);

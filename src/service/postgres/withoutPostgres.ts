@@ -42,7 +42,7 @@ export function simulatedEngine(): ComputeEngine {
     restoreBranch: doNothing,
     history: doNothing,
     changesSince: async (_, moments) => moments.map(() => undefined),
-    commitsTo: doNothing,
+    tableTransactions: doNothing,
     keepHistory: doNothing,
     canKeepDeleted: async (branchIds) => branchIds.length <= MAX_DELETED,
     deleteBranch: doNothing,

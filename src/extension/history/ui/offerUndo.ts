@@ -60,7 +60,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   const checkPending = () => {
     if (!vscodeWindow.state.focused) return;
     for (const [work, uri] of pending)
-      if (config.undoesMigrations)
+      if (config.offersUndoAfterCheckout)
         void check(work, uri).catch((error: unknown) => log.error('Offering an earlier state', error));
     pending.clear();
   };

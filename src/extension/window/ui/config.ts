@@ -68,7 +68,7 @@ export class Config {
   }
 
   /** Whether to offer Undo after a checkout of a commit with fewer migrations. */
-  get undoesMigrations(): boolean {
+  get offersUndoAfterCheckout(): boolean {
     return workspace.getConfiguration(SECTION).get<unknown>('undo.offerAfterCheckout') === true;
   }
 

@@ -30,8 +30,8 @@ describe('Migrations of a database that the working tree does not have', () => {
 
   it('are found if a program notes the beginning and the end of each', () => {
     const rows = rowsOf({ a: 11, b: 21 });
-    const commits = [commit(1), commit(11, [0, 1, 0]), commit(2), commit(21, [0, 1, 0])];
-    assert.deepEqual(findLater([A], rows, commits), { before: 'before 2', count: 1 });
+    const transactions = [commit(1), commit(11, [0, 1, 0]), commit(2), commit(21, [0, 1, 0])];
+    assert.deepEqual(findLater([A], rows, transactions), { before: 'before 2', count: 1 });
   });
 
   it('are found if one of them has failed before', () => {
@@ -39,7 +39,7 @@ describe('Migrations of a database that the working tree does not have', () => {
     assert.deepEqual(findLater([A], rows, COMMITS), { before: 'before 2', count: 1 });
   });
 
-  for (const [what, files, rows, commits] of [
+  for (const [what, files, rows, transactions] of [
     ['there are none', [A, B, C], ROWS, COMMITS],
     ['the working tree has one that the database does not have', [A, ['d']], ROWS, COMMITS],
     [
@@ -67,6 +67,6 @@ describe('Migrations of a database that the working tree does not have', () => {
     ['nothing is known', [A, B], ROWS, []],
   ] as const)
     it(`are not found if ${what}`, () => {
-      assert.equal(findLater(files, rows as readonly AppliedMigration[], commits), undefined);
+      assert.equal(findLater(files, rows as readonly AppliedMigration[], transactions), undefined);
     });
 });

@@ -1,5 +1,5 @@
 /** Which transactions have changed a table, and the moment just before each of them, as far as the branch's log has it. */
-import type { CommitTo, TableFile } from '../../core/branchHistory.ts';
+import type { TableTransaction, TableFile } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { timestampOf } from '../data/recoverTo.ts';
 import { TableCommits, type TableCommit } from '../wal/tableCommits.ts';
@@ -7,11 +7,11 @@ import { readLog } from './readLog.ts';
 import { readTableNames, type TableNames } from './tableNames.ts';
 
 /** @returns undefined if it isn't known @throws {EngineError} or an error of the file system */
-export async function commitsTo(
+export async function tableTransactions(
   deps: ServerDependencies,
   branchId: string,
   table: TableFile,
-): Promise<readonly CommitTo[] | undefined> {
+): Promise<readonly TableTransaction[] | undefined> {
   const commits = new TableCommits(table);
   const log = await readLog(deps, branchId, [], commits);
   if (log === undefined) return undefined;

@@ -44,7 +44,7 @@ describe('The transactions that have changed a table', () => {
     );
     return { database: Number(database), table: Number(table), file: Number(number) };
   };
-  const commits = async () => service.engine.commitsTo(ID, await file());
+  const commits = async () => service.engine.tableTransactions(ID, await file());
   const counts = async () =>
     (await commits())?.map(({ added, changed, deleted }) => [added, changed, deleted]);
   /** Whether the table `later` was there at the moment before the last of them, and what the table of notes had. */
@@ -119,10 +119,10 @@ describe('The transactions that have changed a table', () => {
   it('are not known while the branch is idle, or of another table', async () => {
     await run("insert into notes values ('a')");
     const found = await file();
-    assert.equal(await service.engine.commitsTo(ID, { ...found, file: found.file + 1 }), undefined);
-    assert.equal(await service.engine.commitsTo(ID, { ...found, database: 1 }), undefined);
+    assert.equal(await service.engine.tableTransactions(ID, { ...found, file: found.file + 1 }), undefined);
+    assert.equal(await service.engine.tableTransactions(ID, { ...found, database: 1 }), undefined);
     await service.engine.suspend(compute.id);
-    assert.equal(await service.engine.commitsTo(ID, found), undefined);
+    assert.equal(await service.engine.tableTransactions(ID, found), undefined);
     assert.deepEqual(await counts(), [[1, 0, 0]]);
   });
 });
