@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import pg from 'pg';
 import { findProgram } from '../../../src/base/findProgram.ts';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
@@ -44,9 +45,14 @@ describe('Undo…', () => {
     until(`the columns ${expected}`, async () => (await columns())[0] === expected);
   const names = async () => (await branchCalls(service).branches(PROJECT)).map(({ name }) => name);
 
-  it('brings back a dropped column with its data under the same connection string', async () => {
+  it('brings back a dropped column with its data under the same connection string, also for a program that is connected', async () => {
+    // As a server that is being developed and keeps running.
+    const pool = new pg.Pool({ connectionString: uri });
+    pool.on('error', () => {});
+    assert.equal((await pool.query('select email from users')).rowCount, 3);
     const before = new Date().toISOString();
     await query(uri, 'alter table users drop column email');
+    await assert.rejects(pool.query('select email from users'), /column "email" does not exist/);
     await ui().computes.contextMenu(row, 'Undo…');
     await until('the moments', async () =>
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith('Enter a time…')),
@@ -59,6 +65,8 @@ describe('Undo…', () => {
       '2@example.com',
       '3@example.com',
     ]);
+    assert.equal((await pool.query('select email from users')).rowCount, 3);
+    await pool.end();
     assert.ok((await names()).some((name) => name.startsWith('before-undo-')));
   });
 
