@@ -55,6 +55,7 @@ const laterServiceSuites = [
   'whyAwake',
   'catalog/schema',
   'agents/withoutWindow',
+  'agents/undo',
   'postgres/branches',
   'postgres/extensions/ownerExtensions',
   'postgres/extensions/attacks',
