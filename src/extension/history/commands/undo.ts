@@ -167,5 +167,5 @@ async function chooseMoment(
 /** See `timeProblem`. */
 export const problemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
   problem === 'noHistory'
-    ? l10n.t("The project of {0} keeps no history, so it can't go back.", name)
+    ? l10n.t("The project of {0} keeps no history, so it can't go back to a time.", name)
     : l10n.t('{0} has a parent, and this service takes only root branches back in time.', name);
