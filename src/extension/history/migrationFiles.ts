@@ -11,7 +11,7 @@ const IN_FOLDER = /(?:^|\/)(?:migrations?|migrate|drizzle)\/.*\.(?:sql|[cm]?[jt]
 
 /** More would take too long after each checkout. */
 const MAX_FILES = 2000;
-const MAX_COMMITS = 50;
+const MAX_COMMITS = 200;
 
 /** How programs may note that a file was applied: by its name or that of its folder, by its number or by its content. */
 export type MigrationFile = readonly string[];
@@ -45,7 +45,10 @@ function notesOf(name: string, text: string): MigrationFile {
 /** Some programs note `1` for `0001_init.sql`. */
 export const noteOf = (name: string): string => name.replace(/^0+(?=\d+$)/, '');
 
-/** @returns whether no commit that was checked out since a time (in milliseconds since 1970) has other text in the same migrations */
+/**
+ * @returns whether git has all migrations, and no commit that was checked out since a time (in milliseconds since 1970) has other
+ * text in them. What an edited file had is not known if git doesn't have it
+ */
 export async function areUnchangedSince(
   runGit: RunGit,
   folder: string,
@@ -57,10 +60,15 @@ export async function areUnchangedSince(
   const since = before < 0 ? events : events.slice(0, before + 1);
   const commits = new Set(since.map(({ commit }) => commit));
   if (commits.size > MAX_COMMITS) return false;
+  const others = await runGit(folder, 'ls-files', '--others', '--exclude-standard', '-z');
+  if (others.code !== 0 || hasMigrations(others.stdout)) return false;
   for (const commit of commits) {
     const options = ['--name-only', '--no-renames', '--diff-filter=M', '-z'];
     const { code, stdout } = await runGit(folder, 'diff', ...options, commit, '--');
-    if (code !== 0 || stdout.split('\0').some((name) => IN_FOLDER.test(name))) return false;
+    if (code !== 0 || hasMigrations(stdout)) return false;
   }
   return true;
 }
+
+/** @param list of names, with NUL */
+const hasMigrations = (list: string): boolean => list.split('\0').some((name) => IN_FOLDER.test(name));

@@ -10,6 +10,8 @@ export interface LaterMigrations {
   /** Just before the first of them. */
   readonly before: string;
   readonly count: number;
+  /** Just before the first migration of the database; undefined if the log begins later. */
+  readonly since: string | undefined;
 }
 
 /** @param files of the working tree @param rows of the database @param transactions of their table, in their order */
@@ -31,7 +33,16 @@ export function findLater(
     if (added < later.size) continue;
     // As many rows were added since then as there are later ones. If these were written since then, and no other, they are the same.
     if (rows.some((row) => ids.has(row.transaction) !== later.has(row))) return undefined;
-    return { before: transaction.before, count: new Set([...later].map(({ name }) => name)).size };
+    const count = new Set([...later].map(({ name }) => name)).size;
+    return { before: transaction.before, count, since: firstOf(rows, transactions) };
   }
   return undefined;
+}
+
+function firstOf(
+  rows: readonly AppliedMigration[],
+  transactions: readonly TableTransaction[],
+): string | undefined {
+  const known = new Set(transactions.flatMap(({ ids }) => ids));
+  return rows.every(({ transaction }) => known.has(transaction)) ? transactions[0]?.before : undefined;
 }

@@ -62,8 +62,9 @@ export async function offerAfterCheckout(
   if (later === undefined) return undefined;
   const time = Date.parse(later.before);
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
-  if (time < earliestOf(history) || !(await areUnchangedSince(runGit, folder, repository, time)))
-    return undefined;
+  const earliest = earliestOf(history);
+  const since = later.since === undefined ? earliest : Date.parse(later.since);
+  if (time < earliest || !(await areUnchangedSince(runGit, folder, repository, since))) return undefined;
   return { ref, source: sourceAt(history, { timestamp: later.before }), time, later: later.count };
 }
 

@@ -67,5 +67,7 @@ describe('The migrations of a working tree', () => {
     commit();
     assert.equal(await isUnchanged(), false);
     assert.equal(await isUnchanged(Date.now() + 10_000), true);
+    write('migrations/3.sql', 'git does not have it');
+    assert.equal(await isUnchanged(Date.now() + 10_000), false);
   });
 });

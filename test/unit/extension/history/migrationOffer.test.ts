@@ -18,25 +18,30 @@ const [A, B, C] = [['a', '1'], ['b', '2'], ['c']];
 
 describe('Migrations of a database that the working tree does not have', () => {
   it('are found with the moment before the first of them', () => {
-    assert.deepEqual(findLater([A, B], ROWS, COMMITS), { before: 'before 3', count: 1 });
-    assert.deepEqual(findLater([A], ROWS, COMMITS), { before: 'before 2', count: 2 });
-    assert.deepEqual(findLater([], ROWS, COMMITS), { before: 'before 1', count: 3 });
+    assert.deepEqual(findLater([A, B], ROWS, COMMITS), { before: 'before 3', count: 1, since: 'before 1' });
+    assert.deepEqual(findLater([A], ROWS, COMMITS), { before: 'before 2', count: 2, since: 'before 1' });
+    assert.deepEqual(findLater([], ROWS, COMMITS), { before: 'before 1', count: 3, since: 'before 1' });
+  });
+
+  it('are found if the log of the database begins after others', () => {
+    const found = { before: 'before 3', count: 1, since: undefined };
+    assert.deepEqual(findLater([A, B], ROWS, [commit(2), commit(3)]), found);
   });
 
   it('may be noted by other names, such as a number without its zeros', () => {
     const rows = rowsOf({ 1: 1, '0002': 2, c: 3 });
-    assert.deepEqual(findLater([A, B], rows, COMMITS), { before: 'before 3', count: 1 });
+    assert.deepEqual(findLater([A, B], rows, COMMITS), { before: 'before 3', count: 1, since: 'before 1' });
   });
 
   it('are found if a program notes the beginning and the end of each', () => {
     const rows = rowsOf({ a: 11, b: 21 });
     const transactions = [commit(1), commit(11, [0, 1, 0]), commit(2), commit(21, [0, 1, 0])];
-    assert.deepEqual(findLater([A], rows, transactions), { before: 'before 2', count: 1 });
+    assert.deepEqual(findLater([A], rows, transactions), { before: 'before 2', count: 1, since: 'before 1' });
   });
 
   it('are found if one of them has failed before', () => {
     const rows = [...rowsOf({ a: 1, b: 3 }), { name: 'b', transaction: 2, isApplied: false }];
-    assert.deepEqual(findLater([A], rows, COMMITS), { before: 'before 2', count: 1 });
+    assert.deepEqual(findLater([A], rows, COMMITS), { before: 'before 2', count: 1, since: 'before 1' });
   });
 
   for (const [what, files, rows, transactions] of [
