@@ -6,7 +6,7 @@ import { roundsOf } from '../helpers/fullRun.ts';
 import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { MigrationWorld } from './migrationWorld.ts';
 
-const STEPS = Number(process.env['STEPS'] ?? roundsOf(40, 1000));
+const STEPS = Number(process.env['STEPS'] ?? roundsOf(40, 400));
 const SEED = Number(process.env['SEED'] ?? 1);
 
 describe('A database that follows git back before migrations', () => {
