@@ -129,8 +129,6 @@ describe('Snapshots', () => {
     ] as const)
       await send(method, `${SNAPSHOTS}${address}`, body, status);
     await send('POST', `${BRANCHES}/${MAIN}/finalize_restore`, {}, 422);
-    await send('PATCH', `${BRANCHES}/${MAIN}`, { branch: { protected: true } });
-    await restore(id, { finalize_restore: true }, 422);
     assert.equal((await list()).length, 1);
     assert.equal((await api.branches(PROJECT)).length, 3);
   });
@@ -198,14 +196,17 @@ describe('Snapshots', () => {
 
   it('replace a branch at once, which keeps its name, settings, parent and computes', async () => {
     const { id } = await create();
+    await send('PATCH', `${BRANCHES}/${CHECKOUT}`, { branch: { protected: true } });
     const body = { target_branch_id: CHECKOUT, finalize_restore: true };
     const own = (await computes()).filter(({ branch_id }) => branch_id === CHECKOUT);
     for (const round of [1, 2]) {
       const target = (await api.branches(PROJECT)).find(({ name }) => name === 'checkout-rewrite');
       const branch = await restore(id, { ...body, target_branch_id: target?.id });
       const now = await find(branch.id);
-      assert.deepEqual([now.name, now.parent_id], ['checkout-rewrite', MAIN]);
-      assert.equal((await find(target?.id ?? '')).name, `checkout-rewrite (old)${round === 1 ? '' : ' 2'}`);
+      assert.deepEqual([now.name, now.parent_id, now.protected], ['checkout-rewrite', MAIN, true]);
+      const old = await find(target?.id ?? '');
+      const oldName = `checkout-rewrite (old)${round === 1 ? '' : ' 2'}`;
+      assert.deepEqual([old.name, old.protected], [oldName, true]);
       for (const compute of own)
         assert.equal((await computes()).find((each) => each.id === compute.id)?.branch_id, branch.id);
     }

@@ -243,7 +243,6 @@ function finalize(
   oldName?: string,
 ): { readonly tasks: readonly Task[]; readonly changes: readonly Mutation[] } {
   requireFree(project, target);
-  if (target.protected) throw unprocessable(`Branch ${target.id} is protected. Remove the protection first.`);
   const own = primaryOf(project, branch.id);
   if (own !== undefined && primaryOf(project, target.id) !== undefined)
     throw conflict(

@@ -31,6 +31,7 @@ export function afterFinalizing(
     ...branch,
     name: target.name,
     default: target.default,
+    protected: target.protected,
     parent_id: target.parent_id,
     parent_lsn: target.parent_lsn,
     parent_timestamp: target.parent_timestamp,
