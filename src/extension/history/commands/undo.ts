@@ -65,14 +65,14 @@ export const undo: Command = async (context, argument, run) => {
   });
   if (result === undefined) return;
   const id = context.inventory.branches.forProject(projectId)?.named(preserved)?.id;
-  const message = l10n.t(
-    'Restored {0} ({1}). What it had until now is kept as {2}.',
-    name,
-    chosen.text,
-    preserved,
+  void showUndone(
+    { kind: 'branch', projectId, branchId, preserved: id },
+    doneText(name, chosen.text, preserved),
   );
-  void showUndone({ kind: 'branch', projectId, branchId, preserved: id }, message);
 };
+
+const doneText = (name: string, moment: string, preserved: string): string =>
+  l10n.t('Restored {0} ({1}). What it had until now is kept as {2}.', name, moment, preserved);
 
 /** Of the offer after a checkout. */
 function givenTime(source: unknown): ChosenMoment | undefined {
@@ -112,12 +112,7 @@ async function restoreSnapshot(
   const message =
     preserved === undefined
       ? l10n.t('Restored {0} ({1}).', name, text)
-      : l10n.t(
-          'Restored {0} ({1}). What it had until now is kept as {2}.',
-          name,
-          text,
-          displayName(preserved),
-        );
+      : doneText(name, text, displayName(preserved));
   void showUndone(
     { kind: 'branch', projectId, branchId: restored.branchId, preserved: preserved?.id },
     message,
