@@ -1,4 +1,4 @@
-/** The migrations of a working tree: the files in its folders of migrations. */
+/** The migrations of a working tree: the files in its folders of migrations that git has. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { readUserText } from '../../base/files.ts';
@@ -21,8 +21,7 @@ export async function readMigrations(
   runGit: RunGit,
   folder: string,
 ): Promise<readonly MigrationFile[] | undefined> {
-  const options = ['--cached', '--others', '--exclude-standard', '--deduplicate', '-z'];
-  const { code, stdout } = await runGit(folder, 'ls-files', ...options);
+  const { code, stdout } = await runGit(folder, 'ls-files', '--deduplicate', '-z');
   if (code !== 0) return undefined;
   const names = stdout.split('\0').filter((name) => IN_FOLDER.test(name));
   if (names.length > MAX_FILES) return undefined;
