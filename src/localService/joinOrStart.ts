@@ -24,6 +24,8 @@ export interface LocalServiceOptions {
   readonly postgresPath: string | undefined;
   /** More extensions; undefined for those of another Postgres on this machine. */
   readonly extensionsPath?: string | undefined;
+  /** Names of those that owners may create although their control files don't say so. */
+  readonly trustedExtensions?: readonly string[] | undefined;
   /** Milliseconds without any lease until the service ends; by default longer than a slow window takes to reload. */
   readonly grace?: number | undefined;
   /** The contents of a new account, instead of the sample. */
@@ -87,7 +89,7 @@ export interface PostgresCheck {
   readonly extensions: AvailableExtensions;
 }
 
-type Folders = Pick<LocalServiceOptions, 'postgresPath' | 'extensionsPath'>;
+type Folders = Pick<LocalServiceOptions, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;
 
 /** @throws {Error} if the check itself fails */
 export async function checkPostgres(script: string, folders: Folders): Promise<PostgresCheck> {
@@ -100,11 +102,12 @@ export async function checkPostgres(script: string, folders: Folders): Promise<P
 }
 
 /** With absolute paths, because the service starts in another folder. */
-const folderArguments = ({ postgresPath, extensionsPath }: Folders): string[] => [
+const folderArguments = ({ postgresPath, extensionsPath, trustedExtensions = [] }: Folders): string[] => [
   ...(postgresPath === undefined ? [] : ['--postgres-path', path.resolve(postgresPath)]),
   ...(extensionsPath === undefined
     ? ['--installed-extensions']
     : ['--extensions-dir', path.resolve(extensionsPath)]),
+  ...trustedExtensions.map((name) => `--trust-extension=${name}`),
 ];
 
 /** @returns why it ended, or its standard input once it is running and has published its address */

@@ -20,6 +20,9 @@ Starts the local service with a real Postgres, and prints its base URL and API k
   --postgres-path DIR   directory with postgres and initdb; default the one that npm has installed
   --extensions-dir DIR  more extensions for Postgres 18: control files and scripts in DIR/extension, libraries in DIR/lib;
                         or the folder of an installed Postgres 18. Default: those of any on this machine
+  --trust-extension NAME
+                        let owners create this one of them although its control file doesn't say so. Postgres runs
+                        its script as superuser. May be repeated
   --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
                         may be repeated. Without it, no page may
   --help                show this text

@@ -34,7 +34,7 @@ interface LoadedEngine {
 /** After this, a service that root started can't load more code. @throws {StartError} */
 export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   const { directory, account, log } = choice;
-  const { postgres, postgresPath, extensionsDir, installedExtensions, allowedOrigins } = choice.options;
+  const { postgres, postgresPath, allowedOrigins } = choice.options;
   if (!postgres) {
     const { simulatedEngine } = await import('./postgres/withoutPostgres.ts');
     const extensions = () => ({ included: [], found: [] });
@@ -56,7 +56,8 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
   // If it fails, for example because another service removed the folder first, the next service tries again.
   for (const folder of stale) emptyStorage(folder).catch(() => undefined);
   const { isTemporary } = directory;
-  const extensions = { extensionsDir, installedExtensions };
+  const { extensionsDir, installedExtensions, trustedExtensions } = choice.options;
+  const extensions = { extensionsDir, installedExtensions, trustedExtensions };
   const options = { root: storage, isTemporary, programs, allowedOrigins, ...extensions, log };
   return {
     storage,

@@ -23,6 +23,9 @@ export const SERVICE_HELP = `Usage: service [options]
                         DIR/lib; or the folder of an installed Postgres 18. See docs/extensions.md
   --installed-extensions
                         without --extensions-dir: those of another Postgres 18 on this machine
+  --trust-extension NAME
+                        let owners create this one of them although its control file doesn't say so. Postgres runs
+                        its script as superuser. May be repeated
   --allow-origin URL    let web pages of this origin, such as http://localhost:3000, use the serverless driver;
                         may be repeated. Without it, no page may
   --check-postgres      only print whether Postgres can be used, as JSON
@@ -47,6 +50,7 @@ export const SHARED_OPTIONS = {
   'no-postgres': { type: 'boolean' },
   'postgres-path': { type: 'string' },
   'extensions-dir': { type: 'string' },
+  'trust-extension': { type: 'string', multiple: true },
   'allow-origin': { type: 'string', multiple: true },
   help: { type: 'boolean' },
 } as const;
@@ -87,6 +91,7 @@ export function readOptions(
     checkPostgres: values['check-postgres'] ?? false,
     postgresPath: absolute(values['postgres-path']),
     extensionsDir: absolute(values['extensions-dir']),
+    trustedExtensions: values['trust-extension'] ?? [],
     installedExtensions: values['installed-extensions'] ?? false,
     /** Milliseconds; undefined: the service does not end by itself. */
     endWithLeases: wholeNumber('end-with-leases', values['end-with-leases'], 86_400_000),

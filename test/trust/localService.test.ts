@@ -72,7 +72,7 @@ describe('A window with the local service', () => {
     const store = held.add(new DisposableStore());
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
-    const config = { postgresPath: undefined, extensionsPath: undefined };
+    const config = { postgresPath: undefined, extensionsPath: undefined, trustedExtensions: [] };
     const parts = { script, dataDir, secrets, accounts, config, log, grace };
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {

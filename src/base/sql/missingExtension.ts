@@ -142,7 +142,7 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
   if (refused === undefined) return libraryAdvice(text, machine);
   // Those in the package are refused for a reason.
   return Object.hasOwn(OFFERED, refused)
-    ? `Owners create "${refused}" only if its control file says "trusted = true". Copy its files to a folder of yours, add the line there, and set hostedPostgres.localService.extensionsPath (--extensions-dir) to it.`
+    ? `Postgres would run the script of "${refused}" as superuser. If only you use your databases, add the name to hostedPostgres.localService.trustedExtensions (--trust-extension), and start the local service again.`
     : undefined;
 }
 

@@ -45,6 +45,7 @@ async function join(folder: string): Promise<Api> {
     port: 0,
     postgresPath: process.env['HOSTED_POSTGRES_PATH'] ?? preparePostgres(),
     extensionsPath: process.env['HOSTED_POSTGRES_EXTENSIONS'],
+    trustedExtensions: process.env['HOSTED_POSTGRES_TRUSTED_EXTENSIONS']?.split(','),
     grace: GRACE,
     projectsFile: projects,
   });

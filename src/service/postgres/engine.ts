@@ -10,7 +10,12 @@ import {
 import { Catalogs } from './catalog/catalogs.ts';
 import { ComputeServer } from './compute.ts';
 import { asciiPath } from './config/asciiPath.ts';
-import { controlFiles, extensionSettings, packagedExtensions } from './config/ownerExtensions.ts';
+import {
+  canBeTrusted,
+  controlFiles,
+  extensionSettings,
+  packagedExtensions,
+} from './config/ownerExtensions.ts';
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
@@ -75,12 +80,17 @@ function settingsOfAll(binaries: Binaries, root: string, options: PostgresEngine
         : `The extensions in ${share} are not used: ${problem}`,
     );
   const used = found.filter(({ problem }) => problem === undefined);
-  const settings = extensionSettings(
-    binaries,
-    root,
-    used.map(({ share }) => share),
-  );
-  return withFolders(settings, used);
+  const trusted = (options.trustedExtensions ?? []).filter((name) => {
+    const isFound = used.some(({ names }) => names.includes(name));
+    const problem = isFound
+      ? 'only superusers may create it'
+      : 'none of these folders has it, or Postgres has its own';
+    const isTrusted = isFound && canBeTrusted(name);
+    if (!isTrusted) options.log(`Owners can't create the extension "${name}": ${problem}`);
+    return isTrusted;
+  });
+  const shares = used.map(({ share }) => share);
+  return withFolders(extensionSettings(binaries, root, shares, trusted), used);
 }
 
 /** What owners can use without more installation, for `--check-postgres`. */

@@ -32,6 +32,7 @@ export async function startControlPlane(
     readonly dataDir?: string;
     readonly postgresPath?: string;
     readonly extensionsDir?: string;
+    readonly trustedExtensions?: readonly string[];
     readonly withoutPgBouncer?: boolean;
     /** Whether it runs `initdb` itself. By default, a new data directory has a template already. */
     readonly createsTemplate?: boolean;

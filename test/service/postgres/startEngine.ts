@@ -20,6 +20,7 @@ export interface EngineOptions {
   readonly dataDir: string;
   readonly postgresPath?: string | undefined;
   readonly extensionsDir?: string | undefined;
+  readonly trustedExtensions?: readonly string[] | undefined;
   readonly withoutPgBouncer?: boolean | undefined;
 }
 
@@ -27,13 +28,13 @@ type Log = (line: string) => void;
 
 /** Creates the engine in this process. If root runs it, it becomes `nobody`. @throws {EngineError | StartError} */
 async function createEngine(options: EngineOptions, log: Log): Promise<ComputeEngine> {
-  const { dataDir, postgresPath, extensionsDir, withoutPgBouncer } = options;
+  const { dataDir, postgresPath, extensionsDir, trustedExtensions, withoutPgBouncer } = options;
   const account = process.getuid?.() === 0 ? nobody() : undefined;
   if (account !== undefined) dropInheritedEnvironment(account);
   const directory = openDataDirectory(dataDir);
   const programs = { ...findPrograms(postgresPath), pooler: undefined };
   const { storage, create } = await loadEngine({
-    options: { postgres: true, postgresPath, extensionsDir, allowedOrigins: [] },
+    options: { postgres: true, postgresPath, extensionsDir, trustedExtensions, allowedOrigins: [] },
     directory,
     account,
     log,

@@ -20,6 +20,10 @@ describe('The process of the local service', () => {
     await assert.rejects(joinOrStart({ ...options, postgresPath: '/bin', extensionsPath: '/more' }), {
       message: `${String(GRACE)} --postgres-path ${path.resolve('/bin')} --extensions-dir ${path.resolve('/more')}`,
     });
+    const trustedExtensions = ['postgis', 'ip4r'];
+    await assert.rejects(joinOrStart({ ...options, postgresPath: undefined, trustedExtensions }), {
+      message: `${String(GRACE)} --installed-extensions --trust-extension=postgis --trust-extension=ip4r`,
+    });
     // The service starts in another folder.
     await assert.rejects(joinOrStart({ ...options, postgresPath: 'bin', extensionsPath: '../more' }), {
       message: `${String(GRACE)} --postgres-path ${path.resolve('bin')} --extensions-dir ${path.resolve('../more')}`,

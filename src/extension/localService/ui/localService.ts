@@ -22,7 +22,7 @@ import type { Log } from '../../window/ui/log.ts';
 export interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
-  readonly config: Pick<Config, 'postgresPath' | 'extensionsPath'>;
+  readonly config: Pick<Config, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;
   readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;
 }
 
@@ -153,8 +153,9 @@ export class LocalService implements Disposable {
     const [key, last] = [await this.#key(), await this.#account()];
     log.addSecret(key);
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
-    const { postgresPath, extensionsPath } = config;
-    const lease = await joinOrStart({ script, dataDir, key, port, postgresPath, extensionsPath, grace });
+    const { postgresPath, extensionsPath, trustedExtensions } = config;
+    const options = { postgresPath, extensionsPath, trustedExtensions, grace };
+    const lease = await joinOrStart({ script, dataDir, key, port, ...options });
     if (this.#isDisposed) lease.release();
     log.info(`The local service is running at ${lease.baseUrl}`);
     return lease;

@@ -61,6 +61,12 @@ export class Config {
     return this.#text('localService.extensionsPath');
   }
 
+  /** Names of extensions that owners may create although their control files don't say so. */
+  get trustedExtensions(): string[] {
+    const names = workspace.getConfiguration(SECTION).get<unknown>('localService.trustedExtensions');
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  }
+
   /** Sets the folder for the machine on which the extension runs. */
   async setPostgresPath(folder: string): Promise<void> {
     const target = ConfigurationTarget.Global;

@@ -53,6 +53,8 @@ export interface ExtensionChoice {
   readonly extensionsDir?: string | undefined;
   /** Whether to use those of another Postgres on this machine. */
   readonly installedExtensions?: boolean | undefined;
+  /** Names of those that owners may create although their control files don't say so. */
+  readonly trustedExtensions?: readonly string[] | undefined;
 }
 
 /** @returns the folders that are used, and those that have extensions but can't be used. Reads every library in them */

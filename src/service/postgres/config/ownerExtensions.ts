@@ -71,6 +71,13 @@ export const MORE_OWNER_EXTENSIONS = [
   'vector',
 ];
 
+/** What they read or change isn't the owner's, or they are languages that aren't trusted. The package has most of them. */
+const ONLY_FOR_SUPERUSERS =
+  /^(?:adminpack|amcheck|dict_xsyn|file_fdw|pageinspect|pg_(?:freespacemap|logicalinspect|surgery|visibility|walinspect)|sslinfo|pl\w+u)$/;
+
+/** Whether owners may create it if the user says so. @param name of an extension that the package lacks */
+export const canBeTrusted = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
+
 /** Changes with the rules above, so that a folder of an older version isn't used. */
 const RULES = 1;
 
@@ -78,17 +85,19 @@ const RULES = 1;
  * The folder for `extension_control_path`, made once for each Postgres, in the engine's private folder. Only the service's
  * account can write there.
  * @param more parents of other folders `extension`, which have been checked
+ * @param trusted names of extensions in these folders that owners create as they are
  * @returns undefined for an older Postgres, or if its own extensions aren't found
  */
 export function ownerExtensionsFolder(
   { folder, postgres, major }: Binaries,
   root: string,
   more: readonly string[] = [],
+  trusted: readonly string[] = [],
 ): string | undefined {
   const source = major >= FIRST_WITH_PATHS ? packagedExtensions(folder, major) : undefined;
   if (source === undefined) return undefined;
   const { size, mtimeMs } = statSync(postgres);
-  const found = more.flatMap((share) => simpleExtensions(path.join(share, 'extension'), source));
+  const found = more.flatMap((share) => furtherExtensions(path.join(share, 'extension'), source, trusted));
   const key = createHash('sha256')
     .update([RULES, source, size, mtimeMs, ...found.flat()].join('\n'))
     .digest('hex')
@@ -109,11 +118,11 @@ export function ownerExtensionsFolder(
   return made;
 }
 
-/** The files of {@link MORE_OWNER_EXTENSIONS} in a folder, declared as trusted, unless the package has the extension. */
-function simpleExtensions(source: string, packaged: string): [string, string][] {
-  return MORE_OWNER_EXTENSIONS.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).flatMap(
-    (name) => simpleFiles(source, name),
-  );
+/** Files of the extensions in a folder that owners create, declared as trusted, unless the package has the extension. */
+function furtherExtensions(source: string, packaged: string, trusted: readonly string[]): [string, string][] {
+  return [...new Set([...MORE_OWNER_EXTENSIONS, ...trusted])]
+    .filter((name) => !existsSync(path.join(packaged, `${name}.control`)))
+    .flatMap((name) => (trusted.includes(name) ? trustedFiles(source, name, {}) : simpleFiles(source, name)));
 }
 
 function simpleFiles(source: string, name: string): [string, string][] {
@@ -172,8 +181,10 @@ function definitionsOnly(text: string): string | undefined {
 }
 
 /** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
-export function extensionSettings(binaries: Binaries, root: string, more: readonly string[] = []): Settings {
-  const folder = ownerExtensionsFolder(binaries, root, more);
+export function extensionSettings(
+  ...[binaries, ...places]: Parameters<typeof ownerExtensionsFolder>
+): Settings {
+  const folder = ownerExtensionsFolder(binaries, ...places);
   if (folder === undefined) return {};
   return {
     extension_control_path: [folder, '$system'].join(path.delimiter),

@@ -77,6 +77,30 @@ describe('extensions in a folder of the user', function () {
     }
   });
 
+  it('are created by owners if the user trusts them, unless they are only for superusers', async () => {
+    const put = (name: string, text: string) => writeFileSync(path.join(folder, 'extension', name), text);
+    put('adminpack.control', "default_version = '1'\n");
+    put('adminpack--1.sql', 'select 1;');
+    const trustedExtensions = ['untrusted', 'hypopg', 'adminpack', 'file_fdw', '../x'];
+    const service = await startControlPlane({ extensionsDir: folder, trustedExtensions });
+    try {
+      const uri = await service.uri(await service.create());
+      for (const name of ['untrusted', 'hypopg']) await query(uri, `create extension ${name}`);
+      for (const name of ['adminpack', 'file_fdw'])
+        await assert.rejects(query(uri, `create extension ${name}`), { code: '42501' });
+      assert.deepEqual(
+        service.log.filter((line) => line.startsWith("Owners can't create")),
+        [
+          'Owners can\'t create the extension "adminpack": only superusers may create it',
+          'Owners can\'t create the extension "file_fdw": none of these folders has it, or Postgres has its own',
+          'Owners can\'t create the extension "../x": none of these folders has it, or Postgres has its own',
+        ],
+      );
+    } finally {
+      await service.close();
+    }
+  });
+
   it('are created by owners from scripts like those of the real ones, and updated', async () => {
     const put = (file: string, text: string) => writeFileSync(path.join(folder, 'extension', file), text);
     put('vector.control', "default_version = '2'\nrelocatable = true\n");

@@ -75,7 +75,10 @@ describe('missing extensions', () => {
       'could not open extension control file "/usr/share/postgresql/18/extension/vector.control": No such file or directory',
     ])
       assert.match(adviceInOutput(`psql:a.sql:1: ERROR:  ${message}\n`, 'debian') ?? '', advice);
-    assert.match(adviceInOutput('permission denied to create extension "postgis"') ?? '', /trusted = true/);
+    assert.match(
+      adviceInOutput('permission denied to create extension "postgis"') ?? '',
+      /\(--trust-extension\)/,
+    );
     assert.equal(adviceInOutput('permission denied to create extension "file_fdw"'), undefined);
     assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
   });

@@ -12,4 +12,15 @@ describe('Config', () => {
     await config.setMark('blog', undefined);
     assert.deepEqual(settings.get('hostedPostgres.marks'), { shop: 'prodution', local: 'production' });
   });
+
+  it('trusts no extensions if their names are no list, and leaves out what is no name', () => {
+    const setting = 'hostedPostgres.localService.trustedExtensions';
+    for (const value of [undefined, 'postgis', { postgis: true }]) {
+      settings.set(setting, value);
+      assert.deepEqual(new Config().trustedExtensions, []);
+    }
+    settings.set(setting, ['postgis', 1]);
+    assert.deepEqual(new Config().trustedExtensions, ['postgis']);
+    settings.delete(setting);
+  });
 });
