@@ -5,6 +5,7 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
+import { CLUSTER_IN_CLONE } from '../../src/service/postgres/config/programs.ts';
 import { PG_DUMP } from '../../scripts/package/pgDump.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { ANOTHER_SERVER } from './anotherServer.ts';
@@ -41,6 +42,7 @@ export async function installProgram(): Promise<string> {
   cpSync(path.join(projectRoot, 'src/npm/project.json'), path.join(own, 'dist/project.json'));
   mkdirSync(path.join(own, 'pg_dump'));
   for (const [name, source] of PG_DUMP) symlinkSync(source, path.join(own, 'pg_dump', name));
+  symlinkSync(path.join(projectRoot, CLUSTER_IN_CLONE), path.join(own, path.basename(CLUSTER_IN_CLONE)));
   const file = path.join(own, 'dist/main.js');
   chmodSync(file, 0o755);
   mkdirSync(path.join(modules, '.bin'));

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { pgDumpModule, type Programs } from '../postgres/config/programs.ts';
+import { packedCluster, pgDumpModule, type Programs } from '../postgres/config/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,
@@ -41,6 +41,8 @@ function copyOf(folder: string): string {
       linkTree(path.join(from, part), path.join(unfinished, part));
     const pgDump = pgDumpModule(folder);
     if (pgDump !== undefined) linkTree(path.dirname(pgDump), path.join(unfinished, 'pg_dump'));
+    const cluster = packedCluster(folder);
+    if (cluster !== undefined) linkOrCopy(cluster, path.join(unfinished, path.basename(cluster)));
     renameSync(unfinished, copy);
   }
   recordOwner(copy, folder);
@@ -51,7 +53,7 @@ function copyOf(folder: string): string {
 function folderOfCopy(folder: string): string {
   const { size, mtimeMs, ino } = statSync(path.join(folder, 'postgres'));
   const version = createHash('sha256')
-    .update(['pg_dump', path.dirname(folder), size, mtimeMs, ino].join('\n'))
+    .update(['pg_dump', 'cluster', path.dirname(folder), size, mtimeMs, ino].join('\n'))
     .digest('hex');
   return path.join(SYSTEM_FOLDER, `programs-${version.slice(0, 10)}`);
 }

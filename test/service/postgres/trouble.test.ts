@@ -1,39 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createUsableFolder } from '../../../src/service/state/dataDirectory.ts';
-import { chooseBinaries, findPooler, findPrograms } from '../../../src/service/postgres/config/programs.ts';
-import { temporaryFolder } from '../../helpers/localService.ts';
+import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { answers, query } from './clients.ts';
+import { copyOfPostgres } from './copyOfPostgres.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
-
-/** A Postgres of its own, with links to the libraries and the share of the usual one. */
-function copyOfPostgres(isKept: (library: string) => boolean = () => true) {
-  const found = chooseBinaries(findPrograms(undefined));
-  if (typeof found === 'string') assert.fail(found);
-  const root = temporaryFolder();
-  chmodSync(root, 0o755);
-  const [folder, lib] = [path.join(root, 'bin'), path.join(root, 'lib')];
-  for (const each of [folder, lib]) mkdirSync(each);
-  for (const name of ['postgres', 'initdb']) cpSync(path.join(found.folder, name), path.join(folder, name));
-  const source = path.join(found.folder, '..');
-  symlinkSync(path.join(source, 'share'), path.join(root, 'share'));
-  for (const name of readdirSync(path.join(source, 'lib')).filter(isKept))
-    symlinkSync(path.join(source, 'lib', name), path.join(lib, name));
-  return { folder, remove: () => rmSync(root, { recursive: true }) };
-}
 
 describe('compute in trouble', () => {
   const services: ControlPlane[] = [];

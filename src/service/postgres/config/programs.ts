@@ -163,17 +163,31 @@ export function pgDumpProgram(folder: string): string | undefined {
   return program !== undefined && changeableByOthers(program) === undefined ? program : undefined;
 }
 
-/** pg_dump as WebAssembly: next to the folder of Postgres's programs, in our npm package, or in a clone from npm. */
+/** pg_dump as WebAssembly. */
 export const pgDumpModule = (folder: string): string | undefined =>
-  [
-    path.join(folder, '..', 'pg_dump'),
-    path.join(installationFolder, 'pg_dump'),
-    path.join(installationFolder, NPM_PG_DUMP),
-  ]
-    .map((parent) => path.join(parent, 'pg_dump.cjs'))
-    .find((file) => existsSync(file));
+  shippedWith(folder, path.join('pg_dump', 'pg_dump.cjs'), path.join(NPM_PG_DUMP, 'pg_dump.cjs'));
 
 const NPM_PG_DUMP = path.join('node_modules', '@electric-sql', 'pglite-tools', 'dist');
+
+/** The version of the packed cluster. */
+export const PACKED_MAJOR = 18;
+
+const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
+
+/** Where it is in a clone. */
+export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'data', CLUSTER);
+
+/** What initdb of {@link PACKED_MAJOR} creates: see `data/packedCluster.ts`. */
+export const packedCluster = (folder: string): string | undefined =>
+  shippedWith(folder, CLUSTER, CLUSTER_IN_CLONE);
+
+/** Finds a file that ships with Postgres: next to the folder of its programs, in our npm package, or in a clone. */
+const shippedWith = (folder: string, name: string, inClone: string): string | undefined =>
+  [
+    path.join(folder, '..', name),
+    path.join(installationFolder, name),
+    path.join(installationFolder, inClone),
+  ].find((file) => existsSync(file));
 
 const versionText = (program: string): string =>
   execFileSync(program, ['--version'], {

@@ -1,14 +1,15 @@
 /**
- * Creates data directories. `initdb` runs once per Postgres version. The data of each branch is a copy of its result, with
- * a separate password.
+ * Creates data directories: once per Postgres version the template, from a packed cluster or by `initdb`. The data of each
+ * branch is a copy of it, with a separate password.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { writePrivateFile, createAtomically } from '../folders/files.ts';
+import { writePrivateFile, createAtomically, removeAll } from '../folders/files.ts';
 import { isUnreadable } from '../config/asciiPath.ts';
-import type { Binaries } from '../config/programs.ts';
+import { packedCluster, PACKED_MAJOR, type Binaries } from '../config/programs.ts';
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
+import { COMPLETION, unpackCluster } from './packedCluster.ts';
 import { asEngineError, EngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
@@ -54,6 +55,32 @@ export async function ensureTemplate(deps: EngineDependencies): Promise<string> 
 }
 
 async function initialize(deps: EngineDependencies, folder: string): Promise<void> {
+  if (!(await initializeFromPacked(deps, folder))) await initializeByInitdb(deps, folder);
+  removeMaps(folder);
+  await syncToDisk(deps, folder);
+}
+
+/** @returns false if there is no packed cluster for this Postgres, or if it doesn't fit its build, for example its block size */
+async function initializeFromPacked(deps: EngineDependencies, folder: string): Promise<boolean> {
+  const { binaries, logins, shutdownSignal } = deps;
+  const packed = binaries.major === PACKED_MAJOR ? packedCluster(binaries.folder) : undefined;
+  if (packed === undefined) return false;
+  try {
+    unpackCluster(packed, folder);
+    writeConfiguration(folder);
+    const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
+    const statements = [...COMPLETION, password, ...rolesAndDatabase(binaries.major, logins)];
+    await runSingleUser(deps, folder, statements, { database: 'template1', settings: {} });
+    return true;
+  } catch {
+    shutdownSignal.throwIfAborted();
+    // If the disk is full, for example, initdb says so.
+    removeAll(folder);
+    return false;
+  }
+}
+
+async function initializeByInitdb(deps: EngineDependencies, folder: string): Promise<void> {
   const { storage, binaries, logins, shutdownSignal } = deps;
   const passwordFile = path.join(storage.root, 'initdb-password');
   writePrivateFile(passwordFile, logins.superuser);
@@ -65,11 +92,13 @@ async function initialize(deps: EngineDependencies, folder: string): Promise<voi
   } finally {
     rmSync(passwordFile, { force: true });
   }
+  writeConfiguration(folder);
+  await runStatements(deps, folder, rolesAndDatabase(binaries.major, logins));
+}
+
+function writeConfiguration(folder: string): void {
   writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
   writePrivateFile(path.join(folder, 'postgresql.conf'), '');
-  await runSingleUser(deps, folder, rolesAndDatabase(binaries.major, logins));
-  removeMaps(folder);
-  await syncToDisk(deps, folder);
 }
 
 const unreadable = (folder: string, error: unknown): string =>
@@ -79,7 +108,7 @@ const unreadable = (folder: string, error: unknown): string =>
  * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
  * vacuum creates them again when a catalog has changed enough (Postgres manual, "Free Space Map" and "Visibility Map").
  */
-function removeMaps(folder: string): void {
+export function removeMaps(folder: string): void {
   for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true }))
     if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }
@@ -108,7 +137,7 @@ export async function copyTemplate(
     const statements = [...ownerStatements(owner), ...content];
     // In one run, because each takes a tenth of a second. Only branches with the default owner have content.
     const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
-    await runSingleUser(deps, unfinished, statements, { database, settings });
+    await runStatements(deps, unfinished, statements, { database, settings });
     await syncToDisk(deps, unfinished);
   });
 }
@@ -125,7 +154,7 @@ function ownerStatements({ role, password, database }: OwnerLogin): string[] {
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
-const clusterArguments = (major: number) => [
+export const clusterArguments = (major: number) => [
   `--username=${SUPERUSER}`,
   '--auth=scram-sha-256',
   '--no-sync',
@@ -159,46 +188,63 @@ function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
   ];
 }
 
+interface Target {
+  readonly database: string;
+  readonly settings: Settings;
+}
+
 /** Runs statements, one per line, on a data directory that is being created and has no server. */
+async function runStatements(
+  deps: EngineDependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database = SUPERUSER, settings = {} }: Partial<Target> = {},
+): Promise<void> {
+  const target = { database, settings };
+  try {
+    await runSingleUser(deps, dataDir, statements, target);
+  } catch (error) {
+    if (!isAdministratorRefused(error)) throw error;
+    await runOnServer(deps, dataDir, statements, target);
+  }
+}
+
+const creationSettings = (): Settings => ({
+  log_min_messages: 'error',
+  exit_on_error: 'on',
+  search_path: 'pg_catalog',
+  // The folder is synced as a whole, before it gets its name.
+  fsync: 'off',
+  wal_recycle: 'off',
+  ...sharedMemorySettings(),
+});
+
 async function runSingleUser(
   deps: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
-  {
-    database = SUPERUSER,
-    settings: further = {},
-  }: { readonly database?: string; readonly settings?: Settings } = {},
+  { database, settings }: Target,
 ): Promise<void> {
   const { storage, binaries, shutdownSignal } = deps;
-  const settings = {
-    log_min_messages: 'error',
-    exit_on_error: 'on',
-    search_path: 'pg_catalog',
-    // The folder is synced as a whole, before it gets its name.
-    fsync: 'off',
-    wal_recycle: 'off',
-    ...sharedMemorySettings(),
-    ...further,
-  };
-  const args = ['--single', '-D', dataDir, ...settingArguments(settings), database];
-  try {
-    await runProgram(binaries.postgres, args, {
-      cwd: storage.root,
-      input: `${statements.join(';\n')};\n`,
-      signal: shutdownSignal,
-    });
-  } catch (error) {
-    if (!isAdministratorRefused(error)) throw error;
-    await runOnServer(deps, dataDir, statements, { database, settings });
-  }
+  const args = [
+    '--single',
+    '-D',
+    dataDir,
+    ...settingArguments({ ...creationSettings(), ...settings }),
+    database,
+  ];
+  await runProgram(binaries.postgres, args, {
+    cwd: storage.root,
+    input: `${statements.join(';\n')};\n`,
+    signal: shutdownSignal,
+  });
 }
-
 /** Takes longer. */
 async function runOnServer(
   deps: EngineDependencies,
   dataDir: string,
   statements: readonly string[],
-  { database, settings }: { readonly database: string; readonly settings: Settings },
+  { database, settings }: Target,
 ): Promise<void> {
   const compute = { id: 'template', minCu: SMALLEST_SIZE };
   const server = await startServer(deps, {
@@ -206,7 +252,7 @@ async function runOnServer(
     dataDir,
     name: dataDir,
     onLine: () => undefined,
-    settings,
+    settings: { ...creationSettings(), ...settings },
   });
   try {
     const client = await connectAsSuperuser(deps, server.address, database);

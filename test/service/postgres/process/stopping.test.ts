@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, globSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { CLUSTER_IN_CLONE } from '../../../../src/service/postgres/config/programs.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { processTree } from '../../../workbench/processes.ts';
 import { branchApi } from '../../catalog/branchApi.ts';
 import { eventually, query } from '../clients.ts';
+import { copyOfPostgres } from '../copyOfPostgres.ts';
 
 describe('service that is stopped while it creates its first data directories', () => {
   let dataDir: string;
@@ -20,8 +22,8 @@ describe('service that is stopped while it creates its first data directories', 
   const files = (pattern: string) => globSync(pattern, { cwd: path.join(dataDir, 'postgres') });
 
   /** Stops a service as soon as a file exists. */
-  async function stopAt(pattern: string): Promise<void> {
-    const service = await startLocalService({ dataDir, createsTemplate: true });
+  async function stopAt(pattern: string, args: readonly string[] = []): Promise<void> {
+    const service = await startLocalService({ dataDir, args, createsTemplate: true });
     await eventually(() => files(pattern).length > 0);
     const family = await processTree([service.pid]);
     assert.equal(await service.stop(), 0);
@@ -31,7 +33,10 @@ describe('service that is stopped while it creates its first data directories', 
   }
 
   it('stops at once during initdb and leaves no process or unfinished template', async () => {
-    await stopAt('template-*.new/base');
+    const { root, folder } = copyOfPostgres();
+    // Not unpacked, because it is damaged.
+    writeFileSync(path.join(root, path.basename(CLUSTER_IN_CLONE)), '');
+    await stopAt('template-*.new/base', ['--postgres-path', folder]);
     assert.deepEqual(files('{template-*,initdb-password,branches/*/data*}'), []);
   });
 

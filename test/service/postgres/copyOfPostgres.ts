@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { chooseBinaries, findPrograms } from '../../../src/service/postgres/config/programs.ts';
+import { temporaryFolder } from '../../helpers/localService.ts';
+
+/** A Postgres of its own, with links to the libraries and the share of the usual one. */
+export function copyOfPostgres(isKept: (library: string) => boolean = () => true) {
+  const found = chooseBinaries(findPrograms(undefined));
+  if (typeof found === 'string') assert.fail(found);
+  const root = temporaryFolder();
+  chmodSync(root, 0o755);
+  const [folder, lib] = [path.join(root, 'bin'), path.join(root, 'lib')];
+  for (const each of [folder, lib]) mkdirSync(each);
+  for (const name of ['postgres', 'initdb']) cpSync(path.join(found.folder, name), path.join(folder, name));
+  const source = path.join(found.folder, '..');
+  symlinkSync(path.join(source, 'share'), path.join(root, 'share'));
+  for (const name of readdirSync(path.join(source, 'lib')).filter(isKept))
+    symlinkSync(path.join(source, 'lib', name), path.join(lib, name));
+  return { root, folder, remove: () => rmSync(root, { recursive: true }) };
+}
