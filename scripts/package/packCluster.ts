@@ -32,7 +32,7 @@ const REDUCTION = [
 ];
 
 /** The service writes its own configuration. The last holds statistics that a server writes when it ends. */
-const LEFT_OUT = /^(?:postgresql(?:\.auto)?\.conf|pg_hba\.conf|pg_stat\/.*)$/;
+const LEFT_OUT = /^(?:postgresql\.conf|pg_hba\.conf|pg_stat\/.*)$/;
 
 const binaries = chooseBinaries(findPrograms(undefined));
 if (typeof binaries === 'string') throw new Error(binaries);

@@ -79,7 +79,7 @@ describe('the packed cluster', () => {
     if (account !== undefined) chownSync(folder, account.uid, account.gid);
   });
 
-  it('has every row that initdb creates on this machine, in each database', () => {
+  it('has every file and row that initdb creates on this machine, in each database', () => {
     const [made, unpacked] = [path.join(folder, 'made'), path.join(folder, 'unpacked')];
     run(binaries.initdb, ['-D', made, ...clusterArguments(binaries.major), '--auth=trust']);
     unpackCluster(cluster, unpacked);
@@ -88,6 +88,7 @@ describe('the packed cluster', () => {
       for (const name of ['.', ...readdirSync(unpacked, { encoding: 'utf8', recursive: true })])
         chownSync(path.join(unpacked, name), account.uid, account.gid);
     single(unpacked, 'template1', COMPLETION);
+    assert.deepEqual(filesIn(unpacked), filesIn(made));
     const namesSql = "select relnamespace::regnamespace || '.' || relname from pg_class where relkind = 'r'";
     const tables = valuesIn(single(made, 'template1', [namesSql]));
     assert.ok(tables.length > 60, String(tables.length));
@@ -107,6 +108,15 @@ describe('the packed cluster', () => {
       );
     }
   });
+
+  /** Left out are what a server writes while it runs, maps (see template.ts), and the service's configuration. */
+  const filesIn = (dataDir: string) =>
+    readdirSync(dataDir, { encoding: 'utf8', recursive: true })
+      .filter(
+        (name) =>
+          !/_fsm$|_vm$|pg_internal\.init$|^pg_wal.|^pg_stat.|^(?:postgresql|pg_hba)\.conf$/.test(name),
+      )
+      .toSorted();
 
   it('has no password', () => {
     assert.doesNotMatch(
