@@ -24,19 +24,37 @@ interface Database {
   readonly change: (change: (client: Client, compute: Compute) => Promise<unknown>) => Promise<void>;
 }
 
+/** What follows the name of a session. This process is the client. */
+const PROGRAM = process.platform === 'win32' ? '' : String.raw` \(node, process ${process.pid}\)`;
+
 const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] = [
   [
     'idle in transaction',
     async ({ open }) => (await open({ application_name: 'worker' })).query('begin; select 1'),
-    /^Active.*: session “worker” idle in transaction for \d+ sec\. Suspends 5 min after that ends\./,
+    new RegExp(
+      String.raw`^Active.*: session “worker”${PROGRAM} idle in transaction for \d+ sec\. Suspends 5 min after that ends\.`,
+    ),
   ],
   [
     'a failed transaction left open',
     async ({ open }) => (await open()).query('begin; select 1 / 0').catch(() => undefined),
-    /a session of “\w+” idle in transaction for \d+ sec/,
+    new RegExp(String.raw`a session of “\w+”${PROGRAM} idle in transaction for \d+ sec`),
   ],
-  ['psql left open', ({ open }) => open({ application_name: 'psql' }), /psql left open.*not connections/],
-  ['an idle connection of a program', ({ open }) => open(), /a session of “\w+” connected, but idle/],
+  [
+    'psql left open',
+    ({ open }) => open({ application_name: 'psql' }),
+    /psql left open(?: \(process \d+\))?, idle for .*not connections/,
+  ],
+  [
+    'an idle connection of a program',
+    ({ open }) => open(),
+    new RegExp(`a session of “\\w+”${PROGRAM} connected, but idle`),
+  ],
+  [
+    'an idle connection with TLS',
+    ({ open }) => open({ ssl: { rejectUnauthorized: false } }),
+    new RegExp(`a session of “\\w+”${PROGRAM} connected, but idle`),
+  ],
   ['LISTEN', async ({ open }) => (await open()).query('listen jobs'), /listening for notifications/],
   ['a long statement', ({ begin }) => begin('select pg_sleep(300)'), /running a statement/],
   [
@@ -47,12 +65,12 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
       await owner.query('begin; lock table t');
       await begin('begin; lock table t', { application_name: 'waiter' });
     },
-    /session “waiter” waiting for a lock/,
+    /session “waiter”.* waiting for a lock/,
   ],
   [
     'a dump',
     ({ begin }) => begin('begin; select pg_sleep(300)', { application_name: 'pg_dump' }),
-    /session “pg_dump” copying data/,
+    /session “pg_dump”.* copying data/,
   ],
   ['COPY', ({ begin }) => begin('copy (select pg_sleep(300)) to stdout'), /copying data/],
   [
@@ -212,6 +230,18 @@ describe('Why a compute of the local service is awake', () => {
         });
       }
     });
+
+  it('names the program whose connection PgBouncer does not share', async function () {
+    if (compute.pooled_sessions === 'shared') this.skip();
+    const client = await connectTo(uris.pooledUri);
+    try {
+      await until('the program', async () =>
+        new RegExp(`a session of “\\w+”${PROGRAM} connected`).test(await ask()),
+      );
+    } finally {
+      await client.end();
+    }
+  });
 
   it('names PgBouncer, if its clients use it', async function () {
     if (compute.pooled_sessions !== 'shared') this.skip();

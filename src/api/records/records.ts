@@ -182,6 +182,8 @@ export const Session = z.object({
   type: z.nullish(text),
   application: z.nullish(text),
   role: z.nullish(text),
+  /** Of a local compute, the port of the client itself. */
+  client_port: z.nullish(number),
   state: z.nullish(text),
   is_blocked: z.nullish(flag),
   /** `logical` or `physical`, if it sends to a replication slot. */

@@ -10,7 +10,7 @@ export const OWN_APPLICATION = 'Hosted Postgres activity';
 export const SESSIONS_QUERY = `
 SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
   SELECT a.pid::pg_catalog.text AS id, a.backend_type AS type, a.application_name AS application, a.usename AS role,
-    a.state, a.wait_event_type OPERATOR(pg_catalog.=) 'Lock' AS is_blocked, s.slot_type AS replication,
+    a.client_port, a.state, a.wait_event_type OPERATOR(pg_catalog.=) 'Lock' AS is_blocked, s.slot_type AS replication,
     pg_catalog.upper(pg_catalog.substring(a.query, '[A-Za-z]+')) AS command,
     ${seconds('a.backend_start')} AS connected_for, ${seconds('a.xact_start')} AS transaction_for,
     ${seconds('a.state_change')} AS state_for
@@ -20,7 +20,7 @@ SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
     AND (a.backend_type OPERATOR(pg_catalog.=) ANY ('{client backend,walsender,autovacuum worker}')
       OR a.backend_type OPERATOR(pg_catalog.~) 'cron')
   UNION ALL
-  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, ${seconds('p.prepared')}, NULL
+  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, NULL, ${seconds('p.prepared')}, NULL
   FROM pg_catalog.pg_prepared_xacts p
   LIMIT 1000
 ) found`;

@@ -4,6 +4,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../connection/connectionStrings.ts';
 import { credentialsFor } from '../connection/credentials.ts';
 import { knownSince } from '../operations/activitySpans.ts';
+import type { ClientProcess } from './clientProcess.ts';
 import { awakeText, type Translator } from './awakeText.ts';
 import { RECENTLY, whyAwake, type AwakeFacts } from './whyAwake.ts';
 
@@ -25,7 +26,9 @@ export async function awakeSentence(
   question: AwakeQuestion,
 ): Promise<string | undefined> {
   try {
-    return awakeText(whyAwake(await loadFacts(connection, compute, question)), l10n);
+    const why = whyAwake(await loadFacts(connection, compute, question));
+    const client = await findClient(compute, why.session, question.signal ?? connection.signal);
+    return awakeText({ ...why, client }, l10n);
   } catch {
     // The rest of what is shown doesn't depend on it.
     return undefined;
@@ -53,6 +56,21 @@ async function loadFacts(
   };
   if (!asksPostgres || isLocalCompute(compute) || !isInUse(facts)) return facts;
   return { ...facts, sessions: await askPostgres(connection, compute, signal) };
+}
+
+/** Of a session of a local compute. */
+async function findClient(
+  compute: Compute,
+  session: Session | undefined,
+  signal: AbortSignal,
+): Promise<ClientProcess | undefined> {
+  const clientPort = session?.client_port ?? undefined;
+  if (clientPort === undefined || !isLocalCompute(compute)) return undefined;
+  const hosts = [compute.host, compute.pooler_host ?? ''];
+  const serverPorts = hosts.map((host) => Number(host.split(':')[1])).filter((port) => port > 0);
+  // Loads `child_process`.
+  const { findClientProcess } = await import('./clientProcess.ts');
+  return await findClientProcess({ clientPort, serverPorts }, signal);
 }
 
 /** A statement delays the suspension of a compute that is no longer in use, so that one isn't asked. */

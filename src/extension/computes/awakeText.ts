@@ -76,8 +76,13 @@ function stateText({ cause, lastUsed }: WhyAwake, l10n: Translator): string | un
   }
 }
 
-function causeText({ cause, session, clients, lastUsed = 0 }: WhyAwake, l10n: Translator): string {
-  const who = session === undefined ? '' : sessionText(session, l10n);
+function causeText(why: WhyAwake, l10n: Translator): string {
+  const { cause, session, client, clients, lastUsed = 0 } = why;
+  const name = session === undefined ? '' : sessionText(session, l10n);
+  const who =
+    client === undefined
+      ? name
+      : l10n.t('{0} ({1}, process {2})', name, sanitize(client.program, 60), String(client.pid));
   const inState = span(session?.state_for ?? 0, l10n);
   const inTransaction = span(session?.transaction_for ?? 0, l10n);
   const texts: Partial<Record<Cause, () => string>> = {
@@ -91,7 +96,10 @@ function causeText({ cause, session, clients, lastUsed = 0 }: WhyAwake, l10n: Tr
     query: () => l10n.t('{0} running a statement for {1}', who, inState),
     listen: () => l10n.t('{0} listening for notifications for {1}', who, inState),
     pollingSession: () => l10n.t('{0} polling, with its last statement {1} ago', who, inState),
-    psql: () => l10n.t('psql left open, idle for {0}', inState),
+    psql: () =>
+      client === undefined
+        ? l10n.t('psql left open, idle for {0}', inState)
+        : l10n.t('psql left open (process {0}), idle for {1}', String(client.pid), inState),
     idleSession: () => l10n.t('{0} connected, but idle for {1}', who, inState),
     branchCopy: () => l10n.t('its data is being copied to a new branch'),
     neverSuspends: () => l10n.t('autosuspend is off; clients connected: {0}', clients),

@@ -7,6 +7,7 @@ import type { Compute, Operation, Session } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspend.ts';
 import { isLocalCompute } from '../connection/connectionStrings.ts';
 import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
+import type { ClientProcess } from './clientProcess.ts';
 import { lastDayOf, timeIn, type KnownOperations, type Start } from '../operations/activitySpans.ts';
 import { isFinal } from '../operations/pendingChange.ts';
 
@@ -59,6 +60,8 @@ export interface WhyAwake {
   readonly isReplica: boolean;
   /** The session that is the cause. */
   readonly session?: Session | undefined;
+  /** The program that has opened it, if it is on this machine. */
+  readonly client?: ClientProcess | undefined;
   /** How many client sessions there are. */
   readonly clients: number;
   readonly activeFor?: number | undefined;

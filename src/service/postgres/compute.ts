@@ -96,7 +96,10 @@ export class ComputeServer {
   /** @throws {EngineError} */
   async activity(): Promise<ComputeActivity> {
     const server = this.server;
-    const sessions = server && (await readSessions(this.#deps, server.address));
+    const gateways = [this.#gateway, this.#isPooled ? undefined : this.#pooledGateway];
+    const clientPort: Parameters<typeof readSessions>[2] = (session) =>
+      gateways.map((gateway) => gateway?.clientPort(session)).find((port) => port !== undefined);
+    const sessions = server && (await readSessions(this.#deps, server.address, clientPort));
     return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.open ?? 0) : 0 };
   }
 

@@ -1,6 +1,7 @@
 /**
  * A compute's address, which listens whether the compute is active or not. It reads the first packet of a connection, wakes
- * the compute, forwards the packet, and from then on forwards bytes both ways without reading them.
+ * the compute, forwards the packet, and from then on forwards bytes both ways without reading them, except for the process id in
+ * the server's first answer.
  *
  * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
  *
@@ -17,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../core/errors.ts';
 import type { Certificate } from '../config/certificate.ts';
-import { errorResponse, readFirstPacket, type FirstPacket } from './protocol.ts';
+import { errorResponse, readBackendPid, readFirstPacket, type FirstPacket } from './protocol.ts';
 import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../config/serverAddress.ts';
 
 export interface GatewayTarget {
@@ -50,6 +51,8 @@ export class Gateway {
   readonly #server: net.Server;
   readonly #target: GatewayTarget;
   readonly #clients = new Set<net.Socket>();
+  /** The ports of clients, by their session: see `sessionKey`. */
+  readonly #clientPorts = new Map<string, number>();
   #open = 0;
   #http: Promise<(client: net.Socket) => void> | undefined;
 
@@ -79,6 +82,11 @@ export class Gateway {
 
   get open(): number {
     return this.#open;
+  }
+
+  /** The port from which the client of a session has connected; undefined if that was not to this address. */
+  clientPort(session: { readonly pid: number; readonly port: number }): number | undefined {
+    return this.#clientPorts.get(sessionKey(session));
   }
 
   async close(): Promise<void> {
@@ -142,13 +150,37 @@ export class Gateway {
     try {
       const server = await this.#forward(client, packet);
       if (client.destroyed) server.destroy();
-      else pipeBothWays(client, server);
+      else {
+        pipeBothWays(client, server);
+        this.#rememberPort(client, server);
+      }
     } catch (error) {
       client.setTimeout(ERROR_LIMIT, () => client.destroy());
       const response = errorResponse(error instanceof Error ? error.message : String(error));
       if (packet.kind === 'startup') client.end(response).resume();
       else await this.#endSecurely(client, packet, response).catch(() => client.destroy());
     }
+  }
+
+  /** Postgres knows the gateway's end of a connection only, and nothing of it on a Unix socket. */
+  #rememberPort(client: net.Socket, server: net.Socket): void {
+    const { remotePort } = client;
+    const remember = (session: { readonly pid: number; readonly port: number }) => {
+      if (remotePort === undefined || client.destroyed) return;
+      const key = sessionKey(session);
+      this.#clientPorts.set(key, remotePort);
+      client.once('close', () => this.#clientPorts.delete(key));
+    };
+    if (server.localPort !== undefined) return remember({ pid: 0, port: server.localPort });
+    let received: Buffer = Buffer.alloc(0);
+    const read = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      const pid = readBackendPid(received);
+      if (pid === undefined) return;
+      server.off('data', read);
+      if (pid !== 'none') remember({ pid, port: 0 });
+    };
+    server.on('data', read);
   }
 
   /** Clients that want TLS show only an error that arrives through it, as the answer to their start-up packet. */
@@ -180,6 +212,10 @@ export class Gateway {
     }
   }
 }
+
+/** Of a session on TCP by its port, and otherwise by its process, as `pg_stat_activity` has both. */
+const sessionKey = ({ pid, port }: { readonly pid: number; readonly port: number }): string =>
+  port > 0 ? `port ${port}` : `process ${pid}`;
 
 interface Packet {
   readonly kind: FirstPacket;

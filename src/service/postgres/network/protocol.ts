@@ -41,6 +41,21 @@ export function readFirstPacket(received: Buffer): FirstPacket | 'invalid' | und
   return code >>> 16 === PROTOCOL_MAJOR ? 'startup' : 'invalid';
 }
 
+/** Types of the messages that end a server's answer to a start-up packet, and the one with its process id. */
+const [BACKEND_KEY, READY, ERROR] = [0x4b, 0x5a, 0x45];
+/** A server's answer is shorter. Bytes. */
+const MAX_ANSWER = 65_536;
+
+/** Returns the process id of a session from what its server sent first; undefined if bytes are missing; `none` if it isn't there. */
+export function readBackendPid(received: Buffer): number | 'none' | undefined {
+  for (let at = 0; at + 5 <= received.length; at += 1 + received.readUInt32BE(at + 1)) {
+    const type = received[at];
+    if (type === READY || type === ERROR) return 'none';
+    if (type === BACKEND_KEY) return at + 9 <= received.length ? received.readUInt32BE(at + 5) : undefined;
+  }
+  return received.length > MAX_ANSWER ? 'none' : undefined;
+}
+
 /** A FATAL ErrorResponse which clients understand as "try again later", after which the connection is closed. */
 export function errorResponse(message: string): Buffer {
   // A NUL would end the field, and the rest would be read as another field.

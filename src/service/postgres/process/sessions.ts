@@ -5,16 +5,25 @@ import { asEngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.t
 import type { ServerAddress } from '../config/serverAddress.ts';
 import { connectAsSuperuser, type SuperuserLogin } from './superuser.ts';
 
-/** Without those of the service: its own, of PgBouncer's look-ups and of read replicas. @throws {EngineError} */
+/**
+ * Without those of the service: its own, of PgBouncer's look-ups and of read replicas.
+ * @param clientPort the port of a client of the gateway, which Postgres doesn't know
+ * @throws {EngineError}
+ */
 export async function readSessions(
   login: SuperuserLogin,
   address: ServerAddress,
+  clientPort: (session: { readonly pid: number; readonly port: number }) => number | undefined,
 ): Promise<readonly object[]> {
   const client = await connectAsSuperuser(login, address);
   try {
     const { rows } = await client.query<{ sessions: object[] | null }>(SESSIONS_QUERY);
     const isOwn = (role: unknown) => role === SUPERUSER || role === REPLICATOR;
-    return (rows[0]?.sessions ?? []).filter((session) => !isOwn(fieldsOf(session)['role']));
+    return (rows[0]?.sessions ?? []).flatMap((session) => {
+      const { id, role, client_port: port } = fieldsOf(session);
+      if (isOwn(role)) return [];
+      return { ...session, client_port: clientPort({ pid: Number(id), port: Number(port) }) };
+    });
   } catch (error) {
     throw asEngineError(error);
   } finally {

@@ -6,7 +6,7 @@ import net from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
-import { readFirstPacket } from '../../../../src/service/postgres/network/protocol.ts';
+import { readBackendPid, readFirstPacket } from '../../../../src/service/postgres/network/protocol.ts';
 import { readClientLogin, relayLogin } from '../../../../src/service/postgres/serverlessDriver/relayLogin.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { Conversation, int32, message } from '../../../helpers/postgresConversation.ts';
@@ -40,6 +40,26 @@ describe('readFirstPacket', () => {
       for (const [start = bytes] of splits(bytes)) assert.equal(readFirstPacket(start), undefined);
       assert.equal(readFirstPacket(bytes), kind);
     });
+});
+
+describe('readBackendPid', () => {
+  const login = Buffer.concat([message('R', int32(0)), message('S', 'TimeZone\0UTC\0')]);
+  const key = message('K', Buffer.concat([int32(4711), int32(5)]));
+
+  it('waits for the process id', () => {
+    const answer = Buffer.concat([login, key]);
+    const needed = login.length + 9;
+    for (let length = 0; length < needed; length += 1)
+      assert.equal(readBackendPid(answer.subarray(0, length)), undefined);
+    assert.equal(readBackendPid(answer.subarray(0, needed)), 4711);
+  });
+
+  for (const [what, answer] of Object.entries({
+    'an error': Buffer.concat([login, message('E', 'SFATAL\0\0')]),
+    'an answer without it': Buffer.concat([login, message('Z', 'I')]),
+    'an answer that does not end': Buffer.concat(Array.from({ length: 5000 }, () => login)),
+  }))
+    it(`finds none in ${what}`, () => assert.equal(readBackendPid(answer), 'none'));
 });
 
 describe('a gateway', () => {

@@ -226,6 +226,18 @@ describe('Why a compute is awake', () => {
       assert.match(sentence, text);
     });
 
+  it('names the program of a session, without control characters', () => {
+    const textOf = (session: Session) => {
+      const why = whyAwake({ compute: local, now: NOW, operations: started, sessions: [session] });
+      return awakeText({ ...why, client: { program: 'no\u202ede', pid: 43_127 } }, ENGLISH);
+    };
+    assert.match(textOf(inTransaction), /: session “worker” \(no de, process 43127\) idle in transaction/);
+    assert.match(
+      textOf(client('idle', { application: 'psql' })),
+      /: psql left open \(process 43127\), idle for/,
+    );
+  });
+
   it('suspends an idle session of the public service, and counts its last statement', () => {
     const sessions = [client('idle', { application: 'psql', state_for: 240 })];
     const why = whyAwake({
