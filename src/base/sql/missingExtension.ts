@@ -117,19 +117,28 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
   return `Install it with "${command}"${source === undefined ? '' : ` (${source})`}, and start the local service again.`;
 }
 
-/** Errors about a library. Its name may end with a version, such as `postgis-3`. */
-const UNLOADABLE = /could not load library "(?:[^"]*[/\\])?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": /;
-const GONE = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
+/** Errors about the library of an extension, whose name may end with a version, such as `postgis-3`. */
+const NOT_LOADED = /could not load library "(?:[^"]*[/\\])?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": (.*)/;
+const NOT_FOUND = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
+/** Reasons that glibc, musl and macOS give. */
+const NEWER_VERSION = /version [`'](\w+_[\d.]+)' not found/;
+const NEEDED_LIBRARY =
+  /^(?:Error loading shared library |.*Library not loaded: )?([^\s:"]+?\.(?:so|dylib)[\d.]*)(?:$|: (?:cannot open shared object file: )?No such file)/;
 
 function libraryAdvice(text: string, machine?: string): string | undefined {
-  const [unloadable, gone] = [UNLOADABLE, GONE].map((pattern) => pattern.exec(text)?.[1]);
-  const name = unloadable ?? gone;
+  const [, notLoaded, reason = ''] = NOT_LOADED.exec(text) ?? [];
+  const name = notLoaded ?? NOT_FOUND.exec(text)?.[1];
   if (name === undefined) return undefined;
   const command = installCommand(name, machine);
   const by = command === undefined ? '' : ` with "${command}"`;
-  return unloadable === undefined
-    ? `The files of the extension are gone. Set hostedPostgres.localService.extensionsPath (--extensions-dir) to their folder, or install the extension${by}, and start the local service again.`
-    : `The library of the extension needs something that this system lacks or has in another version. Install that, or install the extension${by || " from this system's packages"}, and start the local service again.`;
+  if (notLoaded === undefined)
+    return `Postgres doesn't find the library of the extension. Set hostedPostgres.localService.extensionsPath (--extensions-dir) to the folder that has it, or install the extension${by}, and start the local service again.`;
+  const install = `install the extension${by || " from this system's packages"}, and start the local service again.`;
+  const version = NEWER_VERSION.exec(reason)?.[1];
+  if (version !== undefined)
+    return `The library of the extension is built for a newer system, with ${version}. To have one for this system, ${install}`;
+  const needed = NEEDED_LIBRARY.exec(reason)?.[1] ?? 'something';
+  return `The library of the extension needs ${needed}, which this system lacks or has in another version. Install that, or ${install}`;
 }
 
 /** @param text that psql has printed */
