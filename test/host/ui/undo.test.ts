@@ -171,7 +171,7 @@ describe('Undo…', () => {
 
   let rowsOfSnapshot: number | undefined;
 
-  it('takes a branch back to a snapshot under the same connection string, and forward again', async () => {
+  it('takes a protected branch back to a snapshot under the same connection string, and forward again', async () => {
     const title = 'Snapshot “before the clean-up”';
     const count = () => query(uri, 'select count(*)::int from users').catch(() => []);
     const waitForRows = (expected: number) =>
@@ -183,18 +183,29 @@ describe('Undo…', () => {
     await ui().quickInput.answer('Name of the snapshot of work', 'before the clean-up');
     await ui().statusBar.waitFor('Created before the clean-up');
     await query(uri, 'delete from users');
+    await branchCalls(service).change('PATCH', `/${PROJECT}/branches/${id}`, { branch: { protected: true } });
+    await ui().run('Refresh');
     await ui().computes.contextMenu(row, 'Undo…');
     await until('the snapshot', async () =>
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith(title)),
     );
     await ui().quickInput.answer(QUESTION, title);
+    await ui().quickInput.answer('This is production', 'work');
     await ui().notifications.waitFor(
       `Restored work (${title}). What it had until now is kept as work (old).`,
     );
     await waitForRows(rows);
     await ui().notifications.press(`Restored work (${title}`, 'Undo');
+    await ui().quickInput.answer('This is production', 'work');
     await waitForRows(0);
-    assert.ok((await names()).includes('work (old)'));
+    const branches = await branchCalls(service).branches(PROJECT);
+    for (const kept of ['work', 'work (old)'])
+      assert.equal(branches.find(({ name }) => name === kept)?.protected, true, kept);
+    const current = branches.find(({ name }) => name === 'work')?.id;
+    await branchCalls(service).change('PATCH', `/${PROJECT}/branches/${current}`, {
+      branch: { protected: false },
+    });
+    await ui().run('Refresh');
   });
 
   it('creates a branch from a snapshot, which is renamed and deleted in the list', async () => {
