@@ -37,7 +37,7 @@ export async function branchHistory(
 /**
  * Why a branch can't go back to a time. What the last undo has kept is another branch, so it can be restored all the same.
  * - `noHistory`: the project keeps none.
- * - `notRoot`: the public service takes only branches without a parent back in time.
+ * - `notRoot`: the public service restores only branches without a parent.
  */
 export function timeProblem(
   branch: Branch,

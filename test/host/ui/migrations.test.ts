@@ -100,7 +100,7 @@ describe('A checkout before migrations', () => {
     const question = "main has a migration that this commit doesn't have. Go back to just before it";
     await ui().notifications.press(question, 'Go Back');
     await ui().notifications.waitFor(
-      /^Restored main \(Before the later migrations\)\. What it had until now is kept as/,
+      /^Restored main \(Before the later migrations\)\. Its previous data is kept as/,
     );
     await until('the earlier database', async () => (await applied()).join() === '1.sql');
     assert.deepEqual(await query(uri, 'select * from users'), [1]);

@@ -58,7 +58,7 @@ describe('Undo…', () => {
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith('Enter a time…')),
     );
     await ui().quickInput.answer(QUESTION, before);
-    await ui().notifications.waitFor(/^Restored work .* What it had until now is kept as before-undo-/);
+    await ui().notifications.waitFor(/^Restored work .* Its previous data is kept as before-undo-/);
     await waitForColumns('id email');
     assert.deepEqual(await query(uri, 'select email from users order by id'), [
       '1@example.com',
@@ -192,7 +192,7 @@ describe('Undo…', () => {
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
     await ui().notifications.waitFor(
-      `Restored work (${title}). What it had until now is kept as work (old).`,
+      `Restored work (${title}). Its previous data is kept as work (old).`,
     );
     await waitForRows(rows);
     await ui().notifications.press(`Restored work (${title}`, 'Undo');

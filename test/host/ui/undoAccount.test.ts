@@ -108,7 +108,7 @@ describe('Undo… on an account', () => {
     await ui().notifications.waitFor('Undoing main');
     await shoot('progress');
     await ui().notifications.waitFor(
-      /^Restored main \(Before prisma migrate dev\)\. What it had until now is kept as before-/,
+      /^Restored main \(Before prisma migrate dev\)\. Its previous data is kept as before-/,
     );
     await shoot('undone');
     await waitForColumns('id name email city created_at');
@@ -138,7 +138,7 @@ describe('Undo… on an account', () => {
     network.service.inject('notFound', RESTORE);
     await undoFirst('Undo the undo of ');
     await ui().dialog.press('Undo');
-    await ui().notifications.waitFor(/^Couldn't undo main: This service doesn't take branches back in time/);
+    await ui().notifications.waitFor(/^Couldn't undo main: This service can't restore branches to an earlier time/);
     await shoot('not-offered');
     assert.deepEqual([await names(), await columns()], [before, ['id name city created_at']]);
   });

@@ -1,6 +1,6 @@
 /**
  * Kills the service, every second time with its postmasters, at random moments while projects and branches are created, restored,
- * taken back in time and deleted, deleted projects are recovered, and snapshots are created, restored in place and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
+ * restored to earlier times and deleted, deleted projects are recovered, and snapshots are created, restored in place and deleted. After each restart, every call has either happened as a whole or not at all, and nothing is left behind.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

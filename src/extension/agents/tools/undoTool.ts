@@ -30,7 +30,7 @@ export const undoTools = {
   undo: defineTool({
     title: 'Undo',
     description:
-      'Takes a branch back in time; its present stays in another branch. Without to, lists moments. Asks the user unless the branch is yours.',
+      'Restores a branch to an earlier time; its current data is kept as another branch. Without to, lists moments. Asks the user unless the branch is yours.',
     hints: { ...INTERRUPTS, idempotentHint: false },
     input: z.strictObject({
       projectId: projectIdSchema,
@@ -76,7 +76,7 @@ export const markTurn = defineTool({
 
 const PROBLEMS = {
   noHistory: 'The project keeps no history.',
-  notRoot: 'The branch has a parent, and this service takes only root branches back in time.',
+  notRoot: 'The branch has a parent, and this service restores only root branches to an earlier time.',
 };
 
 /** Of the agent's worktree, in which it uses its own branch. */

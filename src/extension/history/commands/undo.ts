@@ -72,7 +72,7 @@ export const undo: Command = async (context, argument, run) => {
 };
 
 const doneText = (name: string, moment: string, preserved: string): string =>
-  l10n.t('Restored {0} ({1}). What it had until now is kept as {2}.', name, moment, preserved);
+  l10n.t('Restored {0} ({1}). Its previous data is kept as {2}.', name, moment, preserved);
 
 /** Of the offer after a checkout. */
 function givenTime(source: unknown): ChosenMoment | undefined {
@@ -163,4 +163,4 @@ async function chooseMoment(
 export const problemText = (problem: 'noHistory' | 'notRoot', name: string): string =>
   problem === 'noHistory'
     ? l10n.t("The project of {0} keeps no history, so it can't go back to a time.", name)
-    : l10n.t('{0} has a parent, and this service takes only root branches back in time.', name);
+    : l10n.t('{0} has a parent, and this service restores only root branches to an earlier time.', name);

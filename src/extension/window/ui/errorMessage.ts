@@ -123,7 +123,7 @@ const notOfferedMessage = (feature: OptionalFeature): string =>
     passwords: l10n.t("This service doesn't support resetting passwords, or this API key doesn't allow it."),
     snapshots: l10n.t("This service doesn't support snapshots, or this API key doesn't allow them."),
     restoring: l10n.t(
-      "This service doesn't take branches back in time, or this API key doesn't allow it. Nothing was changed.",
+      "This service can't restore branches to an earlier time, or this API key doesn't allow it. Nothing was changed.",
     ),
     schemas: l10n.t("This service doesn't show schemas, or this API key doesn't allow it."),
   })[feature];

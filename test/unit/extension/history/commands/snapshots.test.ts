@@ -137,7 +137,7 @@ describe('Snapshots of a branch', () => {
     await until('the message', async () => questions.length === 1);
     assert.equal(
       questions[0],
-      'Restored main (Snapshot “before”). What it had until now is kept as main (old).',
+      'Restored main (Snapshot “before”). Its previous data is kept as main (old).',
     );
     const [marker] = model.markers.of(ref('br-new'));
     assert.deepEqual([marker?.kind, marker?.preserved], ['undo', 'br-main']);

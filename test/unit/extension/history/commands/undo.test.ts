@@ -110,7 +110,7 @@ describe('Undo…', () => {
     assert.match(String(questions[0]), /^Undo main \(Before prisma migrate dev\)\? Its current data is kept/);
     assert.match(
       String(questions[1]),
-      /^Restored main \(Before prisma migrate dev\)\. What it had until now is kept as before-undo/,
+      /^Restored main \(Before prisma migrate dev\)\. Its previous data is kept as before-undo/,
     );
   });
 
@@ -193,7 +193,7 @@ describe('Undo…', () => {
     await until('the message', async () => questions.length === 2);
     assert.match(
       String(questions[1]),
-      /^Couldn't undo main: This service doesn't take branches back in time, .* Nothing was changed\.$/,
+      /^Couldn't undo main: This service can't restore branches to an earlier time, .* Nothing was changed\.$/,
     );
     answers.push('Undo');
     await run({ preserved: 'br-gone' });
