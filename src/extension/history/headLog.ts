@@ -1,5 +1,5 @@
 /**
- * What git did in a worktree, from the log of its HEAD. Git keeps it anyway, so commits and checkouts need no markers, and those
+ * What git did in a worktree, from the reflog of its HEAD. Git keeps it anyway, so commits and checkouts need no markers, and those
  * from before the extension was installed are known, too. Repositories with reftable have no such file.
  */
 import path from 'node:path';

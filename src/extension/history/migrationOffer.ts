@@ -1,6 +1,6 @@
 /**
  * Finds the moment just before a database got the migrations that the working tree doesn't have, so that it had exactly those of
- * the working tree. It is found only if the log of the database leaves no doubt.
+ * the working tree. It is found only if the write-ahead log (WAL) of the database leaves no doubt.
  */
 import type { TableTransaction } from '../../api/records/records.ts';
 import type { AppliedMigration } from './appliedMigrations.ts';
@@ -10,7 +10,7 @@ export interface LaterMigrations {
   /** Just before the first of them. */
   readonly before: string;
   readonly count: number;
-  /** Just before the first migration of the database; undefined if the log begins later. */
+  /** Just before the first migration of the database; undefined if the WAL begins later. */
   readonly since: string | undefined;
 }
 

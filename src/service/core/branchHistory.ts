@@ -12,7 +12,7 @@ export interface BranchHistory {
 /** Bytes on the disk. */
 export interface BranchSize {
   readonly databases: number;
-  /** The log and the copies of the data. Child branches may share them. */
+  /** The WAL and the copies of the data. Child branches may share them. */
   readonly history: number;
 }
 

@@ -191,9 +191,7 @@ describe('Undo…', () => {
     );
     await ui().quickInput.answer(QUESTION, title);
     await ui().quickInput.answer('This is production', 'work');
-    await ui().notifications.waitFor(
-      `Restored work (${title}). Its previous data is kept as work (old).`,
-    );
+    await ui().notifications.waitFor(`Restored work (${title}). Its previous data is kept as work (old).`);
     await waitForRows(rows);
     await ui().notifications.press(`Restored work (${title}`, 'Undo');
     await ui().quickInput.answer('This is production', 'work');

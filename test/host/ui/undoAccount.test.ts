@@ -138,7 +138,9 @@ describe('Undo… on an account', () => {
     network.service.inject('notFound', RESTORE);
     await undoFirst('Undo the undo of ');
     await ui().dialog.press('Undo');
-    await ui().notifications.waitFor(/^Couldn't undo main: This service can't restore branches to an earlier time/);
+    await ui().notifications.waitFor(
+      /^Couldn't undo main: This service can't restore branches to an earlier time/,
+    );
     await shoot('not-offered');
     assert.deepEqual([await names(), await columns()], [before, ['id name city created_at']]);
   });

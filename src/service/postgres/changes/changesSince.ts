@@ -1,4 +1,4 @@
-/** What has changed in a branch since moments of its history, from the write-ahead log that it keeps. Asks only a running server. */
+/** What has changed in a branch since moments of its history, from the write-ahead log (WAL) that it keeps. Asks only a running server. */
 import path from 'node:path';
 import type { PastMoment, TableChange } from '../../core/branchHistory.ts';
 import type { CountedMoment } from '../wal/changeCounter.ts';
@@ -6,7 +6,7 @@ import { Wal } from '../wal/walFiles.ts';
 import { walRecords } from '../wal/walRecords.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { microseconds } from '../data/recoverTo.ts';
-import { readLog } from './readLog.ts';
+import { countChanges } from './countChanges.ts';
 import { changedDatabases, tableChanges } from './tableChanges.ts';
 import { readTableNames } from './tableNames.ts';
 
@@ -21,16 +21,16 @@ export async function changesSince(
     .map((moment, index) => ({ moment, index, time: microseconds(moment.timestamp) }))
     .toSorted((a, b) => a.time - b.time);
   const times = inOrder.map(({ time }) => time);
-  const log = await readLog(deps, branchId, times);
-  if (log === undefined) return unknown;
-  const { counter, wal, primary } = log;
+  const found = await countChanges(deps, branchId, times);
+  if (found === undefined) return unknown;
+  const { counter, wal, primary } = found;
   const counted = counter
     .result()
     .map((each, index) =>
       isSameHistory(deps, wal, branchId, inOrder[index]?.moment, each) ? each.changes : undefined,
     );
   const names = await readTableNames(deps, primary, changedDatabases(counted));
-  // The data and its log were those of this server all the time.
+  // The data and its WAL were those of this server all the time.
   if (names === undefined || deps.branches.primary(branchId) !== primary) return unknown;
   return moments.map((_, index) => {
     const changes = counted[inOrder.findIndex((each) => each.index === index)];

@@ -196,7 +196,7 @@ async function recover<T>(
         ...standby,
         max_prepared_transactions: Math.max(max_prepared_transactions, PREPARED_TRANSACTIONS),
         ...(process.platform !== 'win32' && { listen_addresses: '' }),
-        // The log is in place, so the required command only has to fail.
+        // The WAL is in place, so the required command only has to fail.
         restore_command: 'exit 1',
         recovery_target_lsn: formatLsn(target),
         recovery_target_timeline: timeline,

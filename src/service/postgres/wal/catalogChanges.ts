@@ -1,4 +1,4 @@
-/** Changes of tables that the write-ahead log has as changes of rows of the system catalogs. */
+/** Changes of tables that the WAL has as changes of rows of the system catalogs. */
 import type { Block } from './recordContent.ts';
 import { PageRows, type Row } from './pageRows.ts';
 
@@ -32,7 +32,7 @@ interface TableRow {
 /** While a table is rewritten, another one with such a name has its new file. */
 const REWRITTEN = /^pg_temp_\d+$/;
 
-/** The log doesn't have what a change was about, because the reading has begun after it. */
+/** The WAL doesn't have what a change was about, because the reading has begun after it. */
 export class UnknownRow extends Error {}
 
 export class CatalogChanges {

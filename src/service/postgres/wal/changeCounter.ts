@@ -1,12 +1,12 @@
 /**
- * Counts what committed transactions have changed since several moments, from the records of the write-ahead log after them.
+ * Counts what committed transactions have changed since several moments, from the records of the WAL after them.
  * A moment is before the first record with a later time, as for a recovery. The formats are those of src/include/access/
  * {heapam_xlog,xact}.h, catalog/pg_control.h and storage/standbydefs.h.
  */
 import { CatalogChanges, fileKey, isMoved, UnknownRow, type CatalogChange } from './catalogChanges.ts';
 import { committedIn } from './commitContent.ts';
 import { readContent, type Block } from './recordContent.ts';
-import type { TableCommits } from './tableCommits.ts';
+import type { TransactionsOfTable } from './transactionsOfTable.ts';
 import { countOf, merged, newTransaction, type RowCounts, type Transaction } from './transaction.ts';
 import { MANAGERS, type WalRecord } from './walRecords.ts';
 
@@ -36,13 +36,13 @@ const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
 
 interface CounterOptions {
   readonly start?: number | undefined;
-  readonly commits?: TableCommits | undefined;
+  readonly transactions?: TransactionsOfTable | undefined;
 }
 
 export class ChangeCounter {
   readonly #catalog: CatalogChanges;
   readonly #major: number;
-  readonly #commits: TableCommits | undefined;
+  readonly #transactions: TransactionsOfTable | undefined;
   /** Microseconds since 1970, in order. */
   readonly #moments: readonly number[];
   /** Where they are: those of the first moments. */
@@ -58,12 +58,16 @@ export class ChangeCounter {
 
   /**
    * @param moments in order, in microseconds since 1970 @param start since when the records are complete, if it is known
-   * @param commits gets those of which all is known
+   * @param transactions gets those of which all is known
    */
-  constructor(moments: readonly number[], major: number, { start = Infinity, commits }: CounterOptions = {}) {
+  constructor(
+    moments: readonly number[],
+    major: number,
+    { start = Infinity, transactions }: CounterOptions = {},
+  ) {
     this.#moments = moments;
     this.#major = major;
-    this.#commits = commits;
+    this.#transactions = transactions;
     this.#catalog = new CatalogChanges(major);
     this.#firstKnown = moments.filter((moment) => moment < start).length;
   }
@@ -123,7 +127,7 @@ export class ChangeCounter {
   /** The changes since earlier moments can't be counted. */
   #forget(): void {
     this.#firstKnown = Math.max(this.#firstKnown, this.#positions.length);
-    this.#commits?.forget();
+    this.#transactions?.forget();
   }
 
   #readRows({ bytes, manager, info, xid }: WalRecord): void {
@@ -191,11 +195,11 @@ export class ChangeCounter {
       if (transaction === undefined) continue;
       this.#pending.delete(id);
       merged(part, transaction);
-      this.#commits?.add(id, transaction);
+      this.#transactions?.add(id, transaction);
       for (const { database, file } of transaction.tables.values())
         if (file !== undefined) this.#parts.forEach(({ rows }) => rows.delete(fileKey(database, file)));
     }
-    this.#commits?.end(record.time ?? 0);
+    this.#transactions?.end(record.time ?? 0);
     if (this.#firstComplete !== undefined && isBefore(first, this.#firstComplete)) this.#forget();
   }
 

@@ -1,8 +1,8 @@
-/** The rows of system catalogs, read from the write-ahead log: whole pages, and the changes of their rows. See src/include/access/heapam_xlog.h. */
+/** The rows of system catalogs, read from the WAL: whole pages, and the changes of their rows. See src/include/access/heapam_xlog.h. */
 import type { Block, PageImage } from './recordContent.ts';
 
 const PAGE = 8192;
-/** Of the header of a page, of a row, and of what the log has of the latter. */
+/** Of the header of a page, of a row, and of what the WAL has of the latter. */
 const [PAGE_HEADER, ROW_HEADER, LOGGED_HEADER, LOGGED_HEADER_OF_MANY] = [24, 23, 5, 7];
 const NORMAL = 1;
 /** Flags of an update: the row begins or ends as the old one. */

@@ -1,4 +1,4 @@
-/** What a record of the write-ahead log is about: pages of files, and data. The format is that of src/include/access/xlogrecord.h. */
+/** What a record of the WAL is about: pages of files, and data. The format is that of src/include/access/xlogrecord.h. */
 
 const HEADER = 24;
 /** First bytes that aren't the number of a block. */

@@ -77,7 +77,7 @@ export function* walRecords(wal: Wal, from: number): Generator<WalRecord> {
   }
 }
 
-/** Whether a record is longer than its part before `end`. Postgres also flushes the log up to the end of a page, within a record. */
+/** Whether a record is longer than its part before `end`. Postgres also flushes the WAL up to the end of a page, within a record. */
 export function reachesBeyond(wal: Wal, from: number, end: number): boolean {
   const start = from % PAGE === 0 ? from + headerSize(wal, from) : from;
   let available = end - start;

@@ -1,4 +1,4 @@
-/** Reads what the write-ahead log of a branch keeps. Asks only a running server. */
+/** Counts the changes in the write-ahead log (WAL) that a branch keeps. Asks only a running server. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../core/computeEngine.ts';
 import { parseLsn } from '../../core/lsn.ts';
@@ -7,16 +7,16 @@ import { readHistory } from '../data/history.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import { ChangeCounter } from '../wal/changeCounter.ts';
-import type { TableCommits } from '../wal/tableCommits.ts';
+import type { TransactionsOfTable } from '../wal/transactionsOfTable.ts';
 import type { Wal } from '../wal/walFiles.ts';
 import { firstRecordIn, reachesBeyond, walRecords } from '../wal/walRecords.ts';
 
-/** Bytes of the log that are read, at its end. */
+/** Bytes of WAL that are read, at its end. */
 const MAX_READ = 64 * 1024 * 1024;
 /** Bytes after which other work of the service gets its turn: every few milliseconds. */
 const PIECE = 128 * 1024;
 
-export interface ReadLog {
+interface CountedWal {
   readonly counter: ChangeCounter;
   readonly wal: Wal;
   readonly primary: Postmaster;
@@ -24,17 +24,17 @@ export interface ReadLog {
 
 /**
  * @param moments in order, in microseconds since 1970
- * @returns undefined if the log can't be read up to its end @throws {EngineError} or an error of the file system
+ * @returns undefined if the WAL can't be read up to its end @throws {EngineError} or an error of the file system
  */
-export async function readLog(
+export async function countChanges(
   deps: ServerDependencies,
   branchId: string,
   moments: readonly number[],
-  commits?: TableCommits,
-): Promise<ReadLog | undefined> {
+  transactions?: TransactionsOfTable,
+): Promise<CountedWal | undefined> {
   const primary = deps.branches.primary(branchId);
   if (primary === undefined || primary.isStopping) return undefined;
-  const head = await endOfLog(deps, primary);
+  const head = await endOfWal(deps, primary);
   const history = readHistory(deps.storage, deps.storage.branch(branchId));
   const [oldest] = history?.bases ?? [];
   if (history === undefined || oldest === undefined) return undefined;
@@ -45,13 +45,13 @@ export async function readLog(
   const start = bases.find((base) => base.start >= from)?.time;
   const counter = new ChangeCounter(moments, deps.binaries.major, {
     start: start === undefined ? undefined : start * 1000,
-    commits,
+    transactions,
   });
-  return (await count(counter, wal, from, head)) ? { counter, wal, primary } : undefined;
+  return (await readInto(counter, wal, from, head)) ? { counter, wal, primary } : undefined;
 }
 
-/** @returns false if the log is not readable up to its end */
-async function count(counter: ChangeCounter, wal: Wal, from: number, head: number): Promise<boolean> {
+/** @returns false if the WAL is not readable up to its end */
+async function readInto(counter: ChangeCounter, wal: Wal, from: number, head: number): Promise<boolean> {
   let end = from;
   let paused = from;
   for (const record of walRecords(wal, from)) {
@@ -66,14 +66,14 @@ async function count(counter: ChangeCounter, wal: Wal, from: number, head: numbe
 }
 
 /** A position up to which all is on disk. It may be within a record. */
-async function endOfLog(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
+async function endOfWal(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
   const client = await connectAsSuperuser(deps, address);
   try {
     const { rows } = await client.query<{ lsn: string }>(
       'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
     );
     const lsn = parseLsn(rows[0]?.lsn ?? '');
-    if (lsn === undefined) throw new EngineError('The server does not say where its log ends');
+    if (lsn === undefined) throw new EngineError('The server does not say where its WAL ends');
     return lsn;
   } finally {
     await client.end();

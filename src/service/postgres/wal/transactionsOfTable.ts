@@ -6,18 +6,19 @@ import type { RowCounts, Transaction } from './transaction.ts';
 /** Microseconds since 1970. */
 export type TimedChange = CatalogChange & { readonly time: number };
 
-export interface TableCommit extends Readonly<RowCounts> {
+export interface WalTransaction extends Readonly<RowCounts> {
   /** Of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** Microseconds since 1970. */
   readonly time: number;
-  /** Tables of the database that it or others have changed since the commit before. */
+  /** Tables of the database that it or others have changed since the one before. */
   readonly tables: readonly TimedChange[];
 }
 
-export class TableCommits {
+/** Collects them while the WAL is read. */
+export class TransactionsOfTable {
   readonly #of: TableFile;
-  #commits: TableCommit[] = [];
+  #found: WalTransaction[] = [];
   /** Changed since the last of them. */
   #tables: TimedChange[] = [];
   /** The transaction that is being added, and its subtransactions. */
@@ -28,13 +29,13 @@ export class TableCommits {
   }
 
   /** Oldest first. The table has had the same file since before the first one. */
-  get list(): readonly TableCommit[] {
-    return this.#commits;
+  get list(): readonly WalTransaction[] {
+    return this.#found;
   }
 
   /** Call it if transactions until now may have been missed. */
   forget(): void {
-    [this.#commits, this.#tables] = [[], []];
+    [this.#found, this.#tables] = [[], []];
   }
 
   add(id: number, transaction: Transaction): void {
@@ -58,7 +59,7 @@ export class TableCommits {
     });
     if (counts.length === 0) return;
     const sum = (kind: keyof RowCounts) => counts.reduce((total, each) => total + each[kind], 0);
-    this.#commits.push({
+    this.#found.push({
       ids: counts.map(({ id }) => id),
       time,
       added: sum('added'),
