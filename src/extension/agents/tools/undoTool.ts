@@ -30,7 +30,7 @@ export const undoTools = {
   undo: defineTool({
     title: 'Undo',
     description:
-      'Restores a branch to an earlier time; its current data is kept as another branch. Without to, lists moments. Asks the user unless the branch is yours.',
+      'Restores a branch to an earlier time; another branch keeps its data. Without to, lists moments. Asks the user unless the branch is yours.',
     hints: { ...INTERRUPTS, idempotentHint: false },
     input: z.strictObject({
       projectId: projectIdSchema,
