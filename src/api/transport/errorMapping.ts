@@ -1,7 +1,7 @@
 /** Maps every failure of a call to an {@link ApiError} that names the call. */
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { ApiError, isCertificateCode, type Fault, type UnexpectedReply } from './errors.ts';
-import { BodyTooLarge, type RawResponse } from './request.ts';
+import { BodyTooLarge, type RawResponse, type ResponseHeaders } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** A call, as its errors describe it. */
@@ -97,7 +97,7 @@ const isServiceError = (json: unknown): boolean =>
   textIn(json, 'code') !== undefined && textIn(json, 'message') !== undefined;
 
 /** Only the origin, because the rest of the address may be private. */
-const redirectTarget = (headers: Headers): string | undefined =>
+const redirectTarget = (headers: ResponseHeaders): string | undefined =>
   URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 
 const MAX_MESSAGE_LENGTH = 1000;

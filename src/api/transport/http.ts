@@ -12,7 +12,7 @@ import {
   unexpectedReply,
   type CallInfo,
 } from './errorMapping.ts';
-import { sendOnce, type Fetch, type RawResponse } from './request.ts';
+import { sendOnce, type Fetch, type RawResponse, type RequestContent } from './request.ts';
 import { retryDelay, type RetryLimits } from './retry.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -62,7 +62,7 @@ export interface CallContent {
 
 interface Call extends CallInfo {
   readonly url: string;
-  readonly init: RequestInit;
+  readonly init: RequestContent;
 }
 
 export class Http {

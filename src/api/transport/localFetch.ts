@@ -1,26 +1,19 @@
 /** `fetch` for the local service. Node's own sends requests to a proxy if the environment says so. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { request } from '../../base/nodeHttp.ts';
+import type { Fetch } from './request.ts';
 
-/** Only with a body of text. @throws {Error} with the system's `code` */
-export async function localFetch(url: string, init: RequestInit = {}): Promise<Response> {
-  const { method = 'GET', headers, body, signal } = init;
-  const sent = request(url, {
-    method,
-    headers: Object.fromEntries(new Headers(headers)),
-    // A new connection without the environment's proxy. It can't have been closed in the meantime.
-    agent: false,
-    ...(signal && { signal }),
-  });
+/** @throws {Error} with the system's `code` */
+export const localFetch: Fetch = async (url, { method, headers, body, signal }) => {
+  // A new connection without the environment's proxy. It can't have been closed in the meantime.
+  const sent = request(url, { method, headers, agent: false, signal });
   sent.on('error', () => undefined); // Before the response, `once` throws it; after that, reading the response does.
-  sent.end(body ?? undefined);
+  sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const { statusCode: status = 0, headers: received } = response;
-  const bytes = await buffer(response);
-  return new Response(bytes.length === 0 ? null : bytes, {
-    status,
-    headers: Object.entries(received).map(([name, value]): [string, string] => [name, String(value)]),
-  });
-}
+  return {
+    status: response.statusCode ?? 0,
+    headers: { get: (name) => response.headers[name]?.toString() ?? null },
+    body: Object.assign(response, { cancel: async () => void response.destroy() }),
+  };
+};

@@ -1,5 +1,6 @@
 /** Which failed calls are retried, and after what delay. Only calls that are safe to repeat are retried, a few times. */
 import { faultOf, isCertificateCode, type ApiError } from './errors.ts';
+import type { ResponseHeaders } from './request.ts';
 
 export interface RetryLimits {
   /** Attempts after the first. A 423 gets more: see `LOCKED`. */
@@ -60,14 +61,14 @@ const MAX_RETRY_AFTER = 3600;
  * Reads the header Retry-After, which is a number of seconds or a date.
  * @returns seconds from now, from 0 to {@link MAX_RETRY_AFTER}; undefined if the header is missing or malformed
  */
-export function parseRetryAfter(headers: Headers): number | undefined {
+export function parseRetryAfter(headers: ResponseHeaders): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : secondsUntil(text, headers);
   return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER);
 }
 
 /** Uses the service's clock if the response has it, because this machine's may be wrong. */
-function secondsUntil(date: string, headers: Headers): number | undefined {
+function secondsUntil(date: string, headers: ResponseHeaders): number | undefined {
   const then = /^[A-Z][a-z]{2}/.test(date) ? Date.parse(date) : Number.NaN;
   if (Number.isNaN(then)) return undefined;
   const serviceNow = Date.parse(headers.get('date') ?? '');

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mock } from 'node:test';
+import { promisify } from 'node:util';
 import { Api } from '../../../src/npm/api.ts';
 import { scriptService } from '../../helpers/scriptedService.ts';
 import { until } from '../../workbench/until.ts';
@@ -27,5 +29,16 @@ describe('The calls of the test library', () => {
     const api = new Api(service.baseUrl, 'key');
     await assert.rejects(api.projects(), /^Error: GET \/projects: 503 status 503$/);
     assert.equal(service.requests.length, 1);
+  });
+
+  it("don't load undici, which takes longer than all of them", async () => {
+    const service = await scriptService(() => ({ projects: [] }));
+    const module = new URL('../../../src/npm/api.ts', import.meta.url).href;
+    const code = `import { Api } from '${module}';
+      const projects = await new Api('${service.baseUrl}', 'key').projects();
+      const loaded = process.moduleLoadList.filter((name) => name.includes('undici'));
+      console.log(JSON.stringify([projects, loaded]));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
+    assert.deepEqual(JSON.parse(stdout), [[], []]);
   });
 });

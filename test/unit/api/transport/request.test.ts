@@ -5,7 +5,7 @@ import { BodyTooLarge, MAX_BODY_BYTES, sendOnce, type Fetch } from '../../../../
 
 const never = new Promise<never>(() => undefined);
 const send = (fetch: Fetch, signal = new AbortController().signal) =>
-  sendOnce(fetch, 'http://127.0.0.1/api/v2/projects', {}, signal);
+  sendOnce(fetch, 'http://127.0.0.1/api/v2/projects', { method: 'GET', headers: {} }, signal);
 
 describe('sendOnce', () => {
   it('passes method, headers and body, follows no redirect and sets no dispatcher', async () => {
