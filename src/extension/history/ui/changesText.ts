@@ -1,6 +1,7 @@
 /** What has changed since a moment, in a line. */
 import { l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
+import { countsText } from '../../window/ui/countsText.ts';
 import type { ChangesSince, TableChange } from '../../../api/records/records.ts';
 
 /** Characters. A list shows no more, and what comes first matters most. */
@@ -31,13 +32,8 @@ function tableText(table: TableChange, isOneDatabase: boolean): string {
     name,
   ];
   const full = parts.map((part) => sanitize(part, MAX_NAME) || '?').join('.');
-  const counts = [
-    ...(change ? [changeText(change)] : []),
-    ...(added > 0 ? [l10n.t('{0} added', added)] : []),
-    ...(changed > 0 ? [l10n.t('{0} changed', changed)] : []),
-    ...(deleted > 0 ? [l10n.t('{0} deleted', deleted)] : []),
-  ];
-  return `${isDatabase ? l10n.t('database {0}', full) : full} ${counts.join(', ')}`;
+  const what = [change ? changeText(change) : '', countsText({ added, changed, deleted })];
+  return `${isDatabase ? l10n.t('database {0}', full) : full} ${what.filter((text) => text !== '').join(', ')}`;
 }
 
 function changeText(change: string): string {

@@ -1,19 +1,14 @@
 /** What differs between the rows of two branches, as the texts and the title of a diff editor. */
 import { l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
+import { countsText } from '../../window/ui/countsText.ts';
 import type { NoTableError, RowComparison } from '../compareRows.ts';
 import { tableLines, tableWidths } from '../formatRows.ts';
 import type { DifferingRow } from '../mergeRows.ts';
 
 /** Such as `3 added, 1 changed, 2 deleted`. */
-export function differenceText({ added, changed, deleted }: RowComparison): string {
-  const parts = [
-    added > 0 ? l10n.t('{0} added', added) : '',
-    changed > 0 ? l10n.t('{0} changed', changed) : '',
-    deleted > 0 ? l10n.t('{0} deleted', deleted) : '',
-  ].filter((part) => part !== '');
-  return parts.join(', ') || l10n.t('no differences');
-}
+export const differenceText = ({ added, changed, deleted }: RowComparison): string =>
+  countsText({ added, changed, deleted }) || l10n.t('no differences');
 
 /** Such as `orders: 3 added, 1 changed, 2 deleted (main ↔ feature)`. */
 export const comparisonTitle = (

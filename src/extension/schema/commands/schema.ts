@@ -2,6 +2,7 @@
 import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { RestoreSource } from '../../history/moments.ts';
+import { countsText } from '../../window/ui/countsText.ts';
 import { pastText } from '../../history/ui/momentText.ts';
 import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../compareSchemas.ts';
@@ -81,7 +82,8 @@ async function showDifference(context: CommandContext, base: Uri, compared: Uri)
   const [before = '', after = ''] = await load(context, [base, compared]);
   const names = [base, compared].map((uri) => nameOf(context, uri));
   const database = sanitize(schemaOwner(compared)?.database ?? '');
-  const title = `${database}: ${names.join(' ↔ ')} (${countText(before, after)})`;
+  const differences = countsText(compareSchemas(before, after));
+  const title = `${database}: ${names.join(' ↔ ')} (${differences || l10n.t('no differences')})`;
   const tab = editors.tabGroups.all
     .flatMap(({ tabs }) => tabs)
     .find(({ input }) => input instanceof TabInputTextDiff && isSame(input, base, compared));
@@ -98,16 +100,6 @@ const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: U
 function nameOf({ inventory }: CommandContext, uri: Uri): string {
   const { projectId = '', branchId = '', at } = schemaOwner(uri) ?? {};
   return pastText(branchTitle(branchId, inventory.branches.get(projectId, branchId)), at);
-}
-
-function countText(before: string, after: string): string {
-  const { added, removed, changed } = compareSchemas(before, after);
-  const parts = [
-    added > 0 ? l10n.t('{0} added', added) : '',
-    removed > 0 ? l10n.t('{0} removed', removed) : '',
-    changed > 0 ? l10n.t('{0} changed', changed) : '',
-  ].filter((part) => part !== '');
-  return parts.join(', ') || l10n.t('no differences');
 }
 
 /** Reloads schemas. @throws {Error} with a message for the user if a branch was deleted */

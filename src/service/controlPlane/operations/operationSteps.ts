@@ -78,6 +78,13 @@ async function performOnSnapshot(step: SnapshotStep, engine: ComputeEngine, pare
     : engine.deleteBranch(id);
 }
 
+function targetOf(record: StoredOperation['record'], account: AccountState) {
+  const project = account.project(record.project_id);
+  const branch = project.branches.get(record.branch_id);
+  const compute = project.computes.get(record.endpoint_id ?? '');
+  return { project, branch, compute };
+}
+
 /** @param isLast whether no step follows, so that nothing is pending any more */
 export function afterSuccess(
   { step, record }: StoredOperation,
@@ -85,9 +92,7 @@ export function afterSuccess(
   isLast: boolean,
   now: number,
 ): readonly Mutation[] {
-  const project = account.project(record.project_id);
-  const branch = project.branches.get(record.branch_id);
-  const compute = project.computes.get(record.endpoint_id ?? '');
+  const { project, branch, compute } = targetOf(record, account);
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchStep(step, project, branch, now);
   if (isSnapshotStep(step)) return [];
   return compute === undefined
@@ -162,9 +167,7 @@ export function afterFailure(
   account: AccountState,
   now: number,
 ): readonly Mutation[] {
-  const project = account.project(record.project_id);
-  const branch = project.branches.get(record.branch_id);
-  const compute = project.computes.get(record.endpoint_id ?? '');
+  const { project, branch, compute } = targetOf(record, account);
   if (isBranchStep(step)) return branch === undefined ? [] : afterBranchFailure(step, project, branch, now);
   if (isSnapshotStep(step))
     return step.kind === 'deleteSnapshot'

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { ignoreMissing } from '../../../base/files.ts';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 
 interface CopyOptions {
@@ -34,7 +34,7 @@ async function copyAll(from: string, to: string, options: CopyOptions): Promise<
         if (options.shutdownSignal?.aborted === true) return;
         // If the file system supports it, the copy shares its blocks with the original until one of them changes.
         const mode = constants.COPYFILE_FICLONE;
-        await ignoreMissing(copyFile(path.join(from, file), path.join(to, file), mode));
+        await copyFile(path.join(from, file), path.join(to, file), mode).catch(ignoreMissing);
       }
     }),
   );
@@ -51,7 +51,7 @@ async function copyFolders(
   files: string[],
 ): Promise<void> {
   await mkdir(path.join(to, below), { recursive: true, mode: 0o700 });
-  const entries = (await ignoreMissing(readdir(path.join(from, below), { withFileTypes: true }))) ?? [];
+  const entries = (await readdir(path.join(from, below), { withFileTypes: true }).catch(ignoreMissing)) ?? [];
   for (const entry of entries) {
     const relative = path.posix.join(below, entry.name);
     if (options.omit?.(relative) === true) continue;
@@ -59,14 +59,5 @@ async function copyFolders(
     else if (entry.isSymbolicLink())
       await symlink(await readlink(path.join(from, relative)), path.join(to, relative));
     else files.push(relative);
-  }
-}
-
-async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (fieldsOf(error).code === 'ENOENT') return undefined;
-    throw error;
   }
 }
