@@ -5,7 +5,7 @@ import { pause } from './clock.ts';
 import { ignoreMissing, MAX_SIZE, openUserFile, readStart } from './files.ts';
 import { replaceFile } from './replaceFile.ts';
 
-export interface FileContents {
+interface FileContents {
   /** Undefined if the file was created. */
   readonly before: Buffer | undefined;
   readonly after: Buffer;

@@ -7,7 +7,7 @@ import { fieldsOf } from './fieldsOf.ts';
 import { limitConcurrency } from './limitConcurrency.ts';
 
 /** `outside`: not in the folders. `noFile`: for example a folder, FIFO or device. */
-export type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
+type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
 
 export interface ResolvedFile {
   /** With links resolved. The file may not exist. */
@@ -46,7 +46,7 @@ export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 export type FileProblem = ResolveProblem | 'tooLarge' | 'tooSlow' | 'unreadable';
 
 /** A missing file has neither bytes nor a problem. */
-export interface UserFile {
+interface UserFile {
   /** With links resolved, if the file can be used. */
   readonly path: string;
   readonly bytes?: Buffer;

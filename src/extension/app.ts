@@ -42,7 +42,7 @@ import { showBranchItem } from './gitBranch/ui/statusItem.ts';
 import { WorkFolders } from './gitBranch/ui/workFolders.ts';
 
 /** Created at activation. */
-export interface ActiveViews {
+interface ActiveViews {
   readonly computesView: TreeView<TreeNode>;
   readonly apiKeysView: TreeView<KeysNode>;
   /** Changes of settings documents. */

@@ -1,5 +1,5 @@
 /**
- * Runs the tools on the local service while no window of VS Code does. Nobody can be asked, so an agent may change only
+ * Runs the tools on the local service while no window of VS Code does. There is no user to ask, so an agent may change only
  * what it has created.
  */
 import { Client } from '../api/client.ts';

@@ -1,5 +1,5 @@
 /**
- * The MCP server for agents, a program of its own: it lists the tools, and passes each call on to a window of VS Code.
+ * The MCP server for agents, a separate program. It lists the tools, and passes each call on to a window of VS Code.
  * Without one, it runs the tools on the local service. It serves both generations of the protocol. As `hook <agent>`, it only marks a
  * moment.
  */

@@ -20,7 +20,7 @@ const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
 const URL_OF_POSTGRES = /^(?:[a-z0-9]+[:+])?postgres(?:ql)?(?:\+[a-z0-9]+)?:\/\//i;
 
 /**
- * Returns the variables that lead programs to a database and nowhere else, whichever they read and the environment has now.
+ * Returns the variables that lead programs to this database, and to no other that the environment names.
  * @param url undefined if there is no database
  * @returns undefined for variables to remove, such as PGSERVICE, PGSSLMODE and URLs in other forms
  */

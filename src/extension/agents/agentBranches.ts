@@ -17,7 +17,7 @@ export const UNNAMED_AGENT = 'An agent';
 
 type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
 
-export interface Caller {
+interface Caller {
   /** The name that the agent gives itself. */
   readonly agent: string;
   /** The git worktree that the agent runs in, or else its folder: see `worktreeOf`. */

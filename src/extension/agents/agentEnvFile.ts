@@ -77,7 +77,7 @@ async function check(request: AgentEnvRequest) {
     throw new Error(`${file} isn't the name of an env file, such as .env.`);
   if (!VARIABLE.test(variable))
     throw new Error(`${variable} isn't the name of a variable, such as DATABASE_URL.`);
-  const real = await realPath(request);
+  const real = await resolveInFolder(request);
   const ignored = await gitIgnored(runGit, real);
   if (ignored === 'tracked')
     throw new Error(`${file} is part of the Git repository, so no password is written to it.`);
@@ -99,7 +99,7 @@ function textOf({ file }: AgentEnvRequest, bytes: Uint8Array | undefined): strin
 const valueOf = (text: string, variable: string): string => getVariable(text, variable) ?? '';
 
 /** @throws {Error} if the file isn't in the folder, perhaps because of a link */
-async function realPath({ folder, file }: AgentEnvRequest): Promise<string> {
+async function resolveInFolder({ folder, file }: AgentEnvRequest): Promise<string> {
   const root = await realpath(folder);
   if (root === path.parse(root).root || root === (await realpath(os.homedir()).catch(ignoreMissing)))
     throw new Error(`The agent runs in ${root}, which isn't the folder of a project.`);

@@ -7,7 +7,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 
-export interface BranchLoginRequest extends BranchIds {
+interface BranchLoginRequest extends BranchIds {
   readonly connection: AccountConnection;
   /** By default, the first one of the branch, or the local service's usual one. */
   readonly database?: string | undefined;

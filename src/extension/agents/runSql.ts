@@ -10,7 +10,7 @@ import { requireReadOnly } from '../sql/readOnlyCheck.ts';
 import { withSession } from '../sql/sqlSession.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../sql/sqlStatement.ts';
 
-export interface SqlResult extends Omit<StatementResult, 'fields'> {
+interface SqlResult extends Omit<StatementResult, 'fields'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 

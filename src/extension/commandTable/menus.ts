@@ -68,10 +68,7 @@ export const fileTitle = entryOf('editor/title', ...RUNS_FILES);
 export const fileContext = entryOf('editor/context', ...RUNS_FILES);
 export const explorerContext = entryOf('explorer/context', ...RUNS_FILES);
 
-export type SubmenuId =
-  | 'hostedPostgres.branchData'
-  | 'hostedPostgres.branchMore'
-  | 'hostedPostgres.computeMore';
+type SubmenuId = 'hostedPostgres.branchData' | 'hostedPostgres.branchMore' | 'hostedPostgres.computeMore';
 
 /** Where the submenus are. Their titles are in package.nls.json as `submenu.ID`. */
 export const SUBMENUS: Readonly<Record<SubmenuId, MenuEntry>> = {

@@ -20,7 +20,7 @@ export interface AwakeFacts extends KnownOperations {
 }
 
 /** Causes that last until something else ends them. */
-export type HoldingCause =
+type HoldingCause =
   | 'connectionFlood'
   | 'logicalReplication'
   | 'blocked'
@@ -236,7 +236,7 @@ function freeCause(
   if (startsEvery !== undefined) return { cause: 'scheduled' };
   if (isUnusedSince) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
-  // Nobody is connected, and yet it was used again and again.
+  // No client is connected now, but it was used again and again.
   if (sessions !== undefined && activeFor > 2 * delay && used < delay) return { cause: 'poller' };
   return { cause: sessions === undefined && used * 1000 < RECENTLY ? 'inUse' : 'unused' };
 }

@@ -59,7 +59,7 @@ export function portPlace(
   return nextLine(name, lead, rest) ?? WITH_HOST;
 }
 
-/** @returns what to insert as the host, and the port if it goes elsewhere */
+/** @returns what to insert as the host, and the port if that belongs in another place */
 export function withPort(host: string, place: PortPlace): { readonly text: string; readonly port?: string } {
   const [, name, port] = /^(.+):(\d+)$/.exec(host) ?? [];
   if (name === undefined || port === undefined || place.kind === 'withHost') return { text: host };

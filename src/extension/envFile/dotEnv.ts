@@ -26,7 +26,7 @@ export function changeText(file: string, change: (text: string) => Replacement):
 }
 
 /** A change of a variable. */
-export interface ValueChange extends Replacement {
+interface ValueChange extends Replacement {
   /** Whether the form of the old value can't hold the new one, so that programs may read it differently from now on. */
   readonly isRequoted: boolean;
 }

@@ -12,7 +12,7 @@ import { replaceFile } from '../../base/replaceFile.ts';
 
 export const NEON_FILE = '.neon';
 
-export interface NeonFile {
+interface NeonFile {
   readonly path: string;
   readonly text: string;
   readonly projectId: unknown;

@@ -31,7 +31,7 @@ async function linkedWorktree(entry: string): Promise<string | undefined> {
   return gitFile === '' ? undefined : path.dirname(path.resolve(entry, gitFile));
 }
 
-/** Nobody knows what its env file points to. */
+/** What its env file points to isn't known. */
 export interface UnreadFolder {
   readonly folder: string;
   readonly problem: FileProblem;

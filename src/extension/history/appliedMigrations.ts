@@ -43,7 +43,7 @@ export interface AppliedMigration {
   readonly isApplied: boolean;
 }
 
-export interface AppliedMigrations {
+interface AppliedMigrations {
   /** The ids of the database, of the table and of its file. */
   readonly table: readonly number[];
   readonly rows: readonly AppliedMigration[];

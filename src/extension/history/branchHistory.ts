@@ -35,7 +35,7 @@ export async function branchHistory(
 }
 
 /**
- * Why a branch can't go back to a time. What the last undo has kept is another branch, so it can be restored all the same.
+ * Why a branch can't go back to a time. The last undo can be undone even then, because another branch has the data from before it.
  * - `noHistory`: the project keeps none.
  * - `notRoot`: the public service restores only branches without a parent.
  */

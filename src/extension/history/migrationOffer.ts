@@ -6,7 +6,7 @@ import type { TableTransaction } from '../../api/records/records.ts';
 import type { AppliedMigration } from './appliedMigrations.ts';
 import { noteOf, type MigrationFile } from './migrationFiles.ts';
 
-export interface LaterMigrations {
+interface LaterMigrations {
   /** Just before the first of them. */
   readonly before: string;
   readonly count: number;

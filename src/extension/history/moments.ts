@@ -18,7 +18,7 @@ export function parentOf({ branchId: parent_id, at }: RestoreSource) {
   return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
 }
 
-export type MomentKind =
+type MomentKind =
   /** @property name the branch with the data from before the last undo */
   | { readonly kind: 'undo'; readonly name: string }
   /** @property changes how many of this agent followed it closely */

@@ -3,11 +3,11 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode } from './nodes.ts';
 
-export interface DatabasesNode extends BranchIds {
+interface DatabasesNode extends BranchIds {
   readonly kind: 'databases';
 }
 
-export interface DatabaseNode extends BranchIds {
+interface DatabaseNode extends BranchIds {
   readonly kind: 'database';
   readonly database: string;
 }

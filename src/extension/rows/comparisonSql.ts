@@ -1,6 +1,6 @@
 /**
  * The statements that compare rows. Both sides hash each row in the server, so that only rows of ranges that differ are sent. The
- * hashes are of the texts that Postgres prints: only those tell 1.0 from 1.00, and exist for every type.
+ * hashes are of the texts that Postgres prints: only these differ for 1.0 and 1.00, and every type has one.
  */
 import type { FieldDef } from 'pg';
 import { quoteName } from './statements.ts';

@@ -104,7 +104,7 @@ const VOID = 2278;
 /** Of int8, int2, int4, oid, float4, float8, money and numeric. */
 export const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
 
-/** One character more than shown tells that a value is longer. The names can't be those of a user's function. */
+/** The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be those of a user's function. */
 function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): string {
   const names = Array.from({ length: count }, (_, index) => `"peeked ${index + 1}"`);
   const values = shown.map(({ dataTypeID }, index) =>

@@ -2,7 +2,7 @@
 import { tokensOf, type Token } from '../sql/sqlNames.ts';
 import type { RowSource } from './rowDocuments.ts';
 
-export interface FileStatement {
+interface FileStatement {
   /** Without the semicolon. */
   readonly text: string;
   readonly start: number;

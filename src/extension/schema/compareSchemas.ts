@@ -2,7 +2,7 @@
 import { diffArrays } from 'diff';
 import { objectsOf, splitOwners, withoutSettings } from './dumpObjects.ts';
 
-export interface SchemaDifference {
+interface SchemaDifference {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;

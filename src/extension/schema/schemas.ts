@@ -10,13 +10,13 @@ import type { Session } from '../account/session.ts';
 import { AccountSwitchedError, NotOfferedError } from '../window/changeErrors.ts';
 import { SCHEMA_SCHEME } from './schemaScheme.ts';
 
-export interface SchemaUri {
+interface SchemaUri {
   readonly path: string;
   /** Names the account, because ids are unique only within one. */
   readonly query: string;
 }
 
-export interface SchemaOwner extends BranchIds {
+interface SchemaOwner extends BranchIds {
   readonly database: string;
   /** Now if undefined. */
   readonly at?: PointInTime | undefined;

@@ -1,6 +1,6 @@
 /** The names in a statement, wherever they stand. This is no parser: a text that isn't clear is rejected. */
 
-export interface SqlNames {
+interface SqlNames {
   readonly all: readonly string[];
   /** Those before a parenthesis. */
   readonly called: readonly string[];
@@ -16,7 +16,7 @@ export function namesIn(sql: string): SqlNames {
   const symbols: string[] = [];
   let last: Token = { text: '', start: 0 };
   for (const token of tokensOf(sql)) {
-    // The second one goes on as the first, perhaps with escapes.
+    // Postgres would join them, and read escapes in the second one if the first one has them.
     if (last.text.endsWith("'") && token.text.endsWith("'"))
       throw new Error(
         'A read-only statement must not have two strings one after the other. Write one string.',

@@ -4,7 +4,7 @@ import type { Disposable } from '../../../base/disposable.ts';
 import type { Session } from '../session.ts';
 
 /** The kind of the last account, shared by the windows of all machines. */
-export type LastAccount = 'none' | 'local' | 'remote';
+type LastAccount = 'none' | 'local' | 'remote';
 
 const ENTRY = 'hostedPostgres.lastAccount';
 

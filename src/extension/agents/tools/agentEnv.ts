@@ -46,7 +46,7 @@ export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): 
   );
 }
 
-/** After a deletion, so that nobody uses the dead URL. @returns a note for the agent if the env file couldn't be updated */
+/** After a deletion, so that no program uses the dead URL. @returns a note for the agent if the env file couldn't be updated */
 export const clearAgentEnv = (call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> =>
   updateAgentEnv(call, ref, async () => '');
 

@@ -66,7 +66,7 @@ export const described = <T extends z.ZodMiniType>(schema: T, description: strin
 export const projectIdSchema = z.string().check(z.refine(isId, 'must be the id of a project'));
 export const branchIdSchema = z.string().check(z.refine(isBranchId, 'must be the id of a branch (br-…)'));
 
-/** The description says the range in words: zod's own checks of numbers would cost 2 KB. */
+/** The range is only in the text of the description: zod's own checks of numbers would cost 2 KB. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .number()

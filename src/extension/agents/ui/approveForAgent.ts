@@ -69,7 +69,7 @@ async function askUnasked({ question, detail = '', button }: ApprovalRequest): P
   return (await window.showWarningMessage(text, button, l10n.t('Reject'))) === button;
 }
 
-/** The question about a change, with its consequences. It names all that tells one branch from another. */
+/** The question about a change, with its consequences. It says all by which the user recognizes the branch. */
 export function approvalRequest(inventory: Inventory, change: AgentChange): ApprovalRequest {
   const { projectId = '', branchId = '' } = change;
   const agent = agentName(change.agent);

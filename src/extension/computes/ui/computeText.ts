@@ -75,10 +75,10 @@ interface RowText {
 export function computeRow(compute: Compute): RowText {
   const type = typeText(compute);
   const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
-  const isTold = label === type || isPrimary(compute);
+  const isTypeShown = label === type || isPrimary(compute);
   const shortType = compute.type === 'read_only' ? l10n.t('replica') : type;
   const state = computeStatus(compute) === 'unknown' ? statusText(compute) : '';
-  return { label, description: joined(isTold ? '' : shortType, sizeText(compute), state, idOrName) };
+  return { label, description: joined(isTypeShown ? '' : shortType, sizeText(compute), state, idOrName) };
 }
 
 /** The row of a compute in pickers. */

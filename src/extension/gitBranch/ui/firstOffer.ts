@@ -92,7 +92,7 @@ const offeredIn = (memory: Memory): readonly unknown[] => {
 
 /**
  * Not for the default git branch, which should keep the database that all share, and not if the repository's map or the file
- * say that there is a database already, whoever's it is.
+ * already name a database of any account.
  */
 async function needsBranch(
   { config }: OfferDependencies,

@@ -18,7 +18,7 @@ import { knownBranchName } from './workBranchText.ts';
 import { askForDatabaseBranch, SwitchNotices, type NamedBranch } from './followNotices.ts';
 import { findTarget } from '../findTarget.ts';
 
-export interface WorkFoldersDependencies {
+interface WorkFoldersDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;

@@ -30,7 +30,7 @@ import { listSnapshots } from '../snapshots.ts';
 import { momentItem, momentProblem, momentText, pointText, typedMomentItem } from '../ui/momentText.ts';
 
 /** The branch of the env file, so that the palette needs no question about it. */
-export function branchOfFile({ session, workFolders }: CommandContext): BranchNode | undefined {
+function branchOfFile({ session, workFolders }: CommandContext): BranchNode | undefined {
   const current = workFolders.shown?.work.state.current;
   if (current === undefined || current.isDeleted) return undefined;
   if (current.account !== session.connection?.accountId) return undefined;

@@ -14,7 +14,7 @@ import type { CommandContext, Run } from '../../commandSupport/context.ts';
 /** Seconds. It ends what a closed window could not delete. */
 const LIFETIME = 60 * 60;
 
-export interface PastBranch extends BranchRef {
+interface PastBranch extends BranchRef {
   readonly compute: Compute;
   /** Such as `main · 14:32`. */
   readonly title: string;

@@ -1,4 +1,4 @@
-/** Moments in words, and times as people read them. */
+/** Texts for moments and times. */
 import { env, l10n, ThemeIcon } from 'vscode';
 import { agentName } from '../../agents/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';

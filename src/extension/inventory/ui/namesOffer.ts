@@ -31,7 +31,7 @@ export function offerNames(deps: OfferDependencies, view: TreeView<unknown>): Di
 }
 
 async function offer(nameOrder: NameOrder): Promise<void> {
-  // It is asked once, also if nobody answers.
+  // The question is asked once, even if the user ignores it.
   await nameOrder.change(false);
   const names = l10n.t('Show Names First');
   const question = l10n.t('Show branches and computes by name in the place of their id?');

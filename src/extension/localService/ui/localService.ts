@@ -19,7 +19,7 @@ import {
 import { endService } from '../../../localService/stop.ts';
 import type { Log } from '../../window/ui/log.ts';
 
-export interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
+interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
   readonly config: Pick<Config, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;

@@ -10,7 +10,7 @@ import { sourceOf } from './readable.ts';
 import type { RowSource } from '../rowDocuments.ts';
 import { statementAt, tableIn, tableSource } from '../statements.ts';
 
-export interface EditorSource {
+interface EditorSource {
   readonly source?: RowSource | undefined;
   readonly branch?: BranchRef | undefined;
   readonly database?: string | undefined;

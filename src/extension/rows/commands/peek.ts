@@ -41,7 +41,7 @@ export async function refreshPeek(
 }
 
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
-export async function pickReadingBranch(context: CommandContext, title: string, argument: unknown) {
+async function pickReadingBranch(context: CommandContext, title: string, argument: unknown) {
   const { accountId: account } = context.session.requireConnection();
   const picked = await pickBranch(context, title, argument, undefined, envBranch(context));
   return picked && { account, projectId: picked.projectId, branchId: picked.branchId };

@@ -8,7 +8,7 @@ import type { PeekedRows } from '../readRows.ts';
 import { NotOneQueryError } from '../statements.ts';
 
 /** Where and when rows were read, by names. */
-export interface ReadingPlace {
+interface ReadingPlace {
   /** Of the table or query. */
   readonly name: string;
   readonly project: string;

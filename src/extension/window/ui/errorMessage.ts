@@ -22,7 +22,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 /** The action offered with the message. */
 export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres' | 'mark';
 
-export interface ErrorMessage {
+interface ErrorMessage {
   readonly message: string;
   readonly action: ErrorAction;
 }

@@ -34,7 +34,7 @@ export async function countChanges(
 ): Promise<CountedWal | undefined> {
   const primary = deps.branches.primary(branchId);
   if (primary === undefined || primary.isStopping) return undefined;
-  const head = await endOfWal(deps, primary);
+  const head = await flushedPosition(deps, primary);
   const history = readHistory(deps.storage, deps.storage.branch(branchId));
   const [oldest] = history?.bases ?? [];
   if (history === undefined || oldest === undefined) return undefined;
@@ -66,7 +66,7 @@ async function readInto(counter: ChangeCounter, wal: Wal, from: number, head: nu
 }
 
 /** A position up to which all is on disk. It may be within a record. */
-async function endOfWal(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
+async function flushedPosition(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
   const client = await connectAsSuperuser(deps, address);
   try {
     const { rows } = await client.query<{ lsn: string }>(

@@ -10,14 +10,14 @@ import type { Settings } from './settings.ts';
 import { changeableAmong, realPath } from './trustedPath.ts';
 
 /** Without links. */
-export interface ExtensionFolder {
+interface ExtensionFolder {
   /** Its folder `extension` has the control files and scripts. */
   readonly share: string;
   /** The libraries. */
   readonly lib: string;
 }
 
-export interface MoreExtensions extends ExtensionFolder {
+interface MoreExtensions extends ExtensionFolder {
   /** Names of the extensions that the package lacks; empty if the folder isn't used. */
   readonly names: readonly string[];
   /** Why it isn't used. */
@@ -149,7 +149,7 @@ const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
 const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c: 'arm64' };
 
 /** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library @throws {RangeError} if it is cut */
-export function machinesOf(library: Buffer): string[] {
+function machinesOf(library: Buffer): string[] {
   const start = library.readUInt32BE(0);
   if (start === 0x7f454c46) return [`linux ${ELF[library.readUInt16LE(18)]}`];
   if (start >>> 16 === 0x4d5a) return [`win32 ${PE[library.readUInt16LE(library.readUInt32LE(0x3c) + 4)]}`];
@@ -164,7 +164,7 @@ export function machinesOf(library: Buffer): string[] {
  * The major version in the block by which Postgres recognizes its modules (`Pg_abi_values` in `fmgr.h`): the version, four
  * build options, and the name of the product.
  */
-export function majorOfModule(library: Buffer): number | undefined {
+function majorOfModule(library: Buffer): number | undefined {
   const [options, name] = [4 * 4, Buffer.from('PostgreSQL\0')];
   for (let at = library.indexOf(name); at !== -1; at = library.indexOf(name, at + 1)) {
     const block = at - options - 4;

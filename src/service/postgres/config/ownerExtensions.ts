@@ -88,7 +88,7 @@ const RULES = 1;
  * @param trusted names of extensions in these folders that owners create as they are
  * @returns undefined for an older Postgres, or if its own extensions aren't found
  */
-export function ownerExtensionsFolder(
+function ownerExtensionsFolder(
   { folder, postgres, major }: Binaries,
   root: string,
   more: readonly string[] = [],

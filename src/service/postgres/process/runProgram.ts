@@ -42,14 +42,14 @@ export async function runProgram(
     if (code === 0) return printed;
     throw new EngineError(reasonIn(errors.trim().split('\n')) ?? (errors.trim() || unexplained(child)));
   } catch (error) {
-    throw existsSync(program) ? asEngineError(error) : new EngineError(isGone(program));
+    throw existsSync(program) ? asEngineError(error) : new EngineError(missingProgramMessage(program));
   } finally {
     options.signal?.removeEventListener('abort', end);
   }
 }
 
 /** A message for users. @param program of a Postgres that worked when the service started */
-export const isGone = (program: string): string =>
+export const missingProgramMessage = (program: string): string =>
   `${program} is gone, for example because npm emptied its cache. Start the local service again.`;
 
 /**

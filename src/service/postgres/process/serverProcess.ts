@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeExit } from '../config/cannotRun.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import { serverEnvironment } from '../config/serverEnvironment.ts';
-import { inBackground, isGone } from './runProgram.ts';
+import { inBackground, missingProgramMessage } from './runProgram.ts';
 import { followLog } from './serverLog.ts';
 
 /** The signals that end a server, and how long to wait after each. Milliseconds. */
@@ -121,7 +121,9 @@ export function send(pid: number, signal: NodeJS.Signals): void {
 async function exitDescription(child: ChildProcess, isStarter: boolean): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', ({ message }) =>
-      resolve(`could not be run (${existsSync(child.spawnfile) ? message : isGone(child.spawnfile)})`),
+      resolve(
+        `could not be run (${existsSync(child.spawnfile) ? message : missingProgramMessage(child.spawnfile)})`,
+      ),
     );
     // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
     // standard error open, so the wait is limited.

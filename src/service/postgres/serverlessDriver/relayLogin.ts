@@ -14,7 +14,7 @@ const MAX_LENGTH = 10_000;
 const AUTHENTICATION = 'R'.charCodeAt(0);
 const CLEARTEXT_PASSWORD = Buffer.from([AUTHENTICATION, 0, 0, 0, 8, 0, 0, 0, 3]);
 
-export interface ClientLogin {
+interface ClientLogin {
   /** The start-up packet, or a cancel request. */
   readonly packet: Buffer;
   /** A secret. Undefined for a cancel request. */

@@ -4,7 +4,7 @@ import { fileKey, type CatalogChange } from './catalogChanges.ts';
 import type { RowCounts, Transaction } from './transaction.ts';
 
 /** Microseconds since 1970. */
-export type TimedChange = CatalogChange & { readonly time: number };
+type TimedChange = CatalogChange & { readonly time: number };
 
 export interface WalTransaction extends Readonly<RowCounts> {
   /** Of the transaction and its subtransactions, as in `xmin`. */

@@ -15,7 +15,7 @@ const HALF = 2 ** 32;
 const hexadecimal = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
 
 /** @param size of a segment, in bytes */
-export function walFileName(timeline: number, segment: number, size: number): string {
+function walFileName(timeline: number, segment: number, size: number): string {
   const perPart = HALF / size;
   return [timeline, Math.floor(segment / perPart), segment % perPart].map(hexadecimal).join('');
 }
@@ -49,7 +49,7 @@ export function walFileOfCheckpoint(dataDir: string): string {
 }
 
 /** All segments of a data directory have the same size. Bytes. */
-export function segmentSize(dataDir: string): number {
+function segmentSize(dataDir: string): number {
   const folder = path.join(dataDir, 'pg_wal');
   const [file = ''] = readdirSync(folder).filter((name) => WAL_FILE.test(name));
   return statSync(path.join(folder, file)).size;
