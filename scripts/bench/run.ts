@@ -35,6 +35,7 @@ const rows: Readonly<Record<string, Row>> = {
   'git-branch': { load: () => import('./gitBranch.ts'), limitSeconds: 120 },
   gateway: { load: () => import('./gateway.ts'), limitSeconds: 240 },
   'npm-start': { load: () => import('./npmStart.ts'), limitSeconds: 120 },
+  'compare-rows': { load: () => import('./compareRows.ts'), limitSeconds: 600 },
   clone: { load: () => import('./clone.ts'), limitSeconds: 120 },
   'test-suite': { load: () => import('./testSuite.ts'), limitSeconds: 180 },
 };
