@@ -210,7 +210,7 @@ export class BranchActions {
   }
 
   /** Branches of the account that an earlier window left unprotected. */
-  abandoned(account: string): readonly UnprotectedBranch[] {
+  leftUnprotected(account: string): readonly UnprotectedBranch[] {
     const isAbandoned = (branch: UnprotectedBranch) =>
       branch.account === account && !this.#deleting.has(recordId(branch));
     return this.#unprotected.all().filter(isAbandoned);

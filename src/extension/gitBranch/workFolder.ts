@@ -122,7 +122,7 @@ export class WorkFolder implements Disposable {
   /** Reads git's state and the env file, and updates the file if necessary. Never rejects. */
   refresh(): Promise<void> {
     this.#runAgain = true;
-    return (this.#running ??= this.#run());
+    return (this.#running ??= this.#refreshWhileRequested());
   }
 
   /** Call it when the user runs a command for the folder. From then on, git is read even if no host is known. */
@@ -154,11 +154,11 @@ export class WorkFolder implements Disposable {
     this.#changed.dispose();
   }
 
-  async #run(): Promise<void> {
+  async #refreshWhileRequested(): Promise<void> {
     while (this.#runAgain && !this.#isDisposed) {
       this.#runAgain = false;
       try {
-        await this.#step();
+        await this.#refreshOnce();
       } catch (error) {
         this.#deps.onError(error);
       }
@@ -167,8 +167,8 @@ export class WorkFolder implements Disposable {
     this.#running = undefined;
   }
 
-  /** @param lookup made by the previous step, and ignored if the value or the target has changed since */
-  async #step(lookup?: Lookup): Promise<void> {
+  /** @param lookup made by the previous call, and ignored if the value or the target has changed since */
+  async #refreshOnce(lookup?: Lookup): Promise<void> {
     this.#retryTimer?.dispose();
     const { value, path, ...state } = await this.#read();
     if (this.#isDisposed) return;
@@ -179,7 +179,11 @@ export class WorkFolder implements Disposable {
       this.#update(state);
       // The look-up takes time, so everything is read again before the file is changed.
       if (lookup?.before !== value || !isSameBranch(lookup.target, target))
-        return await this.#step({ target, before: value, found: await this.#deps.findTarget(target, value) });
+        return await this.#refreshOnce({
+          target,
+          before: value,
+          found: await this.#deps.findTarget(target, value),
+        });
       if (lookup.found.value !== undefined) return await this.#switch(target, value, lookup.found.value);
       decision = { kind: 'stopped', reason: lookup.found.problem };
     }

@@ -142,7 +142,7 @@ export class OperationTracker implements Disposable {
     const { onError, random = Math.random } = this.#deps;
     this.#poller ??= new Poller(
       {
-        poll: () => this.#tick(),
+        poll: () => this.#poll(),
         interval: () => this.#interval(),
         maxDelay: 60_000,
         retryAfter: retryAfterOf,
@@ -158,21 +158,21 @@ export class OperationTracker implements Disposable {
   #interval(): number {
     const youngest = Math.max(...this.pending.map((change) => change.since));
     const age = this.#clock.now() - youngest;
-    const interval = age < 60_000 ? this.#shortest : age < 5 * 60_000 ? 2000 : 5000;
+    const interval = age < 60_000 ? this.#shortestInterval : age < 5 * 60_000 ? 2000 : 5000;
     return Math.max(interval, this.#budget.waitFor(1));
   }
 
   /** Most changes of a service on this machine take less than a second. */
-  get #shortest(): number {
+  get #shortestInterval(): number {
     return this.#budget.isUnlimited ? 250 : 1000;
   }
 
-  async #tick(): Promise<void> {
+  async #poll(): Promise<void> {
     const { session, inventory } = this.#deps;
     const { connection } = session;
     if (connection === undefined) return;
     const byProject = Map.groupBy(this.pending, (change) => change.projectId);
-    const ticks = [...byProject].map(async ([projectId, changes]) => {
+    const polls = [...byProject].map(async ([projectId, changes]) => {
       try {
         const withBranches = changes.some(({ branchId }) => branchId !== undefined);
         this.#budget.spend(withBranches ? 2 : 1);
@@ -185,8 +185,8 @@ export class OperationTracker implements Disposable {
       }
       for (const change of changes) await this.#advance(connection, change);
     });
-    const results = await Promise.allSettled(ticks);
-    const answered = [...byProject.values()].filter((_, index) => isAnswer(results[index]));
+    const results = await Promise.allSettled(polls);
+    const answered = [...byProject.values()].filter((_, index) => hasReplied(results[index]));
     for (const change of answered.flat())
       if (this.#clock.now() - change.since >= GIVE_UP_AFTER) this.#end(change, 'stuck');
     for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -194,7 +194,7 @@ export class OperationTracker implements Disposable {
 
   async #advance(connection: AccountConnection, change: PendingChange): Promise<void> {
     const settled = this.#isSettled(change);
-    if (!this.#isDue(change, settled)) return;
+    if (!this.#beginRequest(change, settled)) return;
     const operations = [];
     const client = await connection.client();
     for (const operation of change.operations) {
@@ -228,14 +228,19 @@ export class OperationTracker implements Disposable {
     return (branch === undefined || isReady(branch)) && (computes ?? []).every(isSettled);
   }
 
-  /** Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed. */
-  #isDue(change: PendingChange, settled: boolean): boolean {
+  /**
+   * Settled computes and branches: at once, then with backoff. Unsettled ones: every 15 s, in case the operation failed.
+   * @returns whether its operations are requested now. If so, the next request is planned
+   */
+  #beginRequest(change: PendingChange, settled: boolean): boolean {
     const now = this.#clock.now();
     const first = { settled, next: settled ? now : change.since + UNSETTLED_INTERVAL, times: 0 };
     const last = this.#requests.get(change.id);
     const { next, times } = last?.settled === settled ? last : first;
     if (now < next) return false;
-    const wait = settled ? Math.min(this.#shortest * 2 ** times, UNSETTLED_INTERVAL) : UNSETTLED_INTERVAL;
+    const wait = settled
+      ? Math.min(this.#shortestInterval * 2 ** times, UNSETTLED_INTERVAL)
+      : UNSETTLED_INTERVAL;
     this.#requests.set(change.id, { settled, next: now + wait, times: times + 1 });
     return true;
   }
@@ -249,7 +254,7 @@ export class OperationTracker implements Disposable {
 }
 
 /** Whether the service replied. If not (offline, or the machine slept), the change may have ended. */
-function isAnswer(result: PromiseSettledResult<void> | undefined): boolean {
+function hasReplied(result: PromiseSettledResult<void> | undefined): boolean {
   if (result?.status !== 'rejected') return true;
   const fault = faultOf(result.reason);
   const isOther = fault?.kind === 'unexpectedReply' && fault.reason === 'html';

@@ -67,7 +67,7 @@ export class ComputeServer {
     return this.#serialize(async () => {
       this.#spec = spec;
       this.#gateway ??= await this.#listen(spec.address.port, this.#toServer);
-      await this.#matchPooler();
+      await this.#applyPooling();
     });
   }
 
@@ -83,7 +83,10 @@ export class ComputeServer {
   }
 
   #openClients(): number {
-    return (this.#gateway?.open ?? 0) + (this.#isPooled ? 0 : (this.#pooledGateway?.open ?? 0));
+    return (
+      (this.#gateway?.openConnections ?? 0) +
+      (this.#isPooled ? 0 : (this.#pooledGateway?.openConnections ?? 0))
+    );
   }
 
   async start(spec: ComputeSpec): Promise<void> {
@@ -100,7 +103,7 @@ export class ComputeServer {
     const clientPort: Parameters<typeof readSessions>[2] = (session) =>
       gateways.map((gateway) => gateway?.clientPort(session)).find((port) => port !== undefined);
     const sessions = server && (await readSessions(this.#deps, server.address, clientPort));
-    return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.open ?? 0) : 0 };
+    return { sessions, pooled_clients: this.#isPooled ? (this.#pooledGateway?.openConnections ?? 0) : 0 };
   }
 
   async suspend(): Promise<void> {
@@ -115,7 +118,7 @@ export class ComputeServer {
       try {
         if (restarts) await this.#stop();
         this.#spec = after;
-        await this.#matchPooler();
+        await this.#applyPooling();
         if (restarts && !after.disabled) await this.#start();
       } catch (error) {
         this.#spec = before;
@@ -127,7 +130,7 @@ export class ComputeServer {
 
   async #restore(restarts: boolean): Promise<void> {
     try {
-      await this.#matchPooler();
+      await this.#applyPooling();
       if (restarts) await this.#start();
     } catch (error) {
       // The caller gets the error of the change. The next client starts the compute again.
@@ -155,7 +158,7 @@ export class ComputeServer {
       throw asEngineError(error);
     });
     this.#server = server;
-    void server.ended.then((how) => this.#ended(server, how));
+    void server.ended.then((how) => this.#handleEnd(server, how));
   }
 
   async #stop(): Promise<void> {
@@ -183,7 +186,7 @@ export class ComputeServer {
   }
 
   /** Opens the pooled address unless the compute is disabled: to PgBouncer if pooling is enabled, else to the server. */
-  async #matchPooler(): Promise<void> {
+  async #applyPooling(): Promise<void> {
     const { poolerEnabled, disabled } = this.#spec;
     const isPooled = poolerEnabled && !disabled && this.#deps.pooler !== undefined;
     // Clients of one kind can't become clients of the other.
@@ -230,7 +233,7 @@ export class ComputeServer {
     this.#pooledGateway = undefined;
   }
 
-  #ended(server: Postmaster, how: string): void {
+  #handleEnd(server: Postmaster, how: string): void {
     if (this.#server !== server || server.isStopping) return;
     this.#server = undefined;
     this.#log(`Postgres ${how}`);
@@ -245,13 +248,13 @@ export class ComputeServer {
 
   /** PgBouncer's clients are not activity. Its own connections are, and they use the direct address. */
   readonly #toPooler: Target = {
-    ensureRunning: async () => this.#runningPooler(),
+    ensureRunning: async () => this.#ensurePoolerRunning(),
     running: () => this.#pooler?.address,
     activity: () => {},
   };
 
   /** Returns PgBouncer's address. Starts it again if it ended unexpectedly. */
-  async #runningPooler(): Promise<ServerAddress> {
+  async #ensurePoolerRunning(): Promise<ServerAddress> {
     const pooler = this.#pooler ?? (await this.#serialize(async () => this.#startPooler()));
     if (!pooler) throw new EngineError(`PgBouncer of compute ${this.#spec.id} does not run`);
     return pooler.address;

@@ -13,7 +13,7 @@ type ProtectDependencies = Pick<WindowModel, 'session' | 'branchActions' | 'guar
 
 export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
   deps.session.onDidChange(({ connection }) => {
-    const branches = connection === undefined ? [] : deps.branchActions.abandoned(connection.accountId);
+    const branches = connection === undefined ? [] : deps.branchActions.leftUnprotected(connection.accountId);
     for (const branch of branches) void protectAgain(deps, branch);
   });
 

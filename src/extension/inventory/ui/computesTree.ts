@@ -127,7 +127,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   async reveal(resource: ResourceRef): Promise<void> {
     const { projectId, branchId, computeId } = resource;
     const position = [...(this.#inventory.projects?.entries.keys() ?? [])].indexOf(projectId);
-    if (position >= this.#shownRoots) this.#show(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
+    if (position >= this.#shownRoots) this.#showRoots(Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE);
     if (branchId !== undefined || computeId !== undefined) {
       // If a parent is redrawn while it expands, for example when branch names arrive, VS Code silently gives up.
       const names = this.#inventory.branches.ensureLoaded(projectId);
@@ -150,7 +150,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
   }
 
   showMore(): void {
-    this.#show(this.#shownRoots + PAGE_SIZE);
+    this.#showRoots(this.#shownRoots + PAGE_SIZE);
   }
 
   /** Loads the databases of a branch, or the tables of a database, again. */
@@ -207,8 +207,8 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     return isLocal && this.#inventory.projects?.isEmpty === false ? localService.postgresProblem : undefined;
   }
 
-  #show(roots: number): void {
-    this.#shownRoots = roots;
+  #showRoots(count: number): void {
+    this.#shownRoots = count;
     this.#changed.fire(undefined);
   }
 

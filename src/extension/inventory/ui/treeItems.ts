@@ -68,7 +68,7 @@ function itemOf(inventory: Inventory, node: TreeNode, facts: RowFacts): TreeItem
     case 'failure':
       return failureItem(node, inventory.computesOf(node.projectId)?.failure);
     case 'noComputes':
-      return hint(l10n.t('No computes'), node.kind);
+      return hintItem(l10n.t('No computes'), node.kind);
     case 'more':
       return moreItem((inventory.projects?.entries.size ?? 0) - node.shown);
     case 'setUpPostgres':
@@ -152,13 +152,13 @@ function computeItem(compute: Compute | undefined, { computeId }: ComputeNode): 
 }
 
 export function unreadableRecordItem(label: string, field: string): TreeItem {
-  const item = warning(label, 'unreadable');
+  const item = warningItem(label, 'unreadable');
   item.description = l10n.t('unreadable (field {0})', field);
   return item;
 }
 
 function failureItem({ kind, projectId }: HintNode, error: unknown): TreeItem {
-  const item = warning(l10n.t("Couldn't load: {0}", explainError(error).message), kind);
+  const item = warningItem(l10n.t("Couldn't load: {0}", explainError(error).message), kind);
   const retry = { title: l10n.t('Try Again'), command: 'hostedPostgres.view.refresh' } satisfies OwnCommand;
   item.command = { ...retry, arguments: [{ kind: 'project', projectId }] };
   return item;
@@ -166,27 +166,27 @@ function failureItem({ kind, projectId }: HintNode, error: unknown): TreeItem {
 
 function setUpPostgresItem(): TreeItem {
   const title = l10n.t('Set Up Postgres…');
-  const item = warning(title, 'setUpPostgres');
+  const item = warningItem(title, 'setUpPostgres');
   item.command = { title, command: 'hostedPostgres.localService.setUpPostgres' } satisfies OwnCommand;
   return item;
 }
 
 function moreItem(left: number): TreeItem {
   const title = l10n.t('Load more…');
-  const item = hint(title, 'more');
+  const item = hintItem(title, 'more');
   item.description = l10n.t('{0} left', left);
   item.command = { title, command: 'hostedPostgres.view.showMore' } satisfies OwnCommand;
   return item;
 }
 
-function hint(label: string, contextValue: string): TreeItem {
+function hintItem(label: string, contextValue: string): TreeItem {
   const item = new TreeItem(label);
   item.contextValue = contextValue;
   return item;
 }
 
-function warning(label: string, contextValue: string): TreeItem {
-  const item = hint(label, contextValue);
+function warningItem(label: string, contextValue: string): TreeItem {
+  const item = hintItem(label, contextValue);
   item.iconPath = new ThemeIcon('warning', new ThemeColor('list.warningForeground'));
   return item;
 }

@@ -121,7 +121,7 @@ function findSnapshot({ snapshots, record }: ProjectState, id: string): Snapshot
 }
 
 /** @throws {HttpError} 404, or 423 while it is created */
-function findCreated(project: ProjectState, id: string): SnapshotRecord {
+function findFinishedSnapshot(project: ProjectState, id: string): SnapshotRecord {
   const snapshot = findSnapshot(project, id);
   const busy = unfinishedOperations(project).find(
     ({ step }) => isSnapshotStep(step) && step.snapshotId === id,
@@ -152,7 +152,7 @@ export function deleteSnapshot(
   project: ProjectState,
   id: string,
 ): readonly OperationRecord[] {
-  const snapshot = findCreated(project, id);
+  const snapshot = findFinishedSnapshot(project, id);
   const copy = copyOf(project, id);
   if (copy !== undefined) throw locked(copy);
   const projectId = project.record.id;
@@ -187,7 +187,7 @@ export async function restoreSnapshot(
   { name, target_branch_id, finalize_restore = false }: SnapshotRestoreBody,
 ): Promise<BranchResult> {
   requirePostgres(await plane.engine);
-  const snapshot = findCreated(project, id);
+  const snapshot = findFinishedSnapshot(project, id);
   // Without its source, a snapshot can still become a new branch.
   const targetId = target_branch_id ?? snapshot.source_branch_id;
   const isOptional = target_branch_id === undefined && !finalize_restore;

@@ -34,7 +34,7 @@ export async function changesSince(
   if (names === undefined || deps.branches.primary(branchId) !== primary) return unknown;
   return moments.map((_, index) => {
     const changes = counted[inOrder.findIndex((each) => each.index === index)];
-    return changes && tableChanges(changes, names, counter.tables);
+    return changes && tableChanges(changes, names, counter.tablesByFile);
   });
 }
 

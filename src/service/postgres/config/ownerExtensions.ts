@@ -97,7 +97,9 @@ function ownerExtensionsFolder(
   const source = major >= FIRST_WITH_PATHS ? packagedExtensions(folder, major) : undefined;
   if (source === undefined) return undefined;
   const { size, mtimeMs } = statSync(postgres);
-  const found = more.flatMap((share) => furtherExtensions(path.join(share, 'extension'), source, trusted));
+  const found = more.flatMap((share) =>
+    furtherExtensionFiles(path.join(share, 'extension'), source, trusted),
+  );
   const key = createHash('sha256')
     .update([RULES, source, size, mtimeMs, ...found.flat()].join('\n'))
     .digest('hex')
@@ -119,13 +121,19 @@ function ownerExtensionsFolder(
 }
 
 /** Files of the extensions in a folder that owners create, declared as trusted, unless the package has the extension. */
-function furtherExtensions(source: string, packaged: string, trusted: readonly string[]): [string, string][] {
+function furtherExtensionFiles(
+  source: string,
+  packaged: string,
+  trusted: readonly string[],
+): [string, string][] {
   return [...new Set([...MORE_OWNER_EXTENSIONS, ...trusted])]
     .filter((name) => !existsSync(path.join(packaged, `${name}.control`)))
-    .flatMap((name) => (trusted.includes(name) ? trustedFiles(source, name, {}) : simpleFiles(source, name)));
+    .flatMap((name) =>
+      trusted.includes(name) ? trustedFiles(source, name, {}) : filesThatOnlyDefine(source, name),
+    );
 }
 
-function simpleFiles(source: string, name: string): [string, string][] {
+function filesThatOnlyDefine(source: string, name: string): [string, string][] {
   const control = readControl(source, name);
   if (control === undefined) return [];
   const scripts = scriptsOf(source, name).flatMap(([file, text]): [string, string][] => {
@@ -134,7 +142,7 @@ function simpleFiles(source: string, name: string): [string, string][] {
   });
   const steps = scripts.map(([file]) => file.slice(`${name}--`.length, -'.sql'.length).split('--'));
   return isReachable(control.version, steps)
-    ? [[`${name}.control`, withTrusted(control.text)], ...scripts]
+    ? [[`${name}.control`, declareTrusted(control.text)], ...scripts]
     : [];
 }
 
@@ -239,7 +247,7 @@ function readControl(source: string, name: string): Control | undefined {
   return { text, version: /^default_version *= *'([^']+)'/m.exec(text)?.[1] };
 }
 
-const withTrusted = (control: string): string => `${control}\ntrusted = true\n`;
+const declareTrusted = (control: string): string => `${control}\ntrusted = true\n`;
 
 const scriptsOf = (source: string, name: string): [string, string][] =>
   readdirSync(source)
@@ -265,5 +273,5 @@ function trustedFiles(
   if (change !== undefined && scripts.length === 0) return [];
   // `@extschema@` is known only if the extension can't be moved to another schema.
   const fixed = afterwards.includes('@extschema@') ? 'relocatable = false\n' : '';
-  return [[`${name}.control`, withTrusted(control.text) + fixed], ...scripts];
+  return [[`${name}.control`, declareTrusted(control.text) + fixed], ...scripts];
 }

@@ -80,7 +80,7 @@ export class Gateway {
     return gateway;
   }
 
-  get open(): number {
+  get openConnections(): number {
     return this.#open;
   }
 

@@ -41,7 +41,7 @@ export class CatalogChanges {
   /** The new files of tables that are being rewritten. */
   readonly #rewrites = new Set<string>();
   /** The tables of files, as far as changes have named them. */
-  readonly tables = new Map<string, number>();
+  readonly tablesByFile = new Map<string, number>();
 
   /** @param major version of Postgres */
   constructor(major: number) {
@@ -92,7 +92,7 @@ export class CatalogChanges {
     const changes: CatalogChange[] = [];
     if (before.name !== name || before.schema !== schema) changes.push({ kind: 'altered', database, table });
     if (before.file === file) return { changes };
-    for (const each of [before.file, file]) this.tables.set(fileKey(database, each), table);
+    for (const each of [before.file, file]) this.tablesByFile.set(fileKey(database, each), table);
     if (this.#rewrites.delete(fileKey(database, file))) return { changes, rewritten: file };
     return { changes: [...changes, { kind: 'truncated', database, table, name, schema, file: before.file }] };
   }
@@ -112,7 +112,7 @@ export class CatalogChanges {
       if (kind === 'created') this.#rewrites.add(fileKey(database, file));
       return [];
     }
-    this.tables.set(fileKey(database, file), table);
+    this.tablesByFile.set(fileKey(database, file), table);
     return [{ kind, database, table, name, schema }];
   }
 

@@ -108,8 +108,8 @@ export class ChangeCounter {
   }
 
   /** The tables of files that were dropped or replaced. */
-  get tables(): ReadonlyMap<string, number> {
-    return this.#catalog.tables;
+  get tablesByFile(): ReadonlyMap<string, number> {
+    return this.#catalog.tablesByFile;
   }
 
   #passTime(time: number, position: number): void {

@@ -61,7 +61,7 @@ describe('Deleting a protected branch', () => {
     const { script } = service;
     service.script = (call) => {
       if (!call.startsWith('GET')) kept.push(records.all().length);
-      abandoned.push(...changes.abandoned(accountId(store.account)));
+      abandoned.push(...changes.leftUnprotected(accountId(store.account)));
       return script(call);
     };
     await changes.delete(dev, { unprotect: true }, store.options);
@@ -127,7 +127,7 @@ describe('Deleting a protected branch', () => {
     records.entries.clear();
     for (const [id, record] of left) await records.set(id, record);
     const ofNext = changesOf(next);
-    const [abandoned] = ofNext.abandoned(account);
+    const [abandoned] = ofNext.leftUnprotected(account);
     assert.ok(abandoned);
     assert.equal(await ofNext.protectAgain(abandoned), true);
     assert.deepEqual([isProtected(), records.all()], [true, []]);
