@@ -171,16 +171,8 @@ export class Gateway {
       this.#clientPorts.set(key, remotePort);
       client.once('close', () => this.#clientPorts.delete(key));
     };
-    if (server.localPort !== undefined) return remember({ pid: 0, port: server.localPort });
-    let received: Buffer = Buffer.alloc(0);
-    const read = (chunk: Buffer) => {
-      received = Buffer.concat([received, chunk]);
-      const pid = readBackendPid(received);
-      if (pid === undefined) return;
-      server.off('data', read);
-      if (pid !== 'none') remember({ pid, port: 0 });
-    };
-    server.on('data', read);
+    if (server.localPort !== undefined) remember({ pid: 0, port: server.localPort });
+    else findPid(server, (pid) => remember({ pid, port: 0 }));
   }
 
   /** Clients that want TLS show only an error that arrives through it, as the answer to their start-up packet. */
@@ -240,6 +232,19 @@ async function connectAndWait(socket: net.NetConnectOpts, packet: Buffer): Promi
     });
     server.once('end', () => server.destroy());
   });
+}
+
+/** Reads along until the server has sent the process id of the session. */
+function findPid(server: net.Socket, use: (pid: number) => void): void {
+  let received: Buffer = Buffer.alloc(0);
+  const read = (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    const pid = readBackendPid(received);
+    if (pid === undefined) return;
+    server.off('data', read);
+    if (pid !== 'none') use(pid);
+  };
+  server.on('data', read);
 }
 
 /** Connects two sockets until one ends. The server's last bytes still reach the client. */
