@@ -72,6 +72,12 @@ describe('The program', () => {
     );
   });
 
+  it('takes several names of extensions that owners may create', () => {
+    const names = (...args: readonly string[]) => readOptions(args, {})?.trustedExtensions;
+    assert.deepEqual(names('--trust-extension=postgis', '--trust-extension', 'ip4r'), ['postgis', 'ip4r']);
+    assert.deepEqual(names(), []);
+  });
+
   it('exits with 2 and one line if an option is wrong', async () => {
     const { code, stdout, stderr } = await run(['--port', 'http']);
     assert.deepEqual([code, stdout], [2, '']);
