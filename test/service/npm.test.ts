@@ -171,6 +171,8 @@ describe('npx hosted-postgres', () => {
     const program = start('--temporary', '--run', UNTIL_KILLED);
     await isReady(program);
     const [service, server, [abandoned = '']] = [servicePid() ?? 0, serverPid() ?? 0, leftovers()];
+    // So that it can't notice the program's end, and begin to stop.
+    process.kill(service, 'SIGSTOP');
     program.kill('SIGKILL');
     process.kill(service, 'SIGKILL');
     await until('the end of the service', async () => !canSignal(service), TEST_LIMIT);
