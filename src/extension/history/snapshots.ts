@@ -1,5 +1,5 @@
 /** The calls that change and restore snapshots, which keep a branch's data beyond its history. */
-import type { SnapshotPatch } from '../../api/records/requests.ts';
+import type { SnapshotPatch, SnapshotRestoreBody } from '../../api/records/requests.ts';
 import type { Operation } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
@@ -108,13 +108,14 @@ export async function restoreInPlace(
 async function restore(
   { inventory, sender, tracker }: SnapshotDependencies,
   { projectId, branchId: target_branch_id }: BranchRef,
-  { snapshotId, body }: { readonly snapshotId: string; readonly body: object },
+  { snapshotId, body }: { readonly snapshotId: string; readonly body: SnapshotRestoreBody },
   options: SendOptions,
 ): Promise<SendResult> {
   const before = new Set(inventory.branches.forProject(projectId)?.branches.keys());
+  const name = body.name ?? inventory.branches.get(projectId, target_branch_id)?.name;
   const find = () => {
     const branches = [...(inventory.branches.forProject(projectId)?.branches.values() ?? [])];
-    const branch = branches.find(({ id }) => !before.has(id));
+    const branch = branches.find((each) => !before.has(each.id) && each.name === name);
     return branch && { branch };
   };
   return await finishChange(tracker, () =>

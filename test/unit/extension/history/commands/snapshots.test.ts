@@ -30,6 +30,8 @@ describe('Snapshots of a branch', () => {
   let computes: Record[];
   /** Undefined: not offered. */
   let snapshots: Record[] | undefined;
+  /** Whether somebody else's new branch is all that a restore leaves. */
+  let isReplyLost: boolean;
   const sent: string[] = [];
   const revealed: unknown[] = [];
 
@@ -46,6 +48,10 @@ describe('Snapshots of a branch', () => {
       return { endpoint: computes[0], operations: [] };
     }
     if (call.endsWith('/restore')) {
+      if (isReplyLost) {
+        branches.push({ id: 'br-theirs', name: 'theirs', created_at: ago(0) });
+        return 502;
+      }
       const branch = { id: 'br-new', name, created_at: ago(0), restored_as: 'br-main' };
       if (finalize_restore)
         branches = branches.map((each) => (each.id === 'br-main' ? { ...each, name: 'main (old)' } : each));
@@ -65,6 +71,7 @@ describe('Snapshots of a branch', () => {
       { id: 'br-other', name: 'other', created_at: ago(24 * HOUR) },
     ];
     computes = [];
+    isReplyLost = false;
     snapshots = [
       { id: 'snap-1', name: 'before', source_branch_id: 'br-main', created_at: ago(2 * HOUR) },
       { id: 'snap-2', name: 'of another', source_branch_id: 'br-other', created_at: ago(HOUR) },
@@ -207,6 +214,19 @@ describe('Snapshots of a branch', () => {
       'POST /projects/shop/endpoints {"endpoint":{"branch_id":"br-new","type":"read_write"}}',
     ]);
     assert.deepEqual(revealed, [{ projectId: 'shop', branchId: 'br-new', computeId: 'ep-1' }]);
+  });
+
+  it("don't take somebody else's new branch for theirs after a lost reply", async () => {
+    isReplyLost = true;
+    await enterInInputBoxes('look');
+    const end = run('hostedPostgres.branch.createFromTime');
+    await accept('Snapshot “before”');
+    await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
+    quickPicks[0]?.accept();
+    await end;
+    assert.deepEqual(sent, [`POST ${SNAPSHOTS}/snap-1/restore {"name":"look","target_branch_id":"br-main"}`]);
+    assert.match(String(questions.at(-1)), /^Couldn't create/);
+    assert.deepEqual(revealed, []);
   });
 
   it('are renamed and deleted by the buttons of their item, after which the list opens again', async () => {
