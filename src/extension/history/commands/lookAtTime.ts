@@ -3,7 +3,7 @@ import { l10n, window as editors, type Terminal } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
-import { createPastBranch } from './pastBranch.ts';
+import { createPastBranch, LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
 import { showComparison } from '../../rows/commands/compare.ts';
@@ -59,7 +59,7 @@ async function compareRowsWithPast(
   request: RowRequest & { readonly past: RestoreSource },
 ): Promise<boolean> {
   const { branch, database } = request;
-  const past = await createPastBranch(context, run, branch.projectId, request.past);
+  const past = await createPastBranch(context, run, branch.projectId, request.past, LIFETIME.comparison);
   if (past === undefined) return false;
   try {
     const title = l10n.t('Compare Rows with a Time');
@@ -78,7 +78,8 @@ export const openPsql: Command = async (context, argument, run) => {
   if (program === undefined) return;
   const title = l10n.t('psql at a Time');
   const past = await pickPast(context, title, argument);
-  const branch = past && (await createPastBranch(context, run, past.picked.projectId, past.source));
+  const branch =
+    past && (await createPastBranch(context, run, past.picked.projectId, past.source, LIFETIME.psql));
   if (branch === undefined) return;
   const { compute, remove } = branch;
   const name = [projectName(context.inventory, branch.projectId), branch.title].join(' / ');

@@ -11,8 +11,8 @@ import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, Run } from '../../commandSupport/context.ts';
 
-/** Seconds. It ends what a closed window could not delete. */
-const LIFETIME = 60 * 60;
+/** Seconds, after which the service deletes what a closed window could not delete: longer than the branch is used. */
+export const LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } as const;
 
 interface PastBranch extends BranchRef {
   readonly compute: Compute;
@@ -28,6 +28,7 @@ export async function createPastBranch(
   run: Run,
   projectId: string,
   source: RestoreSource,
+  lifetime: number,
 ): Promise<PastBranch | undefined> {
   const { inventory, branchActions, tracker, log } = context;
   const { accountId: account } = context.session.requireConnection();
@@ -35,7 +36,7 @@ export async function createPastBranch(
   const title = pastText(of, source.at);
   const list = inventory.branches.forProject(projectId);
   const creation = {
-    branch: { name: nameWithTime('look', list), ...parentOf(source), expires_at: expiryAfter(LIFETIME) },
+    branch: { name: nameWithTime('look', list), ...parentOf(source), expires_at: expiryAfter(lifetime) },
     endpoints: [{ type: 'read_write' as const }],
   };
   const created = await makeChange(context, run, {
