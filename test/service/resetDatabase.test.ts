@@ -5,6 +5,7 @@ import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
 import { Reset } from '../../src/npm/test/reset.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';
+import { until } from '../workbench/until.ts';
 import { connectTo } from './postgres/clients.ts';
 import { startControlPlane, type ControlPlane } from './postgres/controlPlane.ts';
 
@@ -245,9 +246,28 @@ describe('db.reset()', () => {
     await client.query("begin; insert into public.audit (what) values ('open')");
     await assert.rejects(
       reset.run(),
-      /A transaction is open\. End it before reset\. Open:\n.*insert into public\.audit/s,
+      /A transaction is open\. End it and await all statements before reset\. Open:\n.*insert into public\.audit/s,
     );
     await client.query('commit');
+    assert.equal(await reset.run(), false);
+    assert.equal(await contents(client), expected);
+  });
+
+  it('rejects a statement that has written and still runs, although nobody sees its rows yet', async () => {
+    const other = await at('shop');
+    // It waits for a lock after its first row.
+    await client.query('select pg_advisory_lock(1)');
+    const running = other.query(
+      "with a as (insert into public.audit (what) values ('late') returning id) select pg_advisory_lock(id - id + 1) from a",
+    );
+    await until('the statement waits', async () => {
+      const { rowCount } = await client.query('select from pg_locks where not granted');
+      return rowCount === 1;
+    });
+    await assert.rejects(reset.run(), /A transaction is open.*active, with a as \(insert/s);
+    await client.query('select pg_advisory_unlock(1)');
+    await running;
+    await other.end();
     assert.equal(await reset.run(), false);
     assert.equal(await contents(client), expected);
   });

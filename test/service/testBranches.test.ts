@@ -176,7 +176,7 @@ describe('Branches of tests', () => {
       [1, 2],
       [2],
       [1, 2],
-      'A transaction is open. End it before reset. Open:',
+      'A transaction is open. End it and await all statements before reset. Open:',
       [1, 2],
     ]);
   });

@@ -70,7 +70,7 @@ export class Reset {
     this.#template = template;
   }
 
-  /** @returns whether the database was created again @throws {Error} if a transaction is open or a statement runs */
+  /** @returns whether the database was created again @throws {Error} if a transaction is open or a statement writes */
   async run(): Promise<boolean> {
     // Without it, for example because a table can't be read, the database is created again each time.
     const reading = this.#beginning ?? this.#readBeginning().catch(() => undefined);
@@ -92,7 +92,7 @@ export class Reset {
     return true;
   }
 
-  /** @throws {Error} if another connection has a transaction open: what it has written could appear later */
+  /** @throws {Error} if another connection has a transaction open or writes: what it has written could appear later */
   async #connected(): Promise<TestClient> {
     const known = this.#client;
     known?.ref();
@@ -104,7 +104,7 @@ export class Reset {
     if (rows.length === 0) return client;
     client.unref();
     const others = rows.map(({ text }) => `\n${text}`).join('');
-    throw new Error(`A transaction is open. End it before reset. Open:${others}`);
+    throw new Error(`A transaction is open. End it and await all statements before reset. Open:${others}`);
   }
 
   async close(): Promise<void> {
@@ -254,9 +254,11 @@ async function giveUp(client: Client, error: unknown): Promise<boolean> {
 
 const LOCKED = '55P03';
 
+/** Only a transaction that has written has a number. Autovacuum, which has no user, keeps what the rows contain. */
 const OPEN = {
   name: 'open',
   text: `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text from pg_stat_activity
-    where datname = current_database() and state ~ '^idle in transaction'
+    where datname = current_database() and pid <> pg_backend_pid()
+      and (state ~ '^idle in transaction' or (backend_xid is not null and usesysid is not null))
     union all select 'prepared transaction ' || gid from pg_prepared_xacts where database = current_database()`,
 };

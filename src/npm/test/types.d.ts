@@ -35,7 +35,7 @@ export interface TestBranch extends Clone {
   /**
    * Takes the branch's own database back to the data that it began with, for tests that share it. Only tables that were written
    * are filled again. After DDL, the database is created again, which ends its connections.
-   * @throws {Error} if a transaction is open or a statement runs
+   * @throws {Error} if a transaction is open or a statement has begun to write: its rows could appear later
    */
   reset(): Promise<void>;
   /** Creates a database with the data that the branch began with. */
