@@ -271,4 +271,20 @@ describe('db.reset()', () => {
     assert.equal(await reset.run(), false);
     assert.equal(await contents(client), expected);
   });
+
+  it('keeps the database if the template is in use, and creates it if it is missing', async () => {
+    const inTemplate = await at('shop_template');
+    await client.query('create table public.more (n int)');
+    await assert.rejects(reset.run(), /"shop_template" is being accessed/);
+    await client.query('select from public.more');
+    await inTemplate.end();
+    assert.equal(await reset.run(), true);
+    const admin = await at('postgres');
+    await admin.query('drop database shop with (force)');
+    await admin.end();
+    assert.equal(await reset.run(), true);
+    await open();
+    const { rows } = await client.query('select count(*)::int as count from public.customer');
+    assert.deepEqual(rows, [{ count: 20 }]);
+  });
 });

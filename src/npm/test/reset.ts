@@ -56,6 +56,11 @@ interface Beginning {
   readonly rows: Map<string, string>;
 }
 
+/** The database until it gets its name. */
+const NEXT = 'hosted_postgres_reset';
+/** The code if there is no database of that name. */
+const MISSING = '3D000';
+
 export class Reset {
   readonly #url: string;
   readonly #template: string;
@@ -74,9 +79,11 @@ export class Reset {
   async run(): Promise<boolean> {
     // Without it, for example because a table can't be read, the database is created again each time.
     const reading = this.#beginning ?? this.#readBeginning().catch(() => undefined);
-    let client: TestClient;
+    let client: TestClient | undefined;
     try {
       client = await this.#connected();
+    } catch (error) {
+      if (fieldsOf(error).code !== MISSING) throw error;
     } finally {
       // Before others use the template.
       this.#beginning = await reading;
@@ -86,7 +93,7 @@ export class Reset {
         return false;
     } finally {
       // The process may end while the connection is idle.
-      client.unref();
+      client?.unref();
     }
     await this.#createAgain();
     return true;
@@ -134,8 +141,8 @@ export class Reset {
     });
 
   /** @returns false if that isn't enough */
-  async #replaceRows(client: TestClient): Promise<boolean> {
-    if (this.#beginning === undefined) return false;
+  async #replaceRows(client: TestClient | undefined): Promise<boolean> {
+    if (this.#beginning === undefined || client === undefined) return false;
     const { layout, state, rows } = this.#beginning;
     const now = await readState(client, layout);
     if (now.catalogs !== state.catalogs) return false;
@@ -174,21 +181,24 @@ export class Reset {
     const client = await connect(withDatabase(this.#url, 'postgres'));
     try {
       const name = client.escapeIdentifier(database);
-      const { rows } = await client.query<{ sql: string }>(SETTINGS, [database]);
-      await client.query(`drop database if exists ${name} with (force)`);
-      await client.query(`create database ${name} template ${client.escapeIdentifier(this.#template)}`);
+      // If it can't be copied, such as while a program is connected to the template, the database stays as it is.
+      await client.query(`drop database if exists ${NEXT} with (force)`);
+      await client.query(`create database ${NEXT} template ${client.escapeIdentifier(this.#template)}`);
+      const { rows } = await client.query<{ sql: string }>(SETTINGS, [database, NEXT]);
       for (const { sql } of rows) await client.query(sql);
+      await client.query(`drop database if exists ${name} with (force)`);
+      await client.query(`alter database ${NEXT} rename to ${name}`);
     } finally {
       await client.end();
     }
   }
 }
 
-/** What a migration has set for the database, as statements. Some values are lists of quoted names. */
+/** What a migration has set for the database $1, as statements for the database $2. Some values are lists of quoted names. */
 const SETTINGS = `
   select format('alter %s set %I to %s',
-      case when setrole = 0 then format('database %I', datname)
-        else format('role %s in database %I', setrole::regrole, datname) end,
+      case when setrole = 0 then format('database %I', $2::text)
+        else format('role %s in database %I', setrole::regrole, $2::text) end,
       split_part(each, '=', 1),
       case when split_part(each, '=', 1) in ('search_path', 'temp_tablespaces', 'local_preload_libraries')
         then substr(each, strpos(each, '=') + 1) else quote_literal(substr(each, strpos(each, '=') + 1)) end) as sql
@@ -246,8 +256,8 @@ function replacement(client: Client, tables: readonly Table[], rows: ReadonlyMap
 }
 
 /** @returns false, so that the database is created again @throws {Error} if others use a table */
-async function giveUp(client: Client, error: unknown): Promise<boolean> {
-  await client.query('rollback').catch(() => undefined);
+async function giveUp(client: Client | undefined, error: unknown): Promise<boolean> {
+  await client?.query('rollback').catch(() => undefined);
   if (fieldsOf(error).code !== LOCKED) return false;
   throw new Error('A statement is still running. Wait for all of them before reset.', { cause: error });
 }
