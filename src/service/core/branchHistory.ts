@@ -72,4 +72,6 @@ export interface HistoryLimits {
    */
   readonly leastWritten: number;
   readonly mostWritten: number;
+  /** History is removed while less of the disk is free (by default 5 GB), or less than a tenth of a small one. */
+  readonly leastFree?: number;
 }

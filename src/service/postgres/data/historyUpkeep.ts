@@ -37,10 +37,11 @@ const LIMITS: HistoryLimits = {
   leastWritten: 64 * MB,
   mostWritten: 768 * MB,
 };
-/** Of the disk, which history must leave free. */
+const LEAST_FREE = 5 * 1024 * MB;
+/** Of a small disk, which history must leave free. */
 const FREE_PART = 0.1;
 
-/** @throws {Error} when a base can't be made */
+/** @throws {Error} when a base can't be made, or data are damaged, after all other branches were checked */
 export async function keepHistory(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],
@@ -48,28 +49,43 @@ export async function keepHistory(
 ): Promise<void> {
   const { storage, isTemporary } = deps;
   if (isTemporary) return;
-  const hasSpace = await isDiskFree(storage);
+  const hasSpace = await isDiskFree(storage, limits);
+  const problems: unknown[] = [];
   let isReduced = false;
-  for (const { id, seconds } of branches) {
-    if (deps.branches.isNew(id)) continue;
-    const folder = storage.branch(id);
-    if (seconds === 0) {
-      if (!isHistoryKept(folder)) continue;
-      removeHistory(folder);
-      keepWal(deps, id);
-      isReduced = true;
-      continue;
+  for (const branch of branches) {
+    if (deps.branches.isNew(branch.id)) continue;
+    try {
+      isReduced = (await keepHistoryOf(deps, branch, hasSpace, limits)) || isReduced;
+    } catch (error) {
+      problems.push(error);
     }
-    if (hasSpace) await makeBaseIfDue(deps, id, limits);
-    isReduced = (await removeOldest(deps, id, limits, Date.now() - seconds * 1000)) || isReduced;
   }
   if (isAll) isReduced = (await reduceTotal(deps, branches, limits)) || isReduced;
   if (isReduced) await removeUnusedBases(storage);
+  if (problems.length > 0) throw problems[0];
 }
 
-async function isDiskFree({ root }: Storage): Promise<boolean> {
-  const { bavail, blocks } = await statfs(root);
-  return bavail > blocks * FREE_PART;
+/** @returns whether something was removed */
+async function keepHistoryOf(
+  deps: ServerDependencies,
+  { id, seconds }: BranchRetention,
+  hasSpace: boolean,
+  limits: HistoryLimits,
+): Promise<boolean> {
+  const folder = deps.storage.branch(id);
+  if (seconds > 0) {
+    if (hasSpace) await makeBaseIfDue(deps, id, limits);
+    return await removeOldest(deps, id, limits, Date.now() - seconds * 1000);
+  }
+  if (!isHistoryKept(folder)) return false;
+  removeHistory(folder);
+  keepWal(deps, id);
+  return true;
+}
+
+async function isDiskFree({ root }: Storage, { leastFree = LEAST_FREE }: HistoryLimits): Promise<boolean> {
+  const { bavail, blocks, bsize } = await statfs(root);
+  return bavail * bsize > Math.min(blocks * bsize * FREE_PART, leastFree);
 }
 
 /** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
@@ -77,7 +93,7 @@ export async function canKeepDeleted(
   { storage, isTemporary, branches }: ServerDependencies,
   branchIds: readonly string[],
 ): Promise<boolean> {
-  if (isTemporary || !(await isDiskFree(storage))) return false;
+  if (isTemporary || !(await isDiskFree(storage, LIMITS))) return false;
   const sizes: Sizes = new Map();
   for (const id of branchIds) {
     const folder = storage.branch(id);
@@ -209,6 +225,15 @@ function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLi
 const isTooOld = ([, second]: readonly Base[], before: number): boolean =>
   second !== undefined && second.time < before;
 
+/** @returns undefined also if its data are damaged, which the check of the branch has reported */
+function historyIfReadable(storage: Storage, id: string): History | undefined {
+  try {
+    return readHistory(storage, storage.branch(id));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
 async function reduceTotal(
   deps: ServerDependencies,
@@ -218,12 +243,13 @@ async function reduceTotal(
   const { storage } = deps;
   for (let isReduced = false; ; isReduced = true) {
     const histories = branches.flatMap(({ id }) => {
-      const history = readHistory(storage, storage.branch(id));
+      const history = historyIfReadable(storage, id);
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
     });
     const total = histories.reduce((sum, history) => sum + historySize(history), 0);
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
-    if (oldest === undefined || (total <= limits.total && (await isDiskFree(storage)))) return isReduced;
+    if (oldest === undefined || (total <= limits.total && (await isDiskFree(storage, limits))))
+      return isReduced;
     const folder = storage.branch(oldest.id);
     if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));
     else {

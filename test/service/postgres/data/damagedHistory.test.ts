@@ -175,6 +175,9 @@ describe(`History on a full disk${canMount ? '' : ' (skipped: only root may moun
     assert.deepEqual(readdirSync(path.join(subject.storage, 'branches')), [ID]);
     assert.notEqual(await engine.history(ID), undefined);
 
+    const limits = { branch: DISK, total: DISK, leastWritten: DISK, mostWritten: DISK, leastFree: 0 };
+    await engine.keepHistory([{ id: ID, seconds: DAY }], { isAll: true, limits });
+    assert.notEqual(await engine.history(ID), undefined);
     await engine.keepHistory([{ id: ID, seconds: DAY }], { isAll: true });
     assert.equal(await engine.history(ID), undefined);
     assert.deepEqual(await query(subject.uri, 'update item set id = id returning id'), [1]);
