@@ -57,7 +57,7 @@ export async function createBranchData(
   }
 }
 
-/** Gives the roles of a new branch the passwords that they have on another one. */
+/** Gives the roles of a new or restored branch the passwords that they have on another one. */
 async function adoptPasswords(deps: ServerDependencies, id: string, otherId: string): Promise<void> {
   const { branches, storage } = deps;
   const own = new RolePasswords(storage.branch(id));
@@ -99,7 +99,10 @@ export async function restoreBranchData(deps: ServerDependencies, restore: Branc
       await branches.ensure(id);
       await replaceBranch(deps, restore);
     });
-  await (sourceId === id ? replace() : branches.lock(sourceId).shared(replace));
+  if (sourceId === id) return replace();
+  await branches.lock(sourceId).shared(replace);
+  // Those of the source may be older, for example of the data from before an undo.
+  if (preservedId !== undefined) await adoptPasswords(deps, id, preservedId);
 }
 
 async function replaceBranch(

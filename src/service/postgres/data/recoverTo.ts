@@ -222,7 +222,7 @@ async function recover<T>(
   }
 }
 
-/** Connection strings stay valid: roles keep passwords that the service has given them since the moment. */
+/** So that connection strings stay valid: roles keep the passwords that the service has given them. */
 export async function setPasswords(
   deps: ServerDependencies,
   { address }: Pick<Postmaster, 'address'>,

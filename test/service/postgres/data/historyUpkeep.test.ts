@@ -1,6 +1,6 @@
 /** What is kept of the history of a branch, and what is removed. */
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
@@ -10,7 +10,7 @@ const DAY = 86_400;
 const NO_LIMIT = 2 ** 40;
 const MEGABYTE = 1024 ** 2;
 /** Each check makes a base. */
-const LIMITS = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
+const LIMITS = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0, leastFree: 0 };
 
 describe('The history of a branch', () => {
   const id = 'br-history';
@@ -54,6 +54,49 @@ describe('The history of a branch', () => {
     assert.notEqual(await start(), undefined);
     await keep(DAY, { total: 1 });
     assert.equal(await start(), undefined);
+  });
+
+  it('is removed if little of the disk is free, but not for other data on a large disk', async () => {
+    await keep(DAY, { leastFree: NO_LIMIT });
+    const { bavail, blocks } = statfsSync(service.dataDir);
+    assert.equal((await start()) === undefined, bavail < blocks * 0.1);
+    await addBase();
+    assert.notEqual(await start(), undefined);
+  });
+
+  it('goes forward again with the password that was set in between, and not with the one before', async () => {
+    const { endLsn = '' } = (await service.engine.history(id)) ?? {};
+    await query(uri, 'insert into item select');
+    const undo = { id, sourceId: id, moment: { lsn: endLsn }, preservedId: 'br-kept' };
+    await service.engine.suspend('ep-history');
+    await service.engine.restoreBranch(undo);
+    const { password = '' } = await service.engine.changeCatalog(id, {
+      kind: 'resetPassword',
+      name: 'app_owner',
+    });
+    await service.engine.suspend('ep-history');
+    await service.engine.restoreBranch({ id, sourceId: 'br-kept', preservedId: 'br-kept-again' });
+    const current = Object.assign(new URL(uri), { password }).href;
+    assert.deepEqual(await query(current, 'select count(*)::int from item'), [2001]);
+    await assert.rejects(query(uri, 'select 1'), /password authentication failed/);
+    assert.equal((await service.engine.catalog(id, 'app_owner')).password, password);
+  });
+
+  it('is kept also if the data of another branch are damaged, which is reported', async () => {
+    const damaged = 'br-damaged';
+    await service.engine.createBranch({ id: damaged, keepsHistory: true });
+    const keepBoth = (seconds: number) => {
+      const both = [damaged, id].map((each) => ({ id: each, seconds }));
+      return service.engine.keepHistory(both, { isAll: true, limits: LIMITS });
+    };
+    await query(await service.uri(await service.create({ id: 'ep-damaged', branchId: damaged })), 'select 1');
+    await keepBoth(DAY);
+    await service.engine.suspend('ep-damaged');
+    const first = await start();
+    rmSync(path.join(service.dataDir, 'postgres/branches', damaged, 'data/global/pg_control'));
+    await keepBoth(0.001);
+    assert.match(service.log.join('\n'), /Couldn't keep the history of branches: .*pg_control/);
+    assert.notEqual(await start(), first);
   });
 
   it('still goes back in time after a new base of data that is almost as large as the limit', async () => {
