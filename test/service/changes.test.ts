@@ -53,7 +53,14 @@ describe('The changes of a branch since moments', () => {
   it('are also the last transactions that have changed a table', async () => {
     const test = await startInProcess();
     const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
-    const commit = { ids: [801], before: '2025-12-31T10:00:00.123456Z', added: 1, changed: 0, deleted: 0 };
+    const commit = {
+      ids: [801],
+      before: '2025-12-31T10:00:00.123456Z',
+      late: false,
+      added: 1,
+      changed: 0,
+      deleted: 0,
+    };
     assert.deepEqual(await api.send('GET', `${CHANGES}?table=1/2/3`), { transactions: [] });
     test.engine.tableTransactions = async (branchId, table) => {
       assert.deepEqual([branchId, table], [MAIN, { database: 16_384, table: 16_501, file: 16_510 }]);

@@ -2,12 +2,15 @@
 import { OWN_APPLICATION } from '../../api/rules/sessions.ts';
 import { withSession, type BranchLogin } from '../sql/sqlSession.ts';
 
+/** Of Prisma. */
+const PRISMA = '_prisma_migrations';
+
 /**
- * By the name of the table: what the row of a migration names it by. These programs note it before they apply it, or in the same
- * transaction: Prisma; Knex; sqlx; Rails, dbmate and Supabase; node-pg-migrate; TypeORM; Drizzle.
+ * By the name of the table: what the row of a migration names it by. For Prisma; Knex; sqlx; Rails, dbmate and Supabase;
+ * node-pg-migrate; TypeORM; Drizzle. All but Prisma note a migration in its transaction, or after it if it has none.
  */
 const TABLES: Readonly<Record<string, string>> = {
-  _prisma_migrations: 'migration_name',
+  [PRISMA]: 'migration_name',
   knex_migrations: 'name',
   _sqlx_migrations: 'version',
   schema_migrations: 'version',
@@ -18,7 +21,7 @@ const TABLES: Readonly<Record<string, string>> = {
 
 /** Prisma notes failed ones, too. */
 const APPLIED: Readonly<Record<string, string>> = {
-  _prisma_migrations: 'finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  [PRISMA]: 'finished_at IS NOT NULL AND rolled_back_at IS NULL',
 };
 
 const number = (id: string) => `${id}::int8::float8`;
@@ -43,10 +46,12 @@ export interface AppliedMigration {
   readonly isApplied: boolean;
 }
 
-interface AppliedMigrations {
+export interface AppliedMigrations {
   /** The ids of the database, of the table and of its file. */
   readonly table: readonly number[];
   readonly rows: readonly AppliedMigration[];
+  /** Each was noted before it was applied. */
+  readonly areNotedFirst: boolean;
 }
 
 interface FoundTable {
@@ -69,7 +74,9 @@ export const readApplied = async (
     const { rows } = await client.query<AppliedMigration>(`
       SELECT "${TABLES[name]}"::text AS name, ${number('xmin::text')} AS transaction, ${APPLIED[name] ?? true} AS "isApplied"
       FROM ONLY ${quoted} LIMIT ${MAX_ROWS + 1}`);
-    return rows.length > MAX_ROWS ? undefined : { table: [database, id, file], rows };
+    return rows.length > MAX_ROWS
+      ? undefined
+      : { table: [database, id, file], rows, areNotedFirst: name === PRISMA };
   });
 
 const READING = {

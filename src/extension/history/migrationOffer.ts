@@ -3,7 +3,7 @@
  * the working tree. It is found only if the write-ahead log (WAL) of the database leaves no doubt.
  */
 import type { TableTransaction } from '../../api/records/records.ts';
-import type { AppliedMigration } from './appliedMigrations.ts';
+import type { AppliedMigrations } from './appliedMigrations.ts';
 import { noteOf, type MigrationFile } from './migrationFiles.ts';
 
 interface LaterMigrations {
@@ -14,16 +14,17 @@ interface LaterMigrations {
   readonly since: string | undefined;
 }
 
-/** @param files of the working tree @param rows of the database @param transactions of their table, in their order */
+/** @param files of the working tree @param applied of the database @param transactions of their table, in their order */
 export function findLater(
   files: readonly MigrationFile[],
-  rows: readonly AppliedMigration[],
+  applied: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
   transactions: readonly TableTransaction[],
 ): LaterMigrations | undefined {
+  const { rows, areNotedFirst } = applied;
   const notes = new Set(files.flat());
   const later = new Set(rows.filter(({ name }) => !notes.has(noteOf(name))));
-  const applied = new Set(rows.flatMap(({ name, isApplied }) => (isApplied ? noteOf(name) : [])));
-  if (later.size === 0 || !files.every((file) => file.some((note) => applied.has(note)))) return undefined;
+  const known = new Set(rows.flatMap(({ name, isApplied }) => (isApplied ? noteOf(name) : [])));
+  if (later.size === 0 || !files.every((file) => file.some((note) => known.has(note)))) return undefined;
   const ids = new Set<number>();
   let added = 0;
   for (const transaction of transactions.toReversed()) {
@@ -33,16 +34,19 @@ export function findLater(
     if (added < later.size) continue;
     // As many rows were added since then as there are later ones. If these were written since then, and no other, they are the same.
     if (rows.some((row) => ids.has(row.transaction) !== later.has(row))) return undefined;
+    // It may have been applied without a transaction, by what was changed before.
+    if (transaction.late && !areNotedFirst) return undefined;
     const count = new Set([...later].map(({ name }) => name)).size;
-    return { before: transaction.before, count, since: firstOf(rows, transactions) };
+    return { before: transaction.before, count, since: firstOf(applied, transactions) };
   }
   return undefined;
 }
 
 function firstOf(
-  rows: readonly AppliedMigration[],
-  transactions: readonly TableTransaction[],
+  { rows, areNotedFirst }: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
+  [first, ...others]: readonly TableTransaction[],
 ): string | undefined {
-  const known = new Set(transactions.flatMap(({ ids }) => ids));
-  return rows.every(({ transaction }) => known.has(transaction)) ? transactions[0]?.before : undefined;
+  if (first === undefined || (first.late && !areNotedFirst)) return undefined;
+  const known = new Set([first, ...others].flatMap(({ ids }) => ids));
+  return rows.every(({ transaction }) => known.has(transaction)) ? first.before : undefined;
 }

@@ -58,7 +58,7 @@ export async function offerAfterCheckout(
   if (files === undefined || applied === undefined) return undefined;
   const { branches } = await connection.client();
   const transactions = await branches.tableTransactions(projectId, branchId, applied.table, { signal });
-  const later = findLater(files, applied.rows, transactions ?? []);
+  const later = findLater(files, applied, transactions ?? []);
   if (later === undefined) return undefined;
   const time = Date.parse(later.before);
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });

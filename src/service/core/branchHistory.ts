@@ -41,8 +41,10 @@ export interface TableFile {
 export interface TableTransaction {
   /** Of it and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
-  /** The moment just before it, and before any table was changed since the transaction before (ISO 8601). */
+  /** The moment just before it (ISO 8601). */
   readonly before: string;
+  /** It has changed nothing else, but others have since the one before it, or may have. They may have done what it notes. */
+  readonly late: boolean;
   readonly added: number;
   readonly changed: number;
   readonly deleted: number;

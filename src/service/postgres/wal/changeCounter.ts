@@ -88,6 +88,8 @@ export class ChangeCounter {
       case MANAGERS.relationMap:
         return this.#readMap(record);
       default:
+        // Such as of a sequence: the transaction has changed something.
+        if (record.xid !== 0) this.#transaction(record.xid);
     }
   }
 

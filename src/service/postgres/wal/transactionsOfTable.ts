@@ -1,26 +1,23 @@
-/** Which transactions have changed rows of one table, and which tables were changed in between. */
+/** Which transactions have changed rows of one table, and whether anything was changed in between. */
 import type { TableFile } from '../../core/branchHistory.ts';
-import { fileKey, type CatalogChange } from './catalogChanges.ts';
+import { fileKey } from './catalogChanges.ts';
 import type { RowCounts, Transaction } from './transaction.ts';
-
-/** Microseconds since 1970. */
-type TimedChange = CatalogChange & { readonly time: number };
 
 export interface WalTransaction extends Readonly<RowCounts> {
   /** Of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** Microseconds since 1970. */
   readonly time: number;
-  /** Tables of the database that it or others have changed since the one before. */
-  readonly tables: readonly TimedChange[];
+  /** It has changed nothing else, but others have since the one before it, or may have. */
+  readonly late: boolean;
 }
 
 /** Collects them while the WAL is read. */
 export class TransactionsOfTable {
   readonly #of: TableFile;
   #found: WalTransaction[] = [];
-  /** Changed since the last of them. */
-  #tables: TimedChange[] = [];
+  /** Since the last of them, other transactions have changed something, or may have. */
+  #othersChanged = true;
   /** The transaction that is being added, and its subtransactions. */
   #ending: (readonly [number, Transaction])[] = [];
 
@@ -35,7 +32,7 @@ export class TransactionsOfTable {
 
   /** Call it if transactions until now may have been missed. */
   forget(): void {
-    [this.#found, this.#tables] = [[], []];
+    [this.#found, this.#othersChanged] = [[], true];
   }
 
   add(id: number, transaction: Transaction): void {
@@ -52,12 +49,16 @@ export class TransactionsOfTable {
       .filter((change) => change.database === database && change.table !== 0);
     // It was another table before, or had other rows.
     if (tables.some((change) => change.table === table && change.kind !== 'altered')) return this.forget();
-    this.#tables.push(...tables.map((change) => ({ ...change, time })));
+    const key = fileKey(database, file);
     const counts = ending.flatMap(([id, { rows }]) => {
-      const found = rows.get(fileKey(database, file));
+      const found = rows.get(key);
       return found === undefined ? [] : { id, ...found };
     });
-    if (counts.length === 0) return;
+    if (counts.length === 0) {
+      this.#othersChanged ||= ending.length > 0;
+      return;
+    }
+    const isOnlyOfTable = ending.every(([, { rows }]) => [...rows.keys()].every((each) => each === key));
     const sum = (kind: keyof RowCounts) => counts.reduce((total, each) => total + each[kind], 0);
     this.#found.push({
       ids: counts.map(({ id }) => id),
@@ -65,8 +66,8 @@ export class TransactionsOfTable {
       added: sum('added'),
       changed: sum('changed'),
       deleted: sum('deleted'),
-      tables: this.#tables,
+      late: isOnlyOfTable && this.#othersChanged,
     });
-    this.#tables = [];
+    this.#othersChanged = false;
   }
 }

@@ -86,19 +86,43 @@ describe('The transactions that have changed a table', () => {
     assert.deepEqual((await commits())?.[1]?.ids, ids);
   });
 
-  it('each have the moment before them, and before tables were changed since the one before', async () => {
-    await run(
-      "insert into notes values ('a')",
-      'create temp table scratch (id int)',
-      'alter table scratch add column name text',
-      'create index on orders (id)',
-      "insert into notes values ('b')",
-    );
-    assert.deepEqual(await pastOfLast(), [null, 'a']);
-    await run('create table later ()', 'insert into orders values (2)', "insert into notes values ('c')");
-    assert.deepEqual(await pastOfLast(), [null, 'a b']);
+  it('each have the moment before them', async () => {
+    await run("insert into notes values ('a')", 'create table later ()', "insert into notes values ('b')");
+    assert.deepEqual(await pastOfLast(), ['later', 'a']);
+    await run('begin', 'drop table later', "insert into notes values ('c')", 'commit');
+    assert.deepEqual(await pastOfLast(), ['later', 'a b']);
     await run("insert into notes values ('d')");
-    assert.deepEqual(await pastOfLast(), ['later', 'a b c']);
+    assert.deepEqual(await pastOfLast(), [null, 'a b c']);
+  });
+
+  it('are late if they have changed nothing else, but others have since the one before', async () => {
+    const isLate = async (...statements: readonly string[]) => {
+      await run(...statements, "insert into notes values ('a')");
+      return (await commits())?.at(-1)?.late;
+    };
+    // Here, it is not known what was changed before.
+    assert.equal(await isLate(), true);
+    assert.equal(await isLate(), false);
+    for (const statement of [
+      'create table other (id int)',
+      'create index concurrently on orders (id)',
+      'insert into orders values (1)',
+      "create type state as enum ('open')",
+      "alter type state add value 'paid'",
+      "create function one() returns int language sql as 'select 1'",
+      'comment on table orders is $$all$$',
+      'truncate orders',
+      'create sequence number',
+      "select setval('number', 7)",
+      'drop table other',
+    ]) {
+      assert.equal(await isLate(statement), true, statement);
+      assert.equal(await isLate(), false);
+    }
+    await run('begin', 'insert into orders values (1)', "insert into notes values ('a')", 'commit');
+    assert.equal((await commits())?.at(-1)?.late, false);
+    assert.equal(await isLate('begin', 'insert into orders values (1)', 'rollback'), false);
+    assert.equal(await isLate('select count(*) from orders'), false);
   });
 
   it('are those since it had its rows', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AppliedMigration } from '../../../../src/extension/history/appliedMigrations.ts';
-import { findLater } from '../../../../src/extension/history/migrationOffer.ts';
+import { findLater as find } from '../../../../src/extension/history/migrationOffer.ts';
 
 /** Each with the transaction that wrote its row. */
 const rowsOf = (rows: Readonly<Record<string, number>>): AppliedMigration[] =>
@@ -8,12 +8,20 @@ const rowsOf = (rows: Readonly<Record<string, number>>): AppliedMigration[] =>
 const commit = (id: number, [added, changed, deleted] = [1, 0, 0]) => ({
   ids: [id],
   before: `before ${id}`,
+  late: false,
   added: added ?? 0,
   changed: changed ?? 0,
   deleted: deleted ?? 0,
 });
 /** Of migrations that were applied by one transaction each. */
 const [ROWS, COMMITS] = [rowsOf({ a: 1, b: 2, c: 3 }), [commit(1), commit(2), commit(3)]];
+const findLater = (
+  files: Parameters<typeof find>[0],
+  rows: readonly AppliedMigration[],
+  transactions: Parameters<typeof find>[2],
+  areNotedFirst = false,
+) => find(files, { rows, areNotedFirst }, transactions);
+const late = (id: number) => ({ ...commit(id), late: true });
 const [A, B, C] = [['a', '1'], ['b', '2'], ['c']];
 
 describe('Migrations of a database that the working tree does not have', () => {
@@ -44,6 +52,13 @@ describe('Migrations of a database that the working tree does not have', () => {
     assert.deepEqual(findLater([A], rows, COMMITS), { before: 'before 2', count: 1, since: 'before 1' });
   });
 
+  it('may be late themselves if the program notes each before it applies it, or if other ones are late', () => {
+    const all = [late(1), late(2), late(3)];
+    assert.deepEqual(findLater([A], ROWS, all, true), { before: 'before 2', count: 2, since: 'before 1' });
+    const found = { before: 'before 2', count: 2, since: undefined };
+    assert.deepEqual(findLater([A], ROWS, [late(1), commit(2), late(3)]), found);
+  });
+
   for (const [what, files, rows, transactions] of [
     ['there are none', [A, B, C], ROWS, COMMITS],
     ['the working tree has one that the database does not have', [A, ['d']], ROWS, COMMITS],
@@ -66,6 +81,12 @@ describe('Migrations of a database that the working tree does not have', () => {
       [A, B],
       rowsOf({ a: 4, b: 2, c: 3 }),
       [...COMMITS, commit(4, [0, 1, 0])],
+    ],
+    [
+      'the first of them may have been applied without a transaction',
+      [A],
+      ROWS,
+      [commit(1), late(2), commit(3)],
     ],
     ['the log does not have the transactions', [A], ROWS, COMMITS.slice(2)],
     ['the log has other transactions', [A, B], ROWS, [commit(5)]],
