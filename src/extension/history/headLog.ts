@@ -27,7 +27,23 @@ export async function readHeadLog(
   return parseHeadLog(text ?? '', gitBranch);
 }
 
-const LINE = /^[0-9a-f]+ ([0-9a-f]{7})[0-9a-f]* .*> (\d{1,11}) [+-]\d{4}\t(.*)$/;
+/** Every commit that HEAD had since a time (milliseconds since 1970), as far as the reflog goes back: also during a rebase. */
+export async function readCommitsSince({ gitDir }: Repository, time: number): Promise<Set<string>> {
+  const text = (await readUserText(path.join(gitDir, 'logs', 'HEAD'), gitDir)) ?? '';
+  const commits = new Set<string>();
+  for (const line of text.split('\n').toReversed()) {
+    const [, before = '', commit = '', seconds] = LINE.exec(line) ?? [];
+    if (seconds === undefined) continue;
+    commits.add(commit);
+    // It may have happened at the end of its second.
+    if ((Number(seconds) + 1) * 1000 <= time) break;
+    if (!/^0+$/.test(before)) commits.add(before);
+  }
+  return commits;
+}
+
+const LINE = /^([0-9a-f]+) ([0-9a-f]+) .*> (\d{1,11}) [+-]\d{4}\t(.*)$/;
+const ABBREVIATED = 7;
 
 const MESSAGES: readonly (readonly [GitEvent['kind'], RegExp])[] = [
   ['commit', /^commit(?: \([a-z]+\))?: (.*)$/],
@@ -42,7 +58,7 @@ export function parseHeadLog(text: string, gitBranch: string | undefined): reado
     .split('\n')
     .toReversed()
     .flatMap((line): readonly GitEvent[] => {
-      const [, commit = '', seconds, message = ''] = LINE.exec(line) ?? [];
+      const [, , commit = '', seconds, message = ''] = LINE.exec(line) ?? [];
       if (seconds === undefined) return [];
       const after = current;
       current = /^checkout: moving from (\S+) to /.exec(message)?.[1] ?? current;
@@ -51,7 +67,7 @@ export function parseHeadLog(text: string, gitBranch: string | undefined): reado
         const event = {
           kind,
           time: Number(seconds) * 1000,
-          commit,
+          commit: commit.slice(0, ABBREVIATED),
           text: found?.[1] ?? '',
           gitBranch: after,
         };

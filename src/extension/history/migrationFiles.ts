@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readUserText } from '../../base/files.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import type { Repository } from '../gitBranch/gitState.ts';
-import { readHeadLog } from './headLog.ts';
+import { readCommitsSince } from './headLog.ts';
 
 /** Such as `prisma/migrations/1_init/migration.sql` and `db/migrate/1_init.rb`. */
 const IN_FOLDER = /(?:^|\/)(?:migrations?|migrate|drizzle)\/.*\.(?:sql|[cm]?[jt]s|rb)$/i;
@@ -45,8 +45,8 @@ function notesOf(name: string, text: string): MigrationFile {
 export const noteOf = (name: string): string => name.replace(/^0+(?=\d+$)/, '');
 
 /**
- * @returns whether git has all migrations, and no commit that was checked out since a time (in milliseconds since 1970) has other
- * text in them. What an edited file had is not known if git doesn't have it
+ * @returns whether all migrations are in git, and have the same text in every commit that HEAD had since a time (in milliseconds
+ * since 1970). The text of a file that git doesn't have may have been edited since then
  */
 export async function areUnchangedSince(
   runGit: RunGit,
@@ -54,10 +54,7 @@ export async function areUnchangedSince(
   repository: Repository,
   time: number,
 ): Promise<boolean> {
-  const events = await readHeadLog(repository, undefined);
-  const before = events.findIndex((event) => event.time + 1000 <= time);
-  const since = before < 0 ? events : events.slice(0, before + 1);
-  const commits = new Set(since.map(({ commit }) => commit));
+  const commits = await readCommitsSince(repository, time);
   if (commits.size > MAX_COMMITS) return false;
   const others = await runGit(folder, 'ls-files', '--others', '--exclude-standard', '-z');
   if (others.code !== 0 || hasMigrations(others.stdout)) return false;

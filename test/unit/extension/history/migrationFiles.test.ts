@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
@@ -47,6 +47,25 @@ describe('The migrations of a working tree', () => {
     assert.deepEqual(await read(), [['migration.sql', 'migration', '0012_init', '', hash]]);
     write('db/migrate/0007_users.rb');
     assert.deepEqual((await read())?.[0]?.slice(0, 4), ['0007_users.rb', '0007_users', 'migrate', '7']);
+  });
+
+  it('have changed if a commit of a rebase had other text in one', async () => {
+    const { git } = repository;
+    write('migrations/1.sql', 'create');
+    commit();
+    git('checkout', '--quiet', '-b', 'upstream');
+    write('migrations/1.sql', 'create more');
+    commit();
+    git('checkout', '--quiet', '-');
+    write('mine.txt');
+    commit();
+    // Upstream is checked out only by the rebase.
+    const logFile = path.join(repository.folder, '.git', 'logs', 'HEAD');
+    writeFileSync(logFile, `${readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1)}\n`);
+    assert.equal(await isUnchanged(), true);
+    git('rebase', '--quiet', 'upstream');
+    git('reset', '--quiet', '--hard', 'ORIG_HEAD');
+    assert.equal(await isUnchanged(), false);
   });
 
   it('are not known without a repository', async () => {
