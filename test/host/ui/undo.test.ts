@@ -185,7 +185,7 @@ describe('Undo…', () => {
     await query(uri, 'delete from users');
     await branchCalls(service).change('PATCH', `/${PROJECT}/branches/${id}`, { branch: { protected: true } });
     await ui().run('Refresh');
-    await ui().computes.contextMenu(row, 'Undo…');
+    await ui().computes.contextMenu(`${row}, protected, production`, 'Undo…');
     await until('the snapshot', async () =>
       (await ui().quickInput.waitFor(QUESTION)).items.some((item) => item.startsWith(title)),
     );

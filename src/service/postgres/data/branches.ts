@@ -101,8 +101,12 @@ export async function restoreBranchData(deps: ServerDependencies, restore: Branc
     });
   if (sourceId === id) return replace();
   await branches.lock(sourceId).shared(replace);
-  // Those of the source may be older, for example of the data from before an undo.
-  if (preservedId !== undefined) await adoptPasswords(deps, id, preservedId);
+  if (preservedId === undefined) return;
+  // Those of the source may be older, for example of the data from before an undo. A failure must not lead back to the present,
+  // which would be deleted with its branch: the branch then has the passwords of the source.
+  await adoptPasswords(deps, id, preservedId).catch((error: unknown) => {
+    if (deps.shutdownSignal.aborted) throw error;
+  });
 }
 
 async function replaceBranch(

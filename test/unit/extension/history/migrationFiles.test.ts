@@ -50,7 +50,7 @@ describe('The migrations of a working tree', () => {
   });
 
   it('have changed if a commit of a rebase had other text in one', async () => {
-    const { git } = repository;
+    const git = (...args: string[]) => repository.git(...args);
     write('migrations/1.sql', 'create');
     commit();
     git('checkout', '--quiet', '-b', 'upstream');
