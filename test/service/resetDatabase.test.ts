@@ -253,7 +253,7 @@ describe('db.reset()', () => {
     assert.equal(await contents(client), expected);
   });
 
-  it('rejects a statement that has written and still runs, although nobody sees its rows yet', async () => {
+  it('rejects a statement that has written and still runs, although other sessions see no rows of it yet', async () => {
     const other = await at('shop');
     // It waits for a lock after its first row.
     await client.query('select pg_advisory_lock(1)');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { chooseBinaries, findPrograms } from '../../../src/service/postgres/config/programs.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
-/** A Postgres of its own, with links to the libraries and the share of the usual one. */
+/** Copies the programs of the usual Postgres, and links its libraries and its share folder. */
 export function copyOfPostgres(isKept: (library: string) => boolean = () => true) {
   const found = chooseBinaries(findPrograms(undefined));
   if (typeof found === 'string') assert.fail(found);

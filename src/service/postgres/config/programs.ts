@@ -174,7 +174,7 @@ export const PACKED_MAJOR = 18;
 
 const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
 
-/** Where it is in a clone. */
+/** Its path in a clone. */
 export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'data', CLUSTER);
 
 /** What initdb of {@link PACKED_MAJOR} creates: see `data/packedCluster.ts`. */

@@ -28,7 +28,7 @@ describe('The program of a connection', () => {
     assert.deepEqual(found, { program: 'node', pid: process.pid });
   });
 
-  it('is none if one of the ports is another, or the time is over', async () => {
+  it('is unknown if one of the ports is another, or the time is over', async () => {
     const { clientPort, serverPort } = ports();
     for (const connection of [
       { clientPort, serverPorts: [] },

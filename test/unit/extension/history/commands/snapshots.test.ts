@@ -110,6 +110,14 @@ describe('Snapshots of a branch', () => {
     while (pick.active !== label) pick.down();
     pick.accept();
   };
+  const createFromSnapshot = async () => {
+    await enterInInputBoxes('look');
+    const end = run('hostedPostgres.branch.createFromTime');
+    await accept('Snapshot “before”');
+    await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
+    quickPicks[0]?.accept();
+    await end;
+  };
   const isHidden = () =>
     executed.some(([, key, value]) => key === 'hostedPostgres.snapshotsNotOffered' && value === true);
 
@@ -203,12 +211,7 @@ describe('Snapshots of a branch', () => {
   });
 
   it('become a new branch with a compute by Create Branch from a Time…', async () => {
-    await enterInInputBoxes('look');
-    const end = run('hostedPostgres.branch.createFromTime');
-    await accept('Snapshot “before”');
-    await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
-    quickPicks[0]?.accept();
-    await end;
+    await createFromSnapshot();
     assert.deepEqual(sent, [
       `POST ${SNAPSHOTS}/snap-1/restore {"name":"look","target_branch_id":"br-main"}`,
       'POST /projects/shop/endpoints {"endpoint":{"branch_id":"br-new","type":"read_write"}}',
@@ -218,12 +221,7 @@ describe('Snapshots of a branch', () => {
 
   it("don't take somebody else's new branch for theirs after a lost reply", async () => {
     isReplyLost = true;
-    await enterInInputBoxes('look');
-    const end = run('hostedPostgres.branch.createFromTime');
-    await accept('Snapshot “before”');
-    await until('the lifetime', async () => quickPicks[0]?.active === 'Never');
-    quickPicks[0]?.accept();
-    await end;
+    await createFromSnapshot();
     assert.deepEqual(sent, [`POST ${SNAPSHOTS}/snap-1/restore {"name":"look","target_branch_id":"br-main"}`]);
     assert.match(String(questions.at(-1)), /^Couldn't create/);
     assert.deepEqual(revealed, []);
