@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
+import { copyDatabase } from '../../src/npm/test/copyDatabase.ts';
 import { Reset } from '../../src/npm/test/reset.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';
@@ -184,7 +185,7 @@ describe('db.reset()', () => {
     await seed.end();
     await admin.query("alter database shop set datestyle = 'SQL, DMY'");
     await admin.query('alter database shop set search_path = public, "Odd ""name""", sales');
-    await admin.query('create database shop_template template shop');
+    await copyDatabase(admin, 'shop', 'shop_template');
     await admin.end();
     reset = new Reset(url, 'shop_template');
     client = await at('shop');

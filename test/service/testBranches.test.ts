@@ -1,101 +1,32 @@
 /** `hosted-postgres/test`, each file of tests as a process of its own, as most runners start them. */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { isAlive } from '../../src/base/processIdentity.ts';
-import { ANOTHER_SERVER } from '../helpers/anotherServer.ts';
 import { builtTestLibrary } from '../helpers/builtTestLibrary.ts';
-import { branchCalls, storageOf } from '../helpers/branchCalls.ts';
-import { hasReleasedLock, temporaryFolder } from '../helpers/localService.ts';
-import { prepareStorage } from '../helpers/preparedStorage.ts';
+import { storageOf } from '../helpers/branchCalls.ts';
+import {
+  allEnded,
+  createProject,
+  environment,
+  OPTIONS,
+  program,
+  PROJECT,
+  run,
+  serviceOf,
+  stopService,
+} from '../helpers/testProject.ts';
 import { TEST_LIMIT } from '../limits.ts';
 import { until } from '../workbench/until.ts';
 import { query } from './postgres/clients.ts';
 
 const byName = (a: string, b: string): number => a.localeCompare(b);
-const PROJECT = 'hosted-postgres-tests';
-
-const dataDirs: string[] = [];
-
-/** A project with migrations that count how often they run. */
-async function createProject() {
-  const cwd = temporaryFolder();
-  mkdirSync(path.join(cwd, 'migrations'));
-  writeFileSync(path.join(cwd, 'migrations', '1.sql'), 'create table item (id int primary key)');
-  writeFileSync(path.join(cwd, 'seed.sql'), 'insert into item values (1), (2)');
-  const dataDir = path.join(cwd, '.hosted-postgres');
-  dataDirs.push(dataDir);
-  await prepareStorage(dataDir);
-  const count = (): number => readFileSync(path.join(cwd, 'count'), 'utf8').length;
-  return { cwd, dataDir, count, api: () => branchCalls({ ...serviceOf(dataDir) }) };
-}
-
-function serviceOf(dataDir: string): {
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly pid: number;
-} {
-  const key = readFileSync(path.join(dataDir, 'api-key'), 'utf8');
-  return { ...JSON.parse(readFileSync(path.join(dataDir, 'service.json'), 'utf8')), key };
-}
-
-const OPTIONS = `{
-  migrate: { run: 'printf x >> count', files: ['migrations'] },
-  seed: { run: async (url) => { forgetServer(); for (const file of ['migrations/1.sql', 'seed.sql']) await query(url, fs.readFileSync(file, 'utf8')); }, files: ['seed.sql'] },
-}`;
-
-/** The code of a test file: `db` is its branch, and what `show` gets is the result. */
-async function program(code: string): Promise<string> {
-  return `
-    const fs = require('node:fs');
-    const { Client } = require('pg');
-    const { branch } = require(${JSON.stringify(await builtTestLibrary())});
-    const query = async (url, text) => {
-      const client = new Client(url);
-      await client.connect();
-      const result = await client.query({ text, rowMode: 'array' });
-      await client.end();
-      return result.rows?.flat();
-    };
-    // Functions of users connect by themselves.
-    const forgetServer = () => Object.keys(process.env).forEach((name) => /^PG/.test(name) && delete process.env[name]);
-    const show = (value) => console.log(JSON.stringify(value));
-    (async () => { ${code} })().catch((error) => { console.error(error.message); process.exitCode = 1; });`;
-}
-
-const environment = () => ({
-  ...process.env,
-  ...ANOTHER_SERVER,
-  NEON_API_HOST: '',
-  DATABASE_URL: 'before',
-  NODE_PATH: path.resolve('node_modules'),
-});
-
-async function run<T>(cwd: string, code: string): Promise<T> {
-  const args = ['-e', await program(code)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd,
-    env: environment(),
-    timeout: TEST_LIMIT,
-  });
-  return JSON.parse(stdout);
-}
-
-/** The service ends a while after its last client. */
-const ended = async (dataDir: string): Promise<unknown> =>
-  until('the service has ended', async () => hasReleasedLock(dataDir), TEST_LIMIT);
-
-async function stopService(dataDir: string): Promise<unknown> {
-  process.kill(serviceOf(dataDir).pid, 'SIGTERM');
-  return ended(dataDir);
-}
 
 describe('Branches of tests', () => {
-  after(() => Promise.all(dataDirs.map(ended)));
+  after(allEnded);
 
   it('have migrations that ran once for files at the same time, and only their own changes', async () => {
     const { cwd, dataDir, count, api } = await createProject();
@@ -179,6 +110,36 @@ describe('Branches of tests', () => {
       'A transaction is open. End it and await all statements before reset. Open:',
       [1, 2],
     ]);
+  });
+
+  it('have settings and rights of the database, also in clones and after a reset', async () => {
+    const { cwd } = await createProject();
+    writeFileSync(
+      path.join(cwd, 'migrations', '2.sql'),
+      `create role reader;
+      alter database app set search_path = app, "Odd ""name""", public;
+      alter role reader in database app set timezone = 'Europe/Berlin';
+      revoke all on database app from public;
+      grant connect on database app to reader with grant option;
+      grant temporary on database app to public;`,
+    );
+    const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
+      const state = async (url) => query(url, \`select array_to_string(datacl, ' ') from pg_database where datname = current_database()
+        union all select concat(setrole, setconfig) from pg_db_role_setting join pg_database d on d.oid = setdatabase
+          where datname = current_database()
+        union all select current_setting('search_path') order by 1\`);
+      const clone = await db.clone();
+      const shown = [await state(db.url), await state(clone.url)];
+      await query(db.url, 'create table more ()');
+      await db.reset();
+      shown.push(await state(db.url));
+      await query(db.url, "alter database app set timezone = 'UTC'; grant create on database app to reader");
+      await db.reset();
+      shown.push(await state(db.url));
+      show(shown);`;
+    const [first, ...others] = await run<string[][]>(cwd, code);
+    assert.match(first?.join('\n') ?? '', /Europe\/Berlin.*app, "Odd ""name""", public\n.*reader=c\*/s);
+    assert.deepEqual(others, [first, first, first]);
   });
 
   it('leave nothing after the process and the service were killed and the next run began', async () => {

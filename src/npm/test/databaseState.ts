@@ -4,6 +4,7 @@
  * that has as many rows as before has the same rows. The same holds for the catalogs, of which only objects of users count.
  */
 import type Client from 'pg/lib/client.js';
+import { settingsOf } from './copyDatabase.ts';
 
 /** A table or a materialized view. */
 export interface Table {
@@ -144,7 +145,8 @@ const BY_CONTENT = `
   -- Always another value, because their content can't be read.
   union all select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text else '' end
   union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_namespace t
-    where oid not in ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'`;
+    where oid not in ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'
+  union all select coalesce(md5(string_agg(sql, ';' order by sql)), '') from (${settingsOf('current_database()', "''")}) as s`;
 
 /** Prepared, because its plan takes longer than its run. */
 const CATALOG_QUERY = {

@@ -1,10 +1,12 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
+import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import type { Api, Branch } from '../api.ts';
 import { useDatabase } from '../databaseVariables.ts';
+import { copyDatabase } from './copyDatabase.ts';
 import { Reset, type TestClient } from './reset.ts';
 import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
 import { findService } from './service.ts';
@@ -128,10 +130,10 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
     last = done;
     return done;
   };
-  const run = async (sql: string) => {
+  const run = async (work: (client: Client) => Promise<unknown>) => {
     // Not to the branch's own database, which may be created again.
     const client = await (admin ??= connect(withDatabase(url, 'postgres')));
-    const done = inTurn(async () => client.query(sql));
+    const done = inTurn(async () => work(client));
     client.ref();
     try {
       await done;
@@ -167,8 +169,9 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
     reset: async () => void (await inTurn(async () => reset.run())),
     async clone() {
       const name = `clone_${(count += 1)}`;
-      await run(`create database ${name} template ${TEMPLATE}`);
-      const dropClone = () => run(`drop database if exists ${name} with (force)`);
+      await run(async (client) => copyDatabase(client, TEMPLATE, name));
+      const dropClone = () =>
+        run(async (client) => client.query(`drop database if exists ${name} with (force)`));
       return { url: withDatabase(url, name), drop: dropClone, [Symbol.asyncDispose]: dropClone };
     },
   };
@@ -185,7 +188,7 @@ async function createTemplate(url: string): Promise<void> {
   const { database } = requireDatabaseUrl(url);
   await withClient(withDatabase(url, 'postgres'), async (client) => {
     try {
-      await client.query(`create database ${TEMPLATE} template ${client.escapeIdentifier(database)}`);
+      await copyDatabase(client, database, TEMPLATE);
     } catch (error) {
       if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
       const { rows } = await client.query(OTHERS, [database]);

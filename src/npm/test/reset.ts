@@ -7,6 +7,7 @@ import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
+import { copyDatabase } from './copyDatabase.ts';
 import {
   readLayout,
   readRows,
@@ -183,9 +184,7 @@ export class Reset {
       const name = client.escapeIdentifier(database);
       // If it can't be copied, such as while a program is connected to the template, the database stays as it is.
       await client.query(`drop database if exists ${NEXT} with (force)`);
-      await client.query(`create database ${NEXT} template ${client.escapeIdentifier(this.#template)}`);
-      const { rows } = await client.query<{ sql: string }>(SETTINGS, [database, NEXT]);
-      for (const { sql } of rows) await client.query(sql);
+      await copyDatabase(client, this.#template, NEXT);
       await client.query(`drop database if exists ${name} with (force)`);
       await client.query(`alter database ${NEXT} rename to ${name}`);
     } finally {
@@ -193,17 +192,6 @@ export class Reset {
     }
   }
 }
-
-/** What a migration has set for the database $1, as statements for the database $2. Some values are lists of quoted names. */
-const SETTINGS = `
-  select format('alter %s set %I to %s',
-      case when setrole = 0 then format('database %I', $2::text)
-        else format('role %s in database %I', setrole::regrole, $2::text) end,
-      split_part(each, '=', 1),
-      case when split_part(each, '=', 1) in ('search_path', 'temp_tablespaces', 'local_preload_libraries')
-        then substr(each, strpos(each, '=') + 1) else quote_literal(substr(each, strpos(each, '=') + 1)) end) as sql
-    from pg_db_role_setting join pg_database d on d.oid = setdatabase cross join unnest(setconfig) as each
-    where datname = $1`;
 
 const CURRENT = 'select pg_current_xact_id()::text as number;';
 

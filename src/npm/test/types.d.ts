@@ -34,11 +34,11 @@ export interface TestBranch extends Clone {
   readonly id: string;
   /**
    * Takes the branch's own database back to the data that it began with, for tests that share it. Only tables that were written
-   * are filled again. After DDL, the database is created again, which ends its connections.
+   * are filled again. After DDL, and changes of its settings and rights, the database is created again, which ends its connections.
    * @throws {Error} if a transaction is open or a statement has begun to write: its rows could appear later
    */
   reset(): Promise<void>;
-  /** Creates a database with the data that the branch began with. */
+  /** Creates a database with the data that the branch began with, and the same settings and rights. */
   clone(): Promise<Clone>;
 }
 
