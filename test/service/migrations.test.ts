@@ -191,6 +191,13 @@ describe('SQL of tests', () => {
     assert.deepEqual(new Set(tables), new Set(Object.keys(files)));
   });
 
+  it('fails with the last output of a command that writes much', async () => {
+    const program = "process.stdout.write('x'.repeat(5e6) + '\\nthe reason\\n'); process.exitCode = 3";
+    const run = `"${process.execPath}" -e "${program}"`;
+    const step = runStep(temporaryFolder(), { run, files: [] }, 'postgresql://a:b@127.0.0.1/c');
+    await assert.rejects(step, /ended with 3:\n…x{1000,100000}\nthe reason\n$/);
+  });
+
   it('must create something', async () => {
     const url = await database('empty');
     await run('create table gone (); drop table gone', url);

@@ -94,6 +94,11 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   }
 }
 
+/** Characters of a command's output. What failed is near the end. */
+const MAX_OUTPUT = 50_000;
+const keepEnd = (text: string): string =>
+  text.length > MAX_OUTPUT ? `…${text.slice(1 - MAX_OUTPUT)}` : text;
+
 async function runCommand(
   cwd: string,
   command: string,
@@ -108,7 +113,7 @@ async function runCommand(
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    stream.setEncoding('utf8').on('data', (text: string) => (output = keepEnd(output + text)));
   const [code] = await once(child, 'close');
   if (code === 0) return;
   const advice = adviceInOutput(output) ?? (await adviceOnFiles(cwd, files, url).catch(() => undefined));
