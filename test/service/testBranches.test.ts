@@ -112,6 +112,17 @@ describe('Branches of tests', () => {
     ]);
   });
 
+  it('may be dropped before their clones, in any order', async () => {
+    const { cwd } = await createProject();
+    const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });
+      const clones = [await db.clone(), await db.clone()];
+      await Promise.all([clones[0].drop(), db.drop(), clones[1].drop()]);
+      await clones[1].drop();
+      await db.drop();
+      show('dropped');`;
+    assert.equal(await run(cwd, code), 'dropped');
+  });
+
   it('have settings and rights of the database, also in clones and after a reset', async () => {
     const { cwd } = await createProject();
     writeFileSync(

@@ -122,6 +122,7 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
   const leaveDatabase = useDatabase(url);
   let count = 0;
   let admin: Promise<TestClient> | undefined;
+  let dropped: Promise<void> | undefined;
   const reset = new Reset(url, TEMPLATE);
   let last: Promise<unknown> = Promise.resolve();
   /** One after the other, because all of it needs the template. */
@@ -139,10 +140,9 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
       await done;
     } finally {
       // The process may end while the connection is idle.
-      if (last === done) client.unref();
+      if (last === done && dropped === undefined) client.unref();
     }
   };
-  let dropped: Promise<void> | undefined;
   const dropBranch = async () => {
     leaveDatabase();
     const close = async (client: TestClient) => {
@@ -170,8 +170,14 @@ function openBranch(api: Api, created: Branch & { readonly url: string }): TestB
     async clone() {
       const name = `clone_${(count += 1)}`;
       await run(async (client) => copyDatabase(client, TEMPLATE, name));
-      const dropClone = () =>
-        run(async (client) => client.query(`drop database if exists ${name} with (force)`));
+      const dropClone = async () => {
+        const sql = `drop database if exists ${name} with (force)`;
+        await run(async (client) => client.query(sql)).catch(async (error: unknown) => {
+          // The branch, and this database with it, is deleted already, or in this moment.
+          if (dropped === undefined) throw error;
+          await dropped;
+        });
+      };
       return { url: withDatabase(url, name), drop: dropClone, [Symbol.asyncDispose]: dropClone };
     },
   };
