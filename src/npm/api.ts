@@ -78,9 +78,9 @@ export class Api {
     return (project as Project).id;
   }
 
-  /** The newest first. */
+  /** What was created or renamed last comes first. */
   async branches(projectId: string): Promise<Branch[]> {
-    const reply = await this.#call('GET', branchesPath(projectId), { query: { sort_by: 'created_at' } });
+    const reply = await this.#call('GET', branchesPath(projectId), { query: { sort_by: 'updated_at' } });
     const annotations = fieldsOf(reply['annotations']);
     return (reply['branches'] as Branch[]).map((branch) => {
       const { maker } = fieldsOf(fieldsOf(annotations[branch.id])['value']);

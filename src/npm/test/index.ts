@@ -1,6 +1,7 @@
 /** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
 import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
+import { isRejected } from '../../api/transport/errors.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
@@ -16,8 +17,8 @@ import type { BranchOptions, TestBranch } from './types.d.ts';
 const TEMPLATE = 'hosted_postgres_template';
 const PARENT = 'parent ';
 const BUILDING = 'building ';
-/** Parents of other migrations that are kept, for other branches of Git. */
-const KEPT_PARENTS = 4;
+/** Parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
+const KEPT_PARENTS = 20;
 /** Milliseconds. */
 const LIFETIME = 6 * 3600_000;
 const POLL = 50;
@@ -28,21 +29,24 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
   const [api, hash] = await Promise.all([findService(cwd), contentHash(cwd, options)]);
   const me = ownIdentity();
   const { projectId, source } = await findSource(api, options.from);
-  const parent = await findParent(api, { projectId, source, hash, me }, async (url) => {
+  const build = async (url: string) => {
     const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
     for (const step of steps) await runStep(cwd, step, url);
     if (steps.length > 0 && options.from === undefined) await requireObjects(url);
     await createTemplate(url);
-  });
+  };
   const name = `test ${me.pid} ${crypto.randomUUID()}`;
-  const created = await api.createBranch(projectId, {
-    name,
-    parent: parent.id,
-    maker: me,
-    lifetime: LIFETIME,
-  });
-  if (created === undefined) throw new Error(`There is already a branch ${name}`);
-  return openBranch(api, created);
+  for (;;) {
+    const { id: parent } = await findParent(api, { projectId, source, hash, me }, build);
+    try {
+      const created = await api.createBranch(projectId, { name, parent, maker: me, lifetime: LIFETIME });
+      if (created === undefined) throw new Error(`There is already a branch ${name}`);
+      return openBranch(api, created);
+    } catch (error) {
+      // Another process has deleted the parent since.
+      if (!isRejected(fieldsOf(error)['cause'], 404)) throw error;
+    }
+  }
 }
 
 /** The branch to start from. Without a name, the default branch of a project of our own, which stays empty. */
@@ -77,8 +81,13 @@ async function findParent(
   for (;;) {
     const branches = await api.branches(projectId);
     await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));
-    const found = branches.find(({ name }) => name === PARENT + hash);
-    if (found !== undefined) return found;
+    const parents = branches.filter(({ name }) => name.startsWith(PARENT));
+    const found = parents.find(({ name }) => name === PARENT + hash);
+    if (found !== undefined) {
+      // Makes it the first.
+      if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
+      return found;
+    }
     const building = branches.some(({ name }) => name === BUILDING + hash);
     const created = building
       ? undefined
@@ -96,9 +105,8 @@ async function findParent(
       await api.delete(created).catch(() => undefined);
       throw error;
     }
-    const old = branches.filter(({ name }) => name.startsWith(PARENT));
     // One that has branches of running tests stays.
-    for (const each of old.slice(KEPT_PARENTS)) await api.delete(each).catch(() => undefined);
+    for (const each of parents.slice(KEPT_PARENTS)) await api.delete(each).catch(() => undefined);
     return created;
   }
 }
