@@ -230,13 +230,16 @@ export async function setPasswords(
 ): Promise<void> {
   if (passwords.size === 0) return;
   const client = await connectAsSuperuser(deps, address);
-  const { rows } = await client.query<{ role: string }>(
-    'select rolname as role from pg_catalog.pg_roles where rolname::text operator(pg_catalog.=) any ($1)',
-    [[...passwords.keys()]],
-  );
-  for (const { role } of rows)
-    await client.query(
-      `alter role ${client.escapeIdentifier(role)} password '${scramVerifier(passwords.get(role) ?? '')}'`,
+  try {
+    const { rows } = await client.query<{ role: string }>(
+      'select rolname as role from pg_catalog.pg_roles where rolname::text operator(pg_catalog.=) any ($1)',
+      [[...passwords.keys()]],
     );
-  await client.end();
+    for (const { role } of rows)
+      await client.query(
+        `alter role ${client.escapeIdentifier(role)} password '${scramVerifier(passwords.get(role) ?? '')}'`,
+      );
+  } finally {
+    await client.end();
+  }
 }
