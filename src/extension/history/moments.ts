@@ -134,10 +134,10 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
     return { ...moment, source: sourceAt(history, at) };
   });
   const all = [...marked, ...others].toSorted(newestFirst);
-  const redo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
-  const latest = all.filter((moment) => !redo.includes(moment)).slice(0, MAX_MOMENTS - redo.length);
+  const lastUndo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
+  const latest = all.filter((moment) => !lastUndo.includes(moment)).slice(0, MAX_MOMENTS - lastUndo.length);
   // Of snapshots, there are few.
-  return [...redo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
+  return [...lastUndo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
 }
 
 const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;

@@ -27,7 +27,7 @@ export interface MigrationOffer {
   /** Milliseconds since 1970. */
   readonly time: number;
   /** How many migrations the database has that the commit doesn't have. */
-  readonly later: number;
+  readonly count: number;
 }
 
 /** Wakes the branch's compute. @returns undefined also if something isn't known for sure. @throws {Error} */
@@ -58,14 +58,14 @@ export async function offerAfterCheckout(
   if (files === undefined || applied === undefined) return undefined;
   const { branches } = await connection.client();
   const transactions = await branches.tableTransactions(projectId, branchId, applied.table, { signal });
-  const later = findLater(files, applied, transactions ?? []);
-  if (later === undefined) return undefined;
-  const time = Date.parse(later.before);
+  const found = findLater(files, applied, transactions ?? []);
+  if (found === undefined) return undefined;
+  const time = Date.parse(found.before);
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
   const earliest = earliestOf(history);
-  const since = later.since === undefined ? earliest : Date.parse(later.since);
+  const since = found.since === undefined ? earliest : Date.parse(found.since);
   if (time < earliest || !(await areUnchangedSince(runGit, folder, repository, since))) return undefined;
-  return { ref, source: sourceAt(history, { timestamp: later.before }), time, later: later.count };
+  return { ref, source: sourceAt(history, { timestamp: found.before }), time, count: found.count };
 }
 
 /** Whether the env file points to the database of the checked-out commit, and to no other worktree's. */

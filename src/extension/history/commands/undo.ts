@@ -33,10 +33,10 @@ export const undo: Command = async (context, argument, run) => {
   if (picked === undefined) return;
   const { name, projectId, branchId, list } = picked;
   run.failureMessage = l10n.t("Couldn't undo {0}", name);
-  const redo = fieldsOf(argument)['preserved'];
+  const preservedId = fieldsOf(argument)['preserved'];
   const earlier = givenTime(fieldsOf(argument)['source']);
-  const chosen = isBranchId(redo)
-    ? { source: { branchId: redo }, text: l10n.t('Undo the undo') }
+  const chosen = isBranchId(preservedId)
+    ? { source: { branchId: preservedId }, text: l10n.t('Undo the undo') }
     : (earlier ?? (await chooseMoment(context, picked, run)));
   if (chosen === undefined) return;
   if (chosen.change !== undefined) {

@@ -106,14 +106,14 @@ function keepOnly(current: ReadonlySet<WorkFolder>, watchers: Map<WorkFolder, Di
 /** @param isCurrent whether the same would be offered now */
 async function show(
   { inventory }: Dependencies,
-  { ref, source, later, time }: MigrationOffer,
+  { ref, source, count, time }: MigrationOffer,
   isCurrent: () => Promise<boolean>,
 ): Promise<void> {
   const { projectId, branchId } = ref;
   const name = branchTitle(branchId, inventory.branches.get(projectId, branchId));
   const clock = clockText(time);
   const question =
-    later === 1
+    count === 1
       ? l10n.t(
           "{0} has a migration that this commit doesn't have. Go back to just before it ({1})?",
           name,
@@ -122,7 +122,7 @@ async function show(
       : l10n.t(
           "{0} has {1} migrations that this commit doesn't have. Go back to just before them ({2})?",
           name,
-          later,
+          count,
           clock,
         );
   const accept = l10n.t('Go Back');

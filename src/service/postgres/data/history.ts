@@ -106,7 +106,7 @@ export function inheritHistory(storage: Storage, sourceFolder: string, folder: s
  * @returns the files after them, which a server may still write
  */
 export function linkWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
-  const [inUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];
+  const [firstInUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];
   const rest: WalFile[] = [];
   const fileOf = (source: string, name = source): WalFile => ({
     source: path.join(wal.folder, source),
@@ -116,7 +116,7 @@ export function linkWal(wal: Wal, to: string, start: number, end: number): WalFi
     if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) link(fileOf(name));
   for (let segment = wal.segmentAt(start); segment <= last; segment += 1) {
     const file = fileOf(wal.sourceOf(segment, end), wal.fileOf(segment, end));
-    if (segment >= inUse) rest.push(file);
+    if (segment >= firstInUse) rest.push(file);
     else link(file);
   }
   return rest;

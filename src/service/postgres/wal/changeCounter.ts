@@ -50,9 +50,9 @@ export class ChangeCounter {
   /** What was committed before the first moment, between it and the second, and so on. */
   readonly #parts: Transaction[] = [];
   readonly #pending = new Map<number, Transaction>();
-  /** Moments before this one began before the records. */
+  /** The index of the first moment since which there are all records. */
   #firstKnown = 0;
-  /** Transactions before this one may have begun before the records. Undefined until a record says it. */
+  /** The id of the first transaction that can't have begun before the records. Undefined until a record says it. */
   #firstComplete: number | undefined;
   #hasTime = false;
 
@@ -98,13 +98,13 @@ export class ChangeCounter {
     const isKnown = (index: number) => index >= this.#firstKnown && this.#firstComplete !== undefined;
     let later: Transaction = newTransaction();
     return this.#moments
-      .map((_, index): CountedMoment => {
-        const from = this.#moments.length - 1 - index;
-        const part = this.#parts[from + 1];
+      .map((_, fromLast): CountedMoment => {
+        const index = this.#moments.length - 1 - fromLast;
+        const part = this.#parts[index + 1];
         if (part !== undefined) later = merged(merged(newTransaction(), part), later);
         const { rows, tables } = later;
-        const changes = isKnown(from) ? { rows, tables: [...tables.values()] } : undefined;
-        return { changes, position: this.#positions[from] };
+        const changes = isKnown(index) ? { rows, tables: [...tables.values()] } : undefined;
+        return { changes, position: this.#positions[index] };
       })
       .toReversed();
   }
