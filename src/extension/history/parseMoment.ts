@@ -1,6 +1,6 @@
 /**
- * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `yesterday 9:05`, `2026-11-26 14:32:10`, a time
- * with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
+ * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `2:32 pm`, `yesterday 9:05`, `2026-11-26 14:32:10`,
+ * `26.11.2026 14:32`, a time with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
  */
 import type { PointInTime } from '../../api/records/requests.ts';
 import { parseDelay } from '../settings/delay.ts';
@@ -14,7 +14,8 @@ export interface MomentLimits {
 
 type ParsedMoment = PointInTime | { readonly problem: 'future' | 'tooOld' };
 
-const LSN = /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
+/** But `11/26` is a date, which needs a time. */
+const LSN = /^(?!\d\d?\/\d\d?$)[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
 const DAY = 24 * 60 * 60;
 const MAX_AGE = { min: 0, max: 366 * DAY };
 
@@ -22,18 +23,21 @@ const MAX_AGE = { min: 0, max: 366 * DAY };
 export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): ParsedMoment | undefined {
   const trimmed = text.trim();
   if (LSN.test(trimmed)) return { lsn: trimmed.toUpperCase() };
-  const time = timeBefore(trimmed, now) ?? clockTime(trimmed, now) ?? fullTime(trimmed);
+  const in24h = in24Hours(trimmed);
+  const time = timeBefore(trimmed, now) ?? clockTime(in24h, now) ?? fullTime(in24h);
   if (time === undefined) return undefined;
   if (time > now) return { problem: 'future' };
   return time < earliest ? { problem: 'tooOld' } : { timestamp: new Date(time).toISOString() };
 }
 
-/** In English and German. `parseDelay` knows the English ones. */
+/** In English and German. `parseDelay` knows the English ones. Without one, a number after hours is minutes. */
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/sek(?:\.|unden?)?/gi, 's'],
-  [/minuten\b/gi, 'm'],
+  [/min(?:uten\b|\.)/gi, 'm'],
   [/(?:stunden?|std\.?)/gi, 'h'],
   [/tag(?:en?)?\b/gi, 'd'],
+  [/ (?:and|und) /gi, ' '],
+  [/(?<=h(?:ours?)? ?)\d+$/gi, '$&m'],
 ];
 
 function timeBefore(text: string, now: number): number | undefined {
@@ -41,27 +45,41 @@ function timeBefore(text: string, now: number): number | undefined {
   const inEnglish = UNITS.reduce((known, [unit, letter]) => known.replace(unit, letter), span);
   const parts = inEnglish.match(/\d+(?:[.,]\d+)?\s*[a-z]*/gi) ?? [];
   if (parts.length === 0 || parts.join('') !== inEnglish.replace(/(?<=[a-z])[\s,]+/gi, '')) return undefined;
+  if (parts.length > 1 && parts.some((part) => !/[a-z]/i.test(part))) return undefined;
   const delays = parts.map((part) => parseDelay(part, MAX_AGE));
   const seconds = delays.map((delay) => (delay !== undefined && 'seconds' in delay ? delay.seconds : NaN));
   const time = now - 1000 * seconds.reduce((sum, each) => sum + each, 0);
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** `2:32 pm` becomes `14:32`. Other text stays as it is. */
+const in24Hours = (text: string): string =>
+  text.replace(/\b(0?[1-9]|1[0-2])(:\d{2}(?::\d{2})?) ?([ap])\.?m\.?$/i, (_, hour, rest, half) => {
+    const hours = (Number(hour) % 12) + (/p/i.test(String(half)) ? 12 : 0);
+    return `${String(hours).padStart(2, '0')}${String(rest)}`;
+  });
+
 /** The last time that it was this late: today, or yesterday. */
 function clockTime(text: string, now: number): number | undefined {
   const [, day, hour, minute, second = '0'] =
     /^(?:(today|yesterday|heute|gestern),? (?:at |um )?)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/i.exec(text) ?? [];
   if (hour === undefined || minute === undefined) return undefined;
-  const today = new Date(now);
-  const date = [today.getFullYear(), today.getMonth() + 1, today.getDate()] as const;
-  const time = localTime(date, [Number(hour), Number(minute), Number(second)]);
-  if (time === undefined) return undefined;
-  const isYesterday = /^(yesterday|gestern)$/i.test(day ?? '') || (day === undefined && time > now);
-  // Not 24 hours earlier, because days with a change of the clocks have more or less.
-  return isYesterday ? new Date(time).setDate(today.getDate() - 1) : time;
+  const daysAgo = (days: number) => {
+    // Not as many times 24 hours, because days with a change of the clocks have more or less.
+    const date = new Date(now);
+    date.setDate(date.getDate() - days);
+    const numbers = [date.getFullYear(), date.getMonth() + 1, date.getDate()] as const;
+    return localTime(numbers, [Number(hour), Number(minute), Number(second)]);
+  };
+  const time = daysAgo(/^(yesterday|gestern)$/i.test(day ?? '') ? 1 : 0);
+  return day === undefined && time !== undefined && time > now ? daysAgo(1) : time;
 }
 
-function fullTime(text: string): number | undefined {
+function fullTime(entered: string): number | undefined {
+  const text = entered.replace(
+    /^(\d{1,2})\.(\d{1,2})\.(\d{4}),? /,
+    (_, day, month, year) => `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')} `,
+  );
   const [, year, month, day, hour, minute, second = '0', fraction = '', zone] =
     /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)? ?(Z|[+-]\d{2}(?::?\d{2})?)?$/i.exec(
       text,
@@ -78,12 +96,12 @@ function fullTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** @returns undefined for a date or time that doesn't exist, such as 25:00 */
+/** @returns undefined for a date or time that doesn't exist, such as 25:00, or one that was skipped when the clocks went forward */
 function localTime(
   [year = 0, month = 0, day = 0]: readonly number[],
   [hour = 0, minute = 0, second = 0]: readonly number[],
 ): number | undefined {
   const date = new Date(year, month - 1, day, hour, minute, second);
-  const isSame = date.getMonth() === month - 1 && date.getDate() === day;
-  return isSame && hour < 24 && minute < 60 && second < 60 ? date.getTime() : undefined;
+  const read = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
+  return read.join() === [month, day, hour, minute, second].join() ? date.getTime() : undefined;
 }
