@@ -1,21 +1,30 @@
 /**
- * Copies the data of a branch: by a base backup while a server runs on it or must recover it (Postgres manual, "Making a Base
- * Backup Using the Low Level API"), else directly. The caller holds or shares the branch's lock.
+ * Copies the data of a branch: from a base of its history, by a base backup while a server runs on it or must recover it (Postgres
+ * manual, "Making a Base Backup Using the Low Level API"), or else directly. The caller holds or shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
+import { parseLsn } from '../../core/lsn.ts';
 import { inBatches } from '../../core/inBatches.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from './branchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
-import { writePrivateFile } from '../folders/files.ts';
+import { makePrivateFolder, writePrivateFile } from '../folders/files.ts';
+import { isTemplate, linkWal, readHistory, writeHistory, type Base } from './history.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { isShutDown, TIMELINE_FILE, WAL_FILE, walFileOfCheckpoint } from '../wal/walFiles.ts';
+import {
+  isShutDown,
+  readControlFile,
+  TIMELINE_FILE,
+  WAL_FILE,
+  walFileOfCheckpoint,
+  type Wal,
+} from '../wal/walFiles.ts';
 
 /** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */
 const PER_SERVER_FILES =
@@ -139,4 +148,88 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
     );
   if (!files.includes(first) || !files.includes(last))
     throw new EngineError('The write-ahead log of the copy was removed');
+}
+
+interface BaseCopy {
+  readonly wal: Wal;
+  readonly base: Base;
+  /** Where the WAL begins: at the base, or before it for older history. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @param folder of the new data, which is created in its subfolder `data` and needs recovery */
+export async function copyBase(
+  { storage, shutdownSignal }: ServerDependencies,
+  branchId: string,
+  folder: string,
+  { wal, base, start, end }: BaseCopy,
+): Promise<void> {
+  const dataDir = path.join(folder, 'data');
+  makePrivateFolder(path.join(dataDir, 'pg_wal'));
+  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
+  for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
+  await copyTree(path.join(storage.root, base.folder), dataDir, {
+    omit: (file) => file.startsWith('pg_wal/'),
+    shutdownSignal,
+  });
+  const settings = path.join(storage.branch(branchId), 'data', 'postgresql.conf');
+  await copyFile(settings, path.join(dataDir, 'postgresql.conf'));
+}
+
+/** As much as recovery reads in the time of a base backup. Segments. */
+const MOST_RECOVERED = 4;
+
+/**
+ * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
+ * WAL each time, so that many branches of a source would push out its history.
+ * @param folder of the new data, which keeps the history since the base and can recover by itself
+ * @returns whether it did
+ */
+export async function copyNewestBase(
+  deps: ServerDependencies,
+  branchId: string,
+  folder: string,
+): Promise<boolean> {
+  if (deps.branches.primary(branchId) === undefined || findNewestBase(deps, branchId) === undefined)
+    return false;
+  const end = await endOfWal(deps, branchId);
+  // The WAL may have new files.
+  const found = findNewestBase(deps, branchId);
+  if (found === undefined) return false;
+  // From now on, the base is not removed.
+  writeHistory(folder, [found.base]);
+  await copyBase(deps, branchId, folder, { ...found, start: found.base.start, end });
+  return true;
+}
+
+/** @returns undefined if it is too old, or not on the timeline on which the data recover by themselves */
+function findNewestBase({ storage }: ServerDependencies, branchId: string) {
+  const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
+  const base = bases.at(-1);
+  if (wal === undefined || base === undefined || isTemplate(base)) return undefined;
+  if (wal.timelineAt(base.start) !== wal.timelineAt(Infinity)) return undefined;
+  return wal.newestSegment() - wal.segmentAt(base.start) <= MOST_RECOVERED ? { wal, base } : undefined;
+}
+
+/** A position after all that was committed. It is on disk. */
+export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
+  const dataDir = await deps.branches.ensure(branchId);
+  const { ownServer } = deps.branches.lock(branchId);
+  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
+    return readControlFile(dataDir).checkpoint + 1;
+  return withBranchServer(deps, branchId, async ({ address }) => {
+    const client = await connectAsSuperuser(deps, address);
+    try {
+      await client.query('set synchronous_commit to on');
+      // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
+      await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
+      const { rows } = await client.query<{ lsn: string }>(
+        'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
+      );
+      return parseLsn(rows[0]?.lsn ?? '') ?? 0;
+    } finally {
+      await client.end();
+    }
+  });
 }

@@ -5,7 +5,7 @@ import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { withBranchServer } from './branchServer.ts';
 import { stopOrphan } from '../process/orphans.ts';
-import { copyData } from './baseBackup.ts';
+import { copyData, copyNewestBase } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import {
   createAtomically,
@@ -153,14 +153,16 @@ async function copyBranch(
     makePrivateFolder(unfinished);
     const dataDir = path.join(unfinished, 'data');
     const source = deps.storage.branch(branchId);
-    if (moment === undefined) await copyData(deps, branchId, dataDir);
-    else await copyDataAt(deps, branchId, unfinished, moment, async () => undefined);
+    if (moment !== undefined) await copyDataAt(deps, branchId, unfinished, moment, async () => undefined);
+    else if (!(await copyNewestBase(deps, branchId, unfinished))) {
+      await copyData(deps, branchId, dataDir);
+      if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
+    }
     for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
       writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));
     if (!keepsHistory) removeHistory(unfinished);
     // A copy without the rows must not lead back to them.
     else if (isSchemaOnly) writeHistory(unfinished, []);
-    else if (moment === undefined) inheritHistory(deps.storage, source, unfinished);
     if (isSchemaOnly) writePrivateFile(path.join(unfinished, WITH_ROWS), '');
     await syncToDisk(deps, dataDir);
   });

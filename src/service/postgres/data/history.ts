@@ -31,6 +31,9 @@ const Base = z.object({
 });
 export type Base = z.infer<typeof Base>;
 
+/** Whether it was shut down when it was copied, so that only a recovery to a moment reads the WAL that follows. */
+export const isTemplate = ({ folder }: Base): boolean => !folder.startsWith('bases/');
+
 /** A file next to a branch's data, if its history is kept. */
 export const HISTORY_FILE = 'history.json';
 /** How much WAL servers keep then. */

@@ -3,8 +3,6 @@
  * moment, and continues on a new timeline. The caller shares the branch's lock.
  */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { BranchHistory } from '../../core/branchHistory.ts';
@@ -14,14 +12,13 @@ import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import { SMALLEST_SIZE } from '../config/settings.ts';
-import { withBranchServer } from './branchServer.ts';
 import type { ServerDependencies } from './branchData.ts';
-import { copyTree } from './copyTree.ts';
-import { KEPT_WAL_MB, linkWal, readHistory, writeHistory, writeKeptWal, type Base } from './history.ts';
+import { copyBase, endOfWal } from './baseBackup.ts';
+import { KEPT_WAL_MB, readHistory, writeHistory, writeKeptWal, type Base } from './history.ts';
 import { RolePasswords } from './rolePasswords.ts';
 import { scramVerifier } from './logins.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
-import { isShutDown, readControlFile, type Wal } from '../wal/walFiles.ts';
+import type { Wal } from '../wal/walFiles.ts';
 import { walRecords, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy that is removed at the end. @throws {EngineError} */
@@ -52,32 +49,25 @@ export async function copyDataAt<T>(
   moment: Moment,
   work: (server: Postmaster) => Promise<T>,
 ): Promise<T> {
-  const { storage, shutdownSignal } = deps;
+  const { storage } = deps;
   const source = storage.branch(branchId);
   const head = await endOfWal(deps, branchId);
   const { wal, bases = [] } = readHistory(storage, source) ?? {};
   const base = bases.findLast((each) => isBefore(each, moment));
   if (wal === undefined || base === undefined)
     throw new EngineError(`The history of branch ${branchId} does not reach back to this moment`);
-  const dataDir = path.join(folder, 'data');
-  makePrivateFolder(path.join(dataDir, 'pg_wal'));
+  makePrivateFolder(folder);
   // From now on, these bases are not removed.
   const kept = bases.slice(0, bases.indexOf(base) + 1);
   writeHistory(folder, kept);
   writeKeptWal(folder);
   const { target, time } = await findTarget(wal, base, moment, head, branchId);
-  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), kept[0]?.start ?? base.start, target.end - 1);
-  for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
-  await copyTree(path.join(storage.root, base.folder), dataDir, {
-    omit: (file) => file.startsWith('pg_wal/'),
-    shutdownSignal,
-  });
-  await copyFile(path.join(source, 'data', 'postgresql.conf'), path.join(dataDir, 'postgresql.conf'));
+  await copyBase(deps, branchId, folder, { wal, base, start: kept[0]?.start ?? base.start, end: target.end });
   const changed = new RolePasswords(source).changedSince(time ?? base.time);
   return recover(
     deps,
     branchId,
-    { dataDir, target: target.start, timeline: wal.timelineAt(target.start) },
+    { dataDir: path.join(folder, 'data'), target: target.start, timeline: wal.timelineAt(target.start) },
     async (server) => {
       await setPasswords(deps, server, changed);
       return work(server);
@@ -103,28 +93,6 @@ export async function rangeOfHistory(
 
 const isBefore = ({ end, time }: Base, moment: Moment): boolean =>
   'lsn' in moment ? end <= (parseLsn(moment.lsn) ?? 0) : time <= Date.parse(moment.timestamp);
-
-/** A position after all that was committed. It is on disk. */
-async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
-  const dataDir = await deps.branches.ensure(branchId);
-  const { ownServer } = deps.branches.lock(branchId);
-  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
-    return readControlFile(dataDir).checkpoint + 1;
-  return withBranchServer(deps, branchId, async ({ address }) => {
-    const client = await connectAsSuperuser(deps, address);
-    try {
-      await client.query('set synchronous_commit to on');
-      // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
-      await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
-      const { rows } = await client.query<{ lsn: string }>(
-        'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
-      );
-      return parseLsn(rows[0]?.lsn ?? '') ?? 0;
-    } finally {
-      await client.end();
-    }
-  });
-}
 
 /** Between a record and the position after it, there can be the header of a page. */
 const TOLERANCE = 64;
