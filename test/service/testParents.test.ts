@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { atEndOfTest } from '../helpers/atEndOfTest.ts';
 import { branchCalls, type Api } from '../helpers/branchCalls.ts';
 import { FaultProxy, type JsonReply } from '../helpers/faultProxy.ts';
 import { startLocalService, type LocalService } from '../helpers/localService.ts';
-import { createProject, OPTIONS, PROJECT, run } from '../helpers/testProject.ts';
+import { createProject, OPTIONS, program, PROJECT, run } from '../helpers/testProject.ts';
 
 describe('Parents of test branches', () => {
   let service: LocalService;
@@ -59,9 +60,67 @@ describe('Parents of test branches', () => {
       };
     };
     const proxy = await FaultProxy.start({ upstream: service.baseUrl, rewrite });
+    atEndOfTest(async () => proxy.stop());
     await use(cwd, proxy.baseUrl);
-    await proxy.stop();
     assert.equal(isFirst, false);
+    assert.equal(count(), 1);
+  });
+
+  const IN_THREAD = `const { parentPort, workerData } = require('node:worker_threads');
+    const forever = () => new Promise((resolve) => setInterval(resolve, 2 ** 31 - 1));
+    const run = async (url) => {
+      parentPort.postMessage('began');
+      if (workerData === 'hangs') await forever();
+      forgetServer();
+      await query(url, 'create table item ()');
+      fs.appendFileSync('count', 'x');
+    };
+    const db = await branch({ migrate: { run, files: ['migrations'] } });
+    parentPort.postMessage(db.id);
+    await forever();`;
+  /** Runs code with threads of a test file, which have a branch until they are terminated. @returns what the code returns */
+  const useThreads = async <T>(cwd: string, code: string): Promise<T> =>
+    run(
+      cwd,
+      `Object.assign(process.env, { NEON_API_HOST: '${service.baseUrl}', NEON_API_KEY: '${service.key}' });
+      const { Worker } = require('node:worker_threads');
+      const threads = [];
+      const start = (workerData) => {
+        const thread = new Worker(${JSON.stringify(await program(IN_THREAD))}, { eval: true, workerData });
+        threads.push(thread);
+        return thread;
+      };
+      const message = (thread, pattern) =>
+        new Promise((resolve, reject) => {
+          thread.on('message', (text) => pattern.test(text) && resolve(text));
+          thread.once('exit', () => reject(new Error('The thread has ended.')));
+        });
+      const work = async () => { ${code} };
+      show(await work().finally(() => Promise.all(threads.map((thread) => thread.terminate()))));`,
+    );
+
+  it('are created by another thread if the one that had begun is terminated', async () => {
+    const { cwd, count } = await createProject();
+    const code = `const first = start('hangs');
+      await message(first, /began/);
+      await first.terminate();
+      return message(start(), /^br-/);`;
+    assert.match(await useThreads(cwd, code), /^br-/);
+    assert.equal(count(), 1);
+  });
+
+  it('are created once for threads, whose branches the next call deletes after they were terminated', async () => {
+    const { cwd, count } = await createProject();
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- of this test');
+    const code = `const ids = await Promise.all([start(), start()].map((thread) => message(thread, /^br-/)));
+      await threads[0].terminate();
+      return [...ids, await message(start(), /^br-/)];`;
+    const ids = await useThreads<string[]>(cwd, code);
+    const left = (await api.branches(id)).map((each) => each.id);
+    assert.deepEqual(
+      ids.map((each) => left.includes(each)),
+      [false, true, true],
+    );
     assert.equal(count(), 1);
   });
 });

@@ -4,10 +4,10 @@ import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUr
 import { isRejected } from '../../api/transport/errors.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import type { Api, Branch } from '../api.ts';
 import { useDatabase } from '../databaseVariables.ts';
 import { copyDatabase } from './copyDatabase.ts';
+import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
 import { Reset, type TestClient } from './reset.ts';
 import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
 import { findService } from './service.ts';
@@ -27,7 +27,7 @@ const POLL = 50;
 export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
   const { cwd = process.cwd() } = options;
   const [api, hash] = await Promise.all([findService(cwd), contentHash(cwd, options)]);
-  const me = ownIdentity();
+  const me = await ownMaker();
   const { projectId, source } = await findSource(api, options.from);
   const build = async (url: string) => {
     const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
@@ -66,12 +66,12 @@ interface ParentQuery {
   readonly projectId: string;
   readonly source: string | undefined;
   readonly hash: string;
-  readonly me: ProcessIdentity;
+  readonly me: Maker;
 }
 
 /**
- * Returns the branch with the migrations. Names are unique, so only one process can create the branch `building …`, and
- * renames it when it is complete. The others wait, and delete it if that process has ended.
+ * Returns the branch with the migrations. Names are unique, so only one process or thread can create the branch `building …`,
+ * and renames it when it is complete. The others wait, and delete it if that one has ended.
  */
 async function findParent(
   api: Api,
@@ -111,10 +111,10 @@ async function findParent(
   }
 }
 
-/** Deletes a branch whose process was killed. Parents are for all processes. */
+/** Deletes a branch whose process or thread was ended. Parents are for all of them. */
 async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
   const { name, maker } = each;
-  if (maker === undefined || name.startsWith(PARENT) || (await isRunning(JSON.parse(maker)))) return;
+  if (maker === undefined || name.startsWith(PARENT) || (await isMakerRunning(JSON.parse(maker)))) return;
   await api.delete(each).catch(() => undefined);
 }
 

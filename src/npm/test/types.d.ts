@@ -44,7 +44,7 @@ export interface TestBranch extends Clone {
 
 /**
  * Creates a branch for this file and sets `DATABASE_URL`. `drop` deletes it, or else the end of the process, or the next
- * call in any process if this one was killed.
+ * call in any process if this one was killed, or this worker thread terminated.
  * @throws {Error} if the service can't run Postgres, if `migrate` and `seed` leave an empty database empty, or with the error of
  * `migrate` or `seed`: for SQL with file and line
  */

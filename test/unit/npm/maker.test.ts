@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { isMakerRunning, ownMaker } from '../../../src/npm/test/maker.ts';
+import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
+import { until } from '../../workbench/until.ts';
+
+/** Says who it is, and then does nothing else. */
+async function blockedThread() {
+  const code = `const { parentPort } = require('node:worker_threads');
+    import(${JSON.stringify(import.meta.resolve('../../../src/npm/test/maker.ts'))}).then(async ({ ownMaker }) => {
+      parentPort.postMessage(await ownMaker());
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`;
+  const thread = new Worker(code, { eval: true });
+  atEndOfTest(async () => thread.terminate());
+  const [maker] = await once(thread, 'message');
+  return { thread, maker };
+}
+
+describe('What has made a branch', () => {
+  it('runs if it is this process', async () => {
+    assert.equal(await isMakerRunning(await ownMaker()), true);
+  });
+
+  it('has ended if it is another process with the same pid', async () => {
+    assert.equal(await isMakerRunning({ pid: process.pid, startedAt: 0, uniqueId: 'another' }), false);
+  });
+
+  it('runs if it is a thread that is blocked, until that is terminated', async () => {
+    const [seen, other] = [await blockedThread(), await blockedThread()];
+    // More often than the system keeps new connections of a blocked thread.
+    for (let count = 0; count < 1000; count += 1) assert.equal(await isMakerRunning(seen.maker), true);
+    await other.thread.terminate();
+    assert.equal(await isMakerRunning(other.maker), false);
+    assert.equal(await isMakerRunning(seen.maker), true);
+    await seen.thread.terminate();
+    await until('the end of the connection', async () => !(await isMakerRunning(seen.maker)));
+  });
+});
