@@ -43,7 +43,7 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
   [
     'psql left open',
     ({ open }) => open({ application_name: 'psql' }),
-    /psql left open(?: \(process \d+\))?, idle for .*not connections/,
+    /psql left open(?: \(process \d+\))?, idle for \d+ sec\. Suspends 5 min after that ends\./,
   ],
   [
     'an idle connection of a program',

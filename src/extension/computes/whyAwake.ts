@@ -107,7 +107,8 @@ export function whyAwake(facts: AwakeFacts): WhyAwake {
   const held = holdingCause(facts, clients, delay ?? Infinity);
   if (delay === undefined) return { ...why, ...held, cause: 'neverSuspends' };
   if (held !== undefined) {
-    const isLocalRule = isLocalCompute(compute) && ONLY_LOCAL.includes(held.cause);
+    const isUnused = clients.every(({ state_for }) => (state_for ?? 0) >= delay);
+    const isLocalRule = isLocalCompute(compute) && ONLY_LOCAL.includes(held.cause) && isUnused;
     return { ...why, ...held, suspendsAfter: delay, isLocalRule };
   }
   const free = freeCause(facts, { ...history, lastStart, delay }, used);
@@ -126,7 +127,8 @@ function historyOf(facts: AwakeFacts) {
   const size = sizeOf(compute)?.min;
   const first = starts.filter(({ isRestart }) => !isRestart);
   return {
-    activeFor: isActive && since !== undefined ? (now - since) / 1000 : undefined,
+    // The clock of this machine may be behind.
+    activeFor: isActive && since !== undefined ? Math.max(0, now - since) / 1000 : undefined,
     lastStart: starts.at(-1),
     starts: first.length,
     startsEvery: rhythmOf(first.map(({ at }) => at)),
@@ -216,11 +218,12 @@ function mostCommon(clients: readonly Session[]): Session | undefined {
 function freeCause(
   facts: AwakeFacts,
   {
+    starts,
     startsEvery,
     activeFor = 0,
     lastStart,
     delay,
-  }: Pick<WhyAwake, 'startsEvery' | 'activeFor'> & {
+  }: Pick<WhyAwake, 'starts' | 'startsEvery' | 'activeFor'> & {
     readonly lastStart: Start | undefined;
     readonly delay: number;
   },
@@ -236,8 +239,9 @@ function freeCause(
   if (startsEvery !== undefined) return { cause: 'scheduled' };
   if (isUnusedSince) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
-  // No client is connected now, but it was used again and again.
-  if (sessions !== undefined && activeFor > 2 * delay && used < delay) return { cause: 'poller' };
+  // After one start, it may have been a single session that has ended.
+  const isFree = sessions !== undefined && others('client backend') === undefined;
+  if (isFree && starts > 1 && activeFor > 2 * delay && used < delay) return { cause: 'poller' };
   return { cause: sessions === undefined && used * 1000 < RECENTLY ? 'inUse' : 'unused' };
 }
 

@@ -60,7 +60,34 @@ const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, caus
     'pollingSession',
     /: session “worker” polling, with its last statement 12 sec ago\. Suspends 5 min after that ends\./,
   ],
-  ['a poller that connects each minute', { sessions: [] }, 'poller', /connect for a moment, again and again/],
+  [
+    'clients that come and go',
+    { sessions: [], operations: [...started, operation('start_compute', 90 * minute)] },
+    'poller',
+    /clients come and go, and none is connected now\. Suspends in 5 min/,
+  ],
+  [
+    'no use since a long session has ended',
+    { sessions: [] },
+    'unused',
+    /^Active for 31 min: not used for 5 sec\. Suspends in 5 min/,
+  ],
+  [
+    'no use while psql of a hosted compute is open',
+    {
+      sessions: [client('idle', { application: 'psql', state_for: 240 })],
+      operations: [...started, operation('start_compute', 90 * minute)],
+      compute: { ...compute, last_active: at(270) },
+    },
+    'unused',
+    /: not used for 4 min\. Suspends in 60 sec/,
+  ],
+  [
+    'a start in the future, by a clock that is behind',
+    { compute: { ...compute, started_at: at(-100), last_active: at(-100) }, sessions: [] },
+    'unused',
+    /^Active for 0 sec: not used for 0 sec\./,
+  ],
   [
     'a cron job that starts it',
     { sessions: [], operations: polled.slice(1), compute: { ...compute, last_active: at(200) } },
@@ -205,8 +232,8 @@ const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, caus
   [
     'a read replica that nobody uses',
     { compute: { ...compute, type: 'read_only', last_active: at(240) }, sessions: [], operations: [] },
-    'poller',
-    /^Read replica\. Active/,
+    'unused',
+    /^Read replica\. Active for 24 hr: not used for 4 min/,
   ],
   ['use without a look at the sessions', {}, 'inUse', /: in use\. Suspends 5 min after that ends\./],
   [
@@ -236,6 +263,19 @@ describe('Why a compute is awake', () => {
       textOf(client('idle', { application: 'psql' })),
       /: psql left open \(process 43127\), idle for/,
     );
+  });
+
+  it('compares with the public service only after its delay', () => {
+    const isLocalRule = (...idleFor: readonly number[]) =>
+      whyAwake({
+        compute: local,
+        now: NOW,
+        operations: started,
+        sessions: idleFor.map((state_for) => client('idle', { application: 'grafana', state_for })),
+      }).isLocalRule;
+    assert.equal(isLocalRule(90), false);
+    assert.equal(isLocalRule(600, 90), false);
+    assert.equal(isLocalRule(600, 300), true);
   });
 
   it('suspends an idle session of the public service, and counts its last statement', () => {
