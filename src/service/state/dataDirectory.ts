@@ -42,11 +42,21 @@ const TEMPORARY = 'hosted-postgres-temporary-';
  */
 export function openDataDirectory(dataDir: string | undefined): DataDirectory {
   if (dataDir === undefined) {
-    const folder = mkdtempSync(path.join(os.tmpdir(), TEMPORARY));
+    const folder = createTemporaryFolder();
     process.once('exit', () => removeTemporaryDirectory(folder));
     return { folder, isTemporary: true };
   }
   return { folder: createUsableFolder(path.resolve(dataDir)), isTemporary: false };
+}
+
+/** @throws {StartError} */
+function createTemporaryFolder(): string {
+  const parent = os.tmpdir();
+  try {
+    return mkdtempSync(path.join(parent, TEMPORARY));
+  } catch (error) {
+    throw notUsable(`Cannot create a temporary folder in ${parent} (TMPDIR): ${systemReason(error)}`);
+  }
 }
 
 /** Postgres uses at most 259 characters, and its longest path in the folder has up to 119. */

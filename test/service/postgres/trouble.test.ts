@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { createUsableFolder } from '../../../src/service/state/dataDirectory.ts';
+import { createUsableFolder, openDataDirectory } from '../../../src/service/state/dataDirectory.ts';
 import { findPooler } from '../../../src/service/postgres/config/programs.ts';
 import { answers, query } from './clients.ts';
 import { copyOfPostgres } from './copyOfPostgres.ts';
@@ -77,6 +77,19 @@ describe('compute in trouble', () => {
     } finally {
       execFileSync('umount', [folder]);
       await rm(folder, { recursive: true });
+    }
+  });
+
+  it('reports a folder for temporary files that is missing', function () {
+    if (process.platform === 'win32') return this.skip(); // It has another variable.
+    const { TMPDIR } = process.env;
+    process.env['TMPDIR'] = '/missing';
+    try {
+      const message = 'Cannot create a temporary folder in /missing (TMPDIR): ENOENT';
+      assert.throws(() => openDataDirectory(undefined), { message });
+    } finally {
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
     }
   });
 
