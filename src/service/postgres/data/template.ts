@@ -10,6 +10,7 @@ import { packedCluster, PACKED_MAJOR, type Binaries } from '../config/programs.t
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../config/settings.ts';
 import { copyTree } from './copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
+import { hasRemedy } from '../../core/errors.ts';
 import { asEngineError, EngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
@@ -72,10 +73,10 @@ async function initializeFromPacked(deps: EngineDependencies, folder: string): P
     const statements = [...COMPLETION, password, ...rolesAndDatabase(binaries.major, logins)];
     await runSingleUser(deps, folder, statements, { database: 'template1', settings: {} });
     return true;
-  } catch {
+  } catch (error) {
     shutdownSignal.throwIfAborted();
-    // If the disk is full, for example, initdb says so.
     removeAll(folder);
+    if (hasRemedy(error)) throw error;
     return false;
   }
 }

@@ -88,10 +88,11 @@ describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount on
   before(function () {
     if (!canMount) this.skip();
   });
+  const mount = (bytes: number) =>
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=755`, 'tmpfs', disk]).status === 0;
   beforeEach(function () {
     disk = mkdtempSync(path.join(os.tmpdir(), 'full-'));
-    const options = `size=${PAGES * PAGE},mode=755`;
-    if (spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk]).status !== 0) this.skip();
+    if (!mount(PAGES * PAGE)) this.skip();
   });
   afterEach(() => {
     execFileSync('umount', [disk]);
@@ -118,4 +119,19 @@ describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount on
       message: FULL('(?:logins\\.json|engine\\.pid)'),
     });
   });
+
+  for (const megabytes of [3, 12, 30])
+    it(`is reported for new data on a disk of ${megabytes} MB`, async () => {
+      execFileSync('umount', [disk]);
+      assert(mount(megabytes * 2 ** 20));
+      const service = await startControlPlane({ dataDir: path.join(disk, 'data'), createsTemplate: true });
+      try {
+        await assert.rejects(
+          service.engine.createBranch({ id: 'br-one' }),
+          /the disk is full.*\. Free some space and try again\.$/i,
+        );
+      } finally {
+        await service.close();
+      }
+    });
 });
