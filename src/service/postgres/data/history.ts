@@ -1,10 +1,10 @@
 /**
  * The history of branches: their data at earlier moments can be created from a copy of it (a base) and the write-ahead log (WAL)
  * that follows. The WAL stays in the branch's data directory, because its servers keep it (`wal_keep_size`). Bases never change,
- * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of new data
- * is the template that it is a copy of. If any of these files is missing or damaged, only history is lost.
+ * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of a new
+ * project's data is the template that it is a copy of. If any of these files is missing or damaged, only history is lost.
  */
-import { copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { REPLICAS_FILE } from '../config/settings.ts';
@@ -167,6 +167,21 @@ export function historySize({ wal, bases }: History): number {
   if (oldest === undefined) return 0;
   const segments = wal.newestSegment() + 1 - wal.segmentAt(oldest.start);
   return segments * wal.size + others.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Bytes that histories cost together: branches share WAL and bases with their parents. */
+export function totalSize(histories: readonly History[]): number {
+  const sizes = new Map<string, number>();
+  for (const { wal, bases } of histories) {
+    for (const { folder, bytes } of bases.slice(1)) sizes.set(folder, bytes);
+    const old = new Set(oldWal({ wal, bases }));
+    for (const name of wal.files) {
+      if (!WAL_FILE.test(name) || old.has(name)) continue;
+      const stats = statSync(path.join(wal.folder, name), { bigint: true, throwIfNoEntry: false });
+      if (stats !== undefined) sizes.set(String(stats.ino), wal.size);
+    }
+  }
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** @throws {Error} without data */

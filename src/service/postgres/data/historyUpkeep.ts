@@ -22,6 +22,7 @@ import {
   removeHistory,
   removeOldWal,
   removeUnusedBases,
+  totalSize,
   writeHistory,
   type Base,
   type History,
@@ -49,13 +50,12 @@ export async function keepHistory(
 ): Promise<void> {
   const { storage, isTemporary } = deps;
   if (isTemporary) return;
-  const hasSpace = await isDiskFree(storage, limits);
   const problems: unknown[] = [];
   let isReduced = false;
   for (const branch of branches) {
     if (deps.branches.isNew(branch.id)) continue;
     try {
-      isReduced = (await keepHistoryOf(deps, branch, hasSpace, limits)) || isReduced;
+      isReduced = (await keepHistoryOf(deps, branch, limits)) || isReduced;
     } catch (error) {
       problems.push(error);
     }
@@ -69,12 +69,11 @@ export async function keepHistory(
 async function keepHistoryOf(
   deps: ServerDependencies,
   { id, seconds }: BranchRetention,
-  hasSpace: boolean,
   limits: HistoryLimits,
 ): Promise<boolean> {
   const folder = deps.storage.branch(id);
   if (seconds > 0) {
-    if (hasSpace) await makeBaseIfDue(deps, id, limits);
+    await makeBaseIfDue(deps, id, limits);
     return await removeOldest(deps, id, limits, Date.now() - seconds * 1000);
   }
   if (!isHistoryKept(folder)) return false;
@@ -83,9 +82,14 @@ async function keepHistoryOf(
   return true;
 }
 
-async function isDiskFree({ root }: Storage, { leastFree = LEAST_FREE }: HistoryLimits): Promise<boolean> {
+/** @param needed bytes that will be written */
+async function isDiskFree(
+  { root }: Storage,
+  { leastFree = LEAST_FREE }: HistoryLimits,
+  needed = 0,
+): Promise<boolean> {
   const { bavail, blocks, bsize } = await statfs(root);
-  return bavail * bsize > Math.min(blocks * bsize * FREE_PART, leastFree);
+  return bavail * bsize - needed > Math.min(blocks * bsize * FREE_PART, leastFree);
 }
 
 /** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
@@ -120,28 +124,29 @@ type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
 /** By folder. Only servers change the data, so it is measured again only if one has run, such as after a recovery. */
 let deletedSizes: Sizes = new Map();
 
-async function makeBaseIfDue(
-  deps: ServerDependencies,
-  id: string,
-  { leastWritten, mostWritten }: HistoryLimits,
-): Promise<void> {
-  const primary = deps.branches.primary(id);
+async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: HistoryLimits): Promise<void> {
+  const { storage, branches } = deps;
+  const primary = branches.primary(id);
   if (primary === undefined || primary.isStopping) return;
-  const folder = deps.storage.branch(id);
+  const folder = storage.branch(id);
+  const { wal, bases = [] } = readHistory(storage, folder) ?? {};
+  const newest = bases.at(-1);
+  const written =
+    wal === undefined || newest === undefined
+      ? Infinity
+      : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
+  if (written < limits.leastWritten || !(await isDiskFree(storage, limits))) return;
+  const data = path.join(folder, 'data');
+  const size = await databasesSize(data);
+  if (written < Math.min(size, limits.mostWritten)) return;
+  const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
+  if (!(await isDiskFree(storage, limits, bytes))) return;
   if (!isHistoryKept(folder)) {
     writeHistory(folder, []);
     keepWal(deps, id);
   }
-  const { wal, bases } = readHistory(deps.storage, folder) ?? {};
-  const newest = bases?.at(-1);
-  if (wal === undefined) return;
-  const written =
-    newest === undefined ? Infinity : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
-  if (written < leastWritten) return;
-  const size = await databasesSize(path.join(folder, 'data'));
-  if (written < Math.min(size, mostWritten)) return;
-  await deps.branches.lock(id).shared(async () => {
-    if (deps.branches.primary(id) === primary) await makeBase(deps, id, primary, size);
+  await branches.lock(id).shared(async () => {
+    if (branches.primary(id) === primary) await makeBase(deps, id, primary, bytes);
   });
 }
 
@@ -149,7 +154,7 @@ async function makeBase(
   deps: ServerDependencies,
   id: string,
   primary: Postmaster,
-  size: number,
+  bytes: number,
 ): Promise<void> {
   const { storage } = deps;
   const name = path.join('bases', randomBytes(8).toString('hex'));
@@ -159,7 +164,6 @@ async function makeBase(
   await createAtomically(path.join(storage.root, name), async (folder) => {
     const { session, start, end } = await takeBaseBackup(deps, primary, [{ from: data, to: folder }]);
     await session.end();
-    const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
     base = {
       folder: name.replaceAll('\\', '/'),
       start: parseLsn(start) ?? 0,
@@ -234,6 +238,10 @@ function historyIfReadable(storage: Storage, id: string): History | undefined {
   }
 }
 
+/** The sum of their sizes, which is quicker to get, is enough if they share little. */
+const isWithin = (histories: readonly History[], limit: number): boolean =>
+  histories.reduce((sum, history) => sum + historySize(history), 0) <= limit || totalSize(histories) <= limit;
+
 /** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
 async function reduceTotal(
   deps: ServerDependencies,
@@ -246,9 +254,8 @@ async function reduceTotal(
       const history = historyIfReadable(storage, id);
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
     });
-    const total = histories.reduce((sum, history) => sum + historySize(history), 0);
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
-    if (oldest === undefined || (total <= limits.total && (await isDiskFree(storage, limits))))
+    if (oldest === undefined || (isWithin(histories, limits.total) && (await isDiskFree(storage, limits))))
       return isReduced;
     const folder = storage.branch(oldest.id);
     if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));

@@ -182,6 +182,13 @@ describe(`History on a full disk${canMount ? '' : ' (skipped: only root may moun
     assert.equal(await engine.history(ID), undefined);
     assert.deepEqual(await query(subject.uri, 'update item set id = id returning id'), [1]);
 
+    // More than a tenth is free, but not after a copy of the data.
+    empty();
+    leave(DISK / 10 + 12 * MEGABYTE);
+    await engine.keepHistory([{ id: ID, seconds: DAY }], { isAll: false });
+    assert.equal(await engine.history(ID), undefined);
+    assert.deepEqual(subject.service.log, []);
+
     empty();
     await subject.keep();
     const later = await subject.change();

@@ -56,6 +56,20 @@ describe('The history of a branch', () => {
     assert.equal(await start(), undefined);
   });
 
+  it('counts what branches share once', async () => {
+    await query(uri, `create table large as select repeat('x', 500) from generate_series(1, 20000)`);
+    const first = await start();
+    const all = [id, 'br-1', 'br-2', 'br-3', 'br-4'];
+    for (const each of all.slice(1))
+      await service.engine.createBranch({ id: each, parentId: id, keepsHistory: true });
+    const { history = 0 } = (await service.engine.size(id)) ?? {};
+    // Each has more than that, but shares all but its last files.
+    const limits = { ...LIMITS, leastWritten: NO_LIMIT, total: history + 10 * MEGABYTE };
+    const retention = all.map((each) => ({ id: each, seconds: DAY }));
+    await service.engine.keepHistory(retention, { isAll: true, limits });
+    assert.equal(await start(), first);
+  });
+
   it('is removed if little of the disk is free, but not for other data on a large disk', async () => {
     await keep(DAY, { leastFree: NO_LIMIT });
     const { bavail, blocks } = statfsSync(service.dataDir);
