@@ -69,6 +69,23 @@ describe('Projects created with Postgres', () => {
     assert.deepEqual(await query(uri.href, 'select current_user::text'), ['reader']);
   });
 
+  it('keep the passwords of a branch that is reset', async () => {
+    const main = await api.change('POST', '', { project: { name: 'own passwords' } });
+    const branches = `/${main.project.id}/branches`;
+    const child = await api.change('POST', branches, { endpoints: [PRIMARY] });
+    const address = `${branches}/${child.branch.id}`;
+    await api.change('POST', `${address}/roles/app_owner/reset_password`);
+    const reveal = () => api.send<{ password: string }>('GET', `${address}/roles/app_owner/reveal_password`);
+    const { password } = await reveal();
+    const [old, current] = [api.uri(child), Object.assign(new URL(api.uri(child)), { password }).href];
+    await query(api.uri(main), 'create table news ()');
+    const reset = await api.send('POST', `${address}/restore`, { source_branch_id: main.branch.id }, 200);
+    await api.finish(main.project.id, reset.operations);
+    assert.deepEqual(await query(current, 'select count(*)::int from news'), [0]);
+    await assert.rejects(query(old, 'select 1'), /password authentication failed/);
+    assert.deepEqual(await reveal(), { password });
+  });
+
   it('keep the password that was returned, even if the service stops while they are created', async () => {
     const dataDir = temporaryFolder();
     chmodSync(dataDir, 0o755);

@@ -30,7 +30,7 @@ export async function prepareNamedEnv(
   return await prepareAgentEnv({ folder, file: envFile, variable, runGit, isReplaceable });
 }
 
-/** After a reset, which brings the passwords of the parent. @returns a note for the agent if not all could be done */
+/** After a reset, which may bring the passwords of the parent. @returns a note for the agent if not all could be done */
 export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): Promise<string | undefined> {
   const { deps } = call;
   if (deps.agentBranches.find(ref) === undefined) return undefined;

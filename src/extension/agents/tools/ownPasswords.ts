@@ -1,5 +1,5 @@
 /**
- * A new branch has the passwords of its parent, and so has one that was reset. With one of them, an agent could log in to the parent. So
+ * A new branch has the passwords of its parent, and so may one that was reset. With one of them, an agent could log in to the parent. So
  * roles of an agent's branch get new passwords before the agent gets one.
  */
 import { isRejected } from '../../../api/transport/errors.ts';

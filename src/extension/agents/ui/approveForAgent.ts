@@ -87,7 +87,7 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Appr
           change.parent,
         ),
         detail: l10n.t(
-          "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+          "This can't be undone. Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
         ),
         button: l10n.t('Reset'),
       };

@@ -106,7 +106,7 @@ export const reset: Command = async (context, argument, run) => {
     ...picked,
     question: l10n.t('Reset {0} from {1}?', name, branchTitle(parent, picked.list.branches.get(parent))),
     detail: l10n.t(
-      "This can't be undone. Its data, roles and passwords are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
+      "This can't be undone. Its data and roles are replaced with the current ones of its parent. Its active computes are restarted, and their connections are dropped.",
     ),
     button: l10n.t('Reset'),
     ...changeTexts('reset', name),

@@ -41,7 +41,11 @@ export async function createBranchData(
       if (!existsSync(branches.folder(id)))
         await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
     });
-    if (options.passwordsOf !== undefined) await adoptPasswords(deps, id, options.passwordsOf);
+    if (options.passwordsOf !== undefined) {
+      const wanted = new RolePasswords(storage.branch(options.passwordsOf)).all;
+      new RolePasswords(storage.branch(id)).plan(wanted);
+      await setPlannedPasswords(deps, id);
+    }
     return finishSchema(deps, id);
   }
   try {
@@ -57,17 +61,16 @@ export async function createBranchData(
   }
 }
 
-/** Gives the roles of a new or restored branch the passwords that they have on another one. */
-async function adoptPasswords(deps: ServerDependencies, id: string, otherId: string): Promise<void> {
+/** Of the roles of a new or restored branch. */
+async function setPlannedPasswords(deps: ServerDependencies, id: string): Promise<void> {
   const { branches, storage } = deps;
-  const own = new RolePasswords(storage.branch(id));
-  const others = new RolePasswords(storage.branch(otherId)).all;
-  const missing = new Map([...others].filter(([role, password]) => own.all.get(role) !== password));
-  if (missing.size === 0) return;
+  const passwords = new RolePasswords(storage.branch(id));
+  const { planned } = passwords;
+  if (planned.size === 0) return;
   await branches
     .lock(id)
-    .exclusive(async () => withBranchServer(deps, id, async (server) => setPasswords(deps, server, missing)));
-  own.set(missing);
+    .exclusive(async () => withBranchServer(deps, id, async (server) => setPasswords(deps, server, planned)));
+  passwords.set(planned);
 }
 
 /** In the folder of a copy of which only the schema is wanted, until its rows are removed. */
@@ -101,10 +104,9 @@ export async function restoreBranchData(deps: ServerDependencies, restore: Branc
     });
   if (sourceId === id) return replace();
   await branches.lock(sourceId).shared(replace);
-  if (preservedId === undefined) return;
-  // Those of the source may be older, for example of the data from before an undo. A failure must not lead back to the present,
-  // which would be deleted with its branch: the branch then has the passwords of the source.
-  await adoptPasswords(deps, id, preservedId).catch((error: unknown) => {
+  // A failure must not lead back to the present, which would be deleted with its branch: the branch then has the passwords of
+  // the source.
+  await setPlannedPasswords(deps, id).catch((error: unknown) => {
     if (deps.shutdownSignal.aborted) throw error;
   });
 }
@@ -118,7 +120,10 @@ async function replaceBranch(
   const replacement = restoredFolder(folder);
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
   invalidateCopies(deps, id);
+  const passwords = new RolePasswords(folder).all;
   await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: isHistoryKept(folder) });
+  // As on the public service, so that connection strings stay valid. Those of another branch are others.
+  if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
   removeAll(old);
   // If the service is killed between the two renames, the next one does the second (`storage.ts`).
   renameOverSync(folder, old);

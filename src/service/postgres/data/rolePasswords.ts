@@ -81,6 +81,23 @@ export class RolePasswords {
     return new Map([[role, password], ...this.changedSince(-Infinity)]);
   }
 
+  /** Notes passwords that roles are to get. They have their old ones until `set` is called. */
+  plan(wanted: ReadonlyMap<string, string>): void {
+    const current = this.all;
+    const updatedAt = new Date().toISOString();
+    for (const [name, password] of wanted)
+      if (current.get(name) !== password) {
+        const passwords = [current.get(name) ?? password, password];
+        this.#write(name, { createdAt: this.#find(name)?.createdAt, updatedAt, name, passwords });
+      }
+  }
+
+  /** The passwords that Postgres has not confirmed yet, by role. */
+  get planned(): ReadonlyMap<string, string> {
+    const roles = this.#read().filter(({ passwords }) => passwords.length > 1);
+    return new Map(roles.map(({ name, passwords }) => [name, passwords.at(-1) ?? '']));
+  }
+
   /** Records passwords that Postgres has. */
   set(passwords: ReadonlyMap<string, string>): void {
     const updatedAt = new Date().toISOString();
