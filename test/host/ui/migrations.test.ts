@@ -56,19 +56,22 @@ describe('A checkout before migrations', () => {
     uri = await api.uri();
     await query(uri, 'select 1');
     await api.waitForHistory();
-    repository = createRepository(ui().folder);
+    repository = createRepository().at(ui().folder);
+    repository.git('init', '--quiet', '--initial-branch=main', '--template=');
     for (const folder of ['.vscode', 'migrations']) await mkdir(path.join(repository.folder, folder));
     await write('.gitignore', '.env\n.vscode\nmigrate.cjs\n');
     await write('migrate.cjs', PROGRAM);
     await write('.env', `DATABASE_URL=${uri}\n`);
     await write('migrations/1.sql', 'create table users (id int)');
-    commit('Users');
     await branchMapWriter(
       gitRunner(() => 'git'),
       repository.folder,
     ).setFollowed(true);
     await connect(ui(), service, 'shop');
-    await ui().statusBar.waitFor(/^main\n/);
+    await ui().statusBar.waitFor(/^main /);
+    // The window has seen the repository before its first commit.
+    repository.git('commit', '--quiet', '--allow-empty', '--message=First');
+    commit('Users');
     migrate();
     await query(uri, 'insert into users values (1)');
     await write('migrations/2.sql', 'alter table users add column email text');

@@ -1,5 +1,4 @@
 /** Offers the database as it was before later migrations, after git has gone back to an earlier commit. Opt-in. */
-import path from 'node:path';
 import { l10n, window as vscodeWindow, workspace, type Uri } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
@@ -8,7 +7,6 @@ import { envVariable } from '../../envFile/ui/envFile.ts';
 import { readEnv } from '../../envFile/ui/envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
-import { watchFiles } from '../../gitBranch/watchFiles.ts';
 import type { WorkFolder } from '../../gitBranch/workFolder.ts';
 import { branchTitle } from '../../inventory/branchStatus.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
@@ -17,6 +15,7 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Markers } from '../markers.ts';
+import { watchHeadLog } from '../watchHeadLog.ts';
 import { offerAfterCheckout, type MigrationOffer } from '../offerAfterCheckout.ts';
 import { clockText } from './momentText.ts';
 
@@ -72,13 +71,12 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
       if (work === undefined || repository === undefined || map?.isFollowed !== true) continue;
       current.add(work);
       if (watchers.has(work)) continue;
-      const files = [[path.join(repository.gitDir, 'logs'), ['HEAD']]] as const;
       const schedule = () => {
         pending.set(work, folder.uri);
         timer?.dispose();
         timer = systemClock.after(SETTLE, checkPending);
       };
-      watchers.set(work, watchFiles(files, schedule));
+      watchers.set(work, watchHeadLog(repository, schedule));
     }
     keepOnly(current, watchers);
   };
