@@ -60,6 +60,7 @@ export class FaultyEngine implements ComputeEngine {
     return this.catalog(branch);
   };
   history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
+  spaceProblem: ComputeEngine['spaceProblem'] = (branchId) => this.#plain.spaceProblem(branchId);
   changesSince: ComputeEngine['changesSince'] = (...args) => this.#plain.changesSince(...args);
   tableTransactions: ComputeEngine['tableTransactions'] = (...args) => this.#plain.tableTransactions(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);

@@ -74,6 +74,6 @@ export interface HistoryLimits {
    */
   readonly leastWritten: number;
   readonly mostWritten: number;
-  /** History is removed while less of the disk is free (by default 5 GB), or less than a tenth of a small one. */
+  /** History is removed while less of the disk is free. By default 5 GB, or a tenth of a small disk. */
   readonly leastFree?: number;
 }

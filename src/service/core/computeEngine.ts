@@ -211,6 +211,9 @@ export interface ComputeEngine {
   /** Starts no compute. @returns undefined without history. @throws {EngineError} */
   history(branchId: string): Promise<BranchHistory | undefined>;
 
+  /** A sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
+  spaceProblem(branchId: string): Promise<string | undefined>;
+
   /**
    * What has changed in the branch since each of the moments, as far as it is known: only for a branch with an active primary,
    * and for moments after which not too much was written. Starts no compute. @throws {EngineError}

@@ -30,6 +30,7 @@ import { writeSampleBranches } from './data/sampleData.ts';
 import { BranchData, type ServerDependencies } from './data/branchData.ts';
 import { removeAll } from './folders/files.ts';
 import { servicePasswords } from './data/logins.ts';
+import { spaceProblem } from './folders/historySpace.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './folders/storage.ts';
 import { ensureCertificate } from './config/certificate.ts';
 import { freePorts } from './config/serverAddress.ts';
@@ -179,10 +180,11 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     createBranch: async (branch) => createBranchData(deps, branch),
     restoreBranch: async (restore) => restoreBranchData(deps, restore),
     history: async (branchId) => rangeOfHistory(deps, branchId).catch(rethrow),
+    spaceProblem: async (branchId) => spaceProblem(deps.storage, branchId),
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
     tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrow),
     keepHistory: async (...args) =>
-      keepHistory(deps, ...args).catch((error: unknown) => {
+      keepHistory({ ...deps, log }, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);
       }),
     canKeepDeleted: async (branchIds) =>

@@ -41,6 +41,7 @@ export function simulatedEngine(): ComputeEngine {
     createBranch: doNothing,
     restoreBranch: doNothing,
     history: doNothing,
+    spaceProblem: doNothing,
     changesSince: async (_, moments) => moments.map(() => undefined),
     tableTransactions: doNothing,
     keepHistory: doNothing,

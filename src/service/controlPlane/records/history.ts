@@ -71,15 +71,22 @@ export async function requireInHistory(
     throw unprocessable(
       `Project ${record.id} keeps no history. Set its history_retention_seconds, for moments from then on.`,
     );
-  const history = await (await plane.engine).history(branchId);
+  const engine = await plane.engine;
+  const history = await engine.history(branchId);
+  /** With the reason, if it is the disk. */
+  const missing = async (text: string) => {
+    const reason = await engine.spaceProblem(branchId);
+    return unprocessable(reason === undefined ? text : `${text} ${reason}`);
+  };
   if (history === undefined)
-    throw unprocessable(`There is no history of branch ${branchId} yet. Use its current data.`);
+    throw await missing(`There is no history of branch ${branchId} yet. Use its current data.`);
   const { start, startLsn, endLsn } = history;
   const earliest = Math.max(Date.parse(start), plane.clock.now() - retention * 1000);
-  if ('timestamp' in moment ? Date.parse(moment.timestamp) < earliest : isBefore(moment.lsn, startLsn))
-    throw unprocessable(
-      `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`,
-    );
+  if ('timestamp' in moment ? Date.parse(moment.timestamp) < earliest : isBefore(moment.lsn, startLsn)) {
+    const text = `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`;
+    // Otherwise, it is the retention.
+    throw earliest === Date.parse(start) ? await missing(text) : unprocessable(text);
+  }
   if ('lsn' in moment && isBefore(endLsn, moment.lsn))
     throw unprocessable(`Branch ${branchId} is only at ${endLsn}, before ${moment.lsn}.`);
 }

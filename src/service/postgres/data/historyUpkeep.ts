@@ -4,10 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants, existsSync, rmSync } from 'node:fs';
-import { copyFile, statfs } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize, sizeOf } from '../folders/files.ts';
+import { noteSpace, readDisk, reportSpace, type Disk } from '../folders/historySpace.ts';
 import type { Storage } from '../folders/storage.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
@@ -38,13 +39,10 @@ const LIMITS: HistoryLimits = {
   leastWritten: 64 * MB,
   mostWritten: 768 * MB,
 };
-const LEAST_FREE = 5 * 1024 * MB;
-/** Of a small disk, which history must leave free. */
-const FREE_PART = 0.1;
 
 /** @throws {Error} when a base can't be made, or data are damaged, after all other branches were checked */
 export async function keepHistory(
-  deps: ServerDependencies,
+  deps: ServerDependencies & { readonly log: (line: string) => void },
   branches: readonly BranchRetention[],
   { isAll, limits = LIMITS }: { readonly isAll: boolean; readonly limits?: HistoryLimits },
 ): Promise<void> {
@@ -60,7 +58,11 @@ export async function keepHistory(
       problems.push(error);
     }
   }
-  if (isAll) isReduced = (await reduceTotal(deps, branches, limits)) || isReduced;
+  if (isAll) {
+    const reduced = await reduceTotal(deps, branches, limits);
+    isReduced ||= reduced.isReduced;
+    reportSpace(storage, reduced.lacking, deps.log);
+  }
   if (isReduced) await removeUnusedBases(storage);
   if (problems.length > 0) throw problems[0];
 }
@@ -74,7 +76,9 @@ async function keepHistoryOf(
   const folder = deps.storage.branch(id);
   if (seconds > 0) {
     await makeBaseIfDue(deps, id, limits);
-    return await removeOldest(deps, id, limits, Date.now() - seconds * 1000);
+    const isReduced = await removeOldest(deps, id, limits, Date.now() - seconds * 1000);
+    if (isReduced) noteSpace(folder, undefined);
+    return isReduced;
   }
   if (!isHistoryKept(folder)) return false;
   removeHistory(folder);
@@ -82,22 +86,12 @@ async function keepHistoryOf(
   return true;
 }
 
-/** @param needed bytes that will be written */
-async function isDiskFree(
-  { root }: Storage,
-  { leastFree = LEAST_FREE }: HistoryLimits,
-  needed = 0,
-): Promise<boolean> {
-  const { bavail, blocks, bsize } = await statfs(root);
-  return bavail * bsize - needed > Math.min(blocks * bsize * FREE_PART, leastFree);
-}
-
 /** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
 export async function canKeepDeleted(
   { storage, isTemporary, branches }: ServerDependencies,
   branchIds: readonly string[],
 ): Promise<boolean> {
-  if (isTemporary || !(await isDiskFree(storage, LIMITS))) return false;
+  if (isTemporary || !(await readDisk(storage)).isFree) return false;
   const sizes: Sizes = new Map();
   for (const id of branchIds) {
     const folder = storage.branch(id);
@@ -135,12 +129,17 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
     wal === undefined || newest === undefined
       ? Infinity
       : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
-  if (written < limits.leastWritten || !(await isDiskFree(storage, limits))) return;
+  const hasSpace = async (needed = 0) => {
+    const disk = await readDisk(storage, { ...limits, needed });
+    if (!disk.isFree && newest === undefined) noteSpace(folder, disk);
+    return disk.isFree;
+  };
+  if (written < limits.leastWritten || !(await hasSpace())) return;
   const data = path.join(folder, 'data');
   const size = await databasesSize(data);
   if (written < Math.min(size, limits.mostWritten)) return;
   const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
-  if (!(await isDiskFree(storage, limits, bytes))) return;
+  if (!(await hasSpace(bytes))) return;
   if (!isHistoryKept(folder)) {
     writeHistory(folder, []);
     keepWal(deps, id);
@@ -247,22 +246,26 @@ async function reduceTotal(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],
   limits: HistoryLimits,
-): Promise<boolean> {
+): Promise<{ readonly isReduced: boolean; readonly lacking: Disk | undefined }> {
   const { storage } = deps;
+  let lacking: Disk | undefined;
   for (let isReduced = false; ; isReduced = true) {
     const histories = branches.flatMap(({ id }) => {
       const history = historyIfReadable(storage, id);
       return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
     });
     const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
-    if (oldest === undefined || (isWithin(histories, limits.total) && (await isDiskFree(storage, limits))))
-      return isReduced;
+    const disk = await readDisk(storage, limits);
+    const isTooMuch = !isWithin(histories, limits.total);
+    if (oldest === undefined || (!isTooMuch && disk.isFree)) return { isReduced, lacking };
+    if (!disk.isFree) lacking = disk;
     const folder = storage.branch(oldest.id);
     if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));
     else {
       removeHistory(folder);
       keepWal(deps, oldest.id);
     }
+    noteSpace(folder, isTooMuch ? undefined : disk);
     await removeOldest(deps, oldest.id, limits, 0);
     await removeUnusedBases(storage);
   }

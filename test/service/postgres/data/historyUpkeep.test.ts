@@ -1,7 +1,10 @@
 /** What is kept of the history of a branch, and what is removed. */
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { requireInHistory } from '../../../../src/service/controlPlane/records/history.ts';
+import type { ProjectState } from '../../../../src/service/state/store.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
@@ -70,12 +73,38 @@ describe('The history of a branch', () => {
     assert.equal(await start(), first);
   });
 
-  it('is removed if little of the disk is free, but not for other data on a large disk', async () => {
-    await keep(DAY, { leastFree: NO_LIMIT });
-    const { bavail, blocks } = statfsSync(service.dataDir);
-    assert.equal((await start()) === undefined, bavail < blocks * 0.1);
+  it('is removed if the disk is almost full, which the log says once, and an undo why it fails', async () => {
+    const plane = { engine: Promise.resolve(service.engine), clock: systemClock };
+    const restore = (timestamp: string) =>
+      requireInHistory(plane, { record: { id: 'shop' } } as ProjectState, id, { timestamp });
+    const before = new Date().toISOString();
+    await restore(before);
+    const isShort = { leastFree: 1000 * 1024 ** 4 };
+    for (let round = 0; round < 2; round += 1) await keep(DAY, isShort);
+    assert.equal(await start(), undefined);
+    const said = () => service.log.filter((line) => line.includes('of the disk is free'));
+    assert.match(said().join('\n'), /^Less than 1024000 GB of the disk is free, so [^\n]*$/);
+    const reason = /History needs 1024000 GB of free disk space, and there was less\.$/;
+    await assert.rejects(restore(before), reason);
     await addBase();
-    assert.notEqual(await start(), undefined);
+    await assert.rejects(restore(before), reason);
+    await restore(new Date().toISOString());
+    await keep(DAY, isShort);
+    assert.equal(said().length, 2);
+  });
+
+  it('names no disk if it begins late for another reason', async () => {
+    const before = new Date().toISOString();
+    await addBase();
+    await keep(DAY, { leastFree: 1000 * 1024 ** 4 });
+    await addBase();
+    await addBase();
+    await keep(0.001);
+    const plane = { engine: Promise.resolve(service.engine), clock: systemClock };
+    const restore = requireInHistory(plane, { record: { id: 'shop' } } as ProjectState, id, {
+      timestamp: before,
+    });
+    await assert.rejects(restore, /Choose a later moment\.$/);
   });
 
   it('goes forward again with the password that was set in between, and not with the one before', async () => {
