@@ -54,6 +54,30 @@ const SESSION = {
   },
 };
 
+/** Settings that change what a name means or how a value is printed. They may be set for a role, or a database of one branch. */
+const SHARED = [
+  'search_path',
+  'lc_monetary',
+  'lc_numeric',
+  'lc_time',
+  'quote_all_identifiers',
+  'xmlbinary',
+  'default_text_search_config',
+];
+
+/** Gives the first side the settings of the second one, until its transaction ends. */
+async function shareSettings([before, after]: Both<Client>): Promise<void> {
+  const { rows } = await after.query<{ settings: object }>(
+    `SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) AS settings
+      FROM pg_catalog.unnest($1::pg_catalog.text[]) AS shared (name)`,
+    [SHARED],
+  );
+  await before.query(
+    'SELECT pg_catalog.set_config(key, value, true) FROM pg_catalog.json_each_text($1::pg_catalog.json)',
+    [rows[0]?.settings],
+  );
+}
+
 /**
  * @param logins where to read: two branches, or one at two times
  * @throws {NotOneQueryError} @throws {NoTableError} @throws {SqlError} @throws {Error}
@@ -96,6 +120,7 @@ interface Shape {
 }
 
 async function compare(clients: Both<Client>, source: RowSource): Promise<RowComparison> {
+  await shareSettings(clients);
   const [before, after] = await onBoth(clients, (client, side) => shapeOf(client, source, side));
   const shared = sharedColumns(before.fields, after.fields);
   const [onlyBefore, onlyAfter] = [
@@ -115,6 +140,8 @@ async function compare(clients: Both<Client>, source: RowSource): Promise<RowCom
     } satisfies ComparedSource;
   });
   const [left, right] = sources;
+  if (before.fields.length === 0 && after.fields.length === 0)
+    throw new Error('There are no columns to compare.');
   if (left === undefined || right === undefined || shared.length === 0)
     throw new Error('The two branches have no column in common.');
   const both: Both<ComparedSource> = [left, right];

@@ -148,6 +148,30 @@ describe('compareRows', () => {
     assert.deepEqual([same.added, same.after.length, same.hasMore], [30_000, 20_000, true]);
   });
 
+  it('does not depend on settings of one database', async () => {
+    await execute(`create schema other_path; create table other_path.links (id int primary key, link regclass, price money);
+      insert into other_path.links values (1, 'other_path.links', 1)`);
+    const { rows } = await sides.after.query('select current_database() as name');
+    for (const setting of ['search_path = other_path', 'quote_all_identifiers = on'])
+      await sides.after.query(`alter database ${rows[0]?.name} set ${setting}`);
+    try {
+      assert.deepEqual(await counts(compareTable('other_path.links')), [0, 0, 0]);
+      assert.deepEqual(
+        await counts(compareQuery('select *, current_setting($$search_path$$) from links')),
+        [0, 0, 0],
+      );
+    } finally {
+      await sides.after.query(`alter database ${rows[0]?.name} reset all`);
+    }
+  });
+
+  it('says that there are no columns, or none in common', async () => {
+    await execute('create table empty ()');
+    await assert.rejects(compareTable('empty'), /There are no columns to compare/);
+    await sides.after.query('alter table empty add id int');
+    await assert.rejects(compareTable('empty'), /have no column in common/);
+  });
+
   it('says on which side a table is missing, and what Postgres says', async () => {
     await sides.after.query('create table only_after (id int)');
     await assert.rejects(
