@@ -61,6 +61,17 @@ describe('Branches', () => {
     assert.equal((await names(''))[0], 'newest');
   });
 
+  it('come once if one is renamed between two pages', async () => {
+    const all = (await api.branches(PROJECT)).map(({ id }) => id);
+    const { pagination } = await api.send<Page>('GET', `${BRANCHES}?limit=2`);
+    await api.send('PATCH', `${BRANCHES}/${all[1]}`, { branch: { name: 'renamed' } });
+    const rest = (await api.send<Page>('GET', `${BRANCHES}?cursor=${pagination.next}`)).branches;
+    assert.deepEqual(
+      rest.map(({ id }) => id),
+      all.slice(2),
+    );
+  });
+
   it('are created from the default branch, and locked until they have data, but have connection strings', async () => {
     const created = await api.send('POST', BRANCHES, { endpoints: [PRIMARY] });
     const { id } = created.branch;

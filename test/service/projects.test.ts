@@ -95,6 +95,23 @@ describe('Projects', () => {
       assert.equal(second.projects[0]?.id, 'project-10');
     });
 
+    it('follow a project that was deleted', async () => {
+      const account = await startWith(bigAccount(4, 0));
+      const pageOf = async (query: string) => (await get(account, `/projects?limit=2${query}`)).json as Page;
+      const first = await pageOf('');
+      await call(account.service.baseUrl, {
+        method: 'DELETE',
+        path: '/projects/project-1',
+        key: account.key,
+      });
+      const { projects } = await pageOf(`&cursor=${first.pagination?.cursor}`);
+      assert.deepEqual(
+        projects.map(({ id }) => id),
+        ['project-2', 'project-3'],
+      );
+      await account.stop();
+    });
+
     it('end with a short page that has a cursor, followed by an empty one', async () => {
       const last = await page(`?limit=20&cursor=${(await page('?limit=20')).pagination?.cursor}`);
       assert.equal(last.projects.length, 5);
@@ -103,7 +120,7 @@ describe('Projects', () => {
       assert.equal(behind.pagination?.cursor, last.pagination?.cursor);
     });
 
-    for (const query of ['limit=0', 'limit=401', 'limit=1.5', 'cursor=nope']) {
+    for (const query of ['limit=0', 'limit=401', 'limit=1.5', 'cursor=nope', 'cursor=WzFd']) {
       it(`reply 400 to ?${query}`, async () => {
         assert.equal((await get(test, `/projects?${query}`)).status, 400);
       });

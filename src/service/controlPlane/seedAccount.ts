@@ -62,7 +62,9 @@ async function addProject(seed: Seed, description: ProjectDescription): Promise<
   const { account, engine, now } = seed;
   const { id, branches = [] } = description;
   if (account.projects.has(id)) throw conflict(`two projects ${id}`);
-  account.apply({ set: 'project', value: projectRecord(description, engine.pgVersion, now) });
+  // Lists are sorted by the time of creation. They keep the order of the file.
+  const created = now + account.projects.size;
+  account.apply({ set: 'project', value: projectRecord(description, engine.pgVersion, created) });
   const [main = branches[0], second] = branches.filter((branch) => branch.default === true);
   if (second !== undefined) throw conflict(`two default branches in project ${id}`);
   for (const branch of branches) await addBranch(seed, account.project(id), branch, main);

@@ -10,7 +10,7 @@ import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/store.ts';
 import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
-import { booleanParameter, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
+import { booleanParameter, BY_CREATION, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
@@ -29,7 +29,8 @@ export const accountRoutes = (plane: ControlPlane): Routes => ({
   },
   'GET /regions': () => reply({ regions: [LOCAL_REGION] }),
   // No other account can share a project with this one.
-  'GET /projects/shared': (call) => reply({ projects: paginate(call, [], PROJECT_PAGES).records }),
+  'GET /projects/shared': (call) =>
+    reply({ projects: paginate(call, [], PROJECT_PAGES, BY_CREATION).records }),
   'GET /api_keys': () => reply(plane.keys.list()),
   'POST /api_keys': async ({ request }) => {
     const { key_name } = await readJsonBody(request, ApiKeyCreationBody);
@@ -124,7 +125,8 @@ function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply 
   }));
   const existing = [...account.projects.values()].map(({ record }) => record);
   const isOfDeleted = booleanParameter(call, 'recoverable');
-  const page = paginate(call, search<ProjectRecord>(call, isOfDeleted ? deleted : existing), PROJECT_PAGES);
+  const found = search<ProjectRecord>(call, isOfDeleted ? deleted : existing);
+  const page = paginate(call, found, PROJECT_PAGES, BY_CREATION);
   const projects = page.records.map((record) =>
     isOfDeleted ? record : withUsage(account.project(record.id), clock.now()),
   );

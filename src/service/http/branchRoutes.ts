@@ -71,11 +71,11 @@ function listBranches(plane: ControlPlane, call: ApiCall): JsonReply {
   const project = findProject(plane, call);
   const sort_by = choiceParameter(call, 'sort_by', SORT_FIELDS);
   const sort_order = choiceParameter(call, 'sort_order', SORT_ORDERS);
-  const sorted = search(call, [...project.branches.values()]).toSorted(
-    (a, b) => compare(a[sort_by], b[sort_by]) || compare(a.id, b.id),
-  );
-  if (sort_order === 'desc') sorted.reverse();
-  const { records, cursor, isLast } = paginate(call, sorted, BRANCH_PAGES);
+  const found = search(call, [...project.branches.values()]);
+  const { records, cursor, isLast } = paginate(call, found, BRANCH_PAGES, {
+    key: (branch) => `${branch[sort_by]}\0${branch.id}`,
+    isDescending: sort_order === 'desc',
+  });
   const annotated = records.filter(({ annotation_value }) => annotation_value !== undefined);
   return reply({
     branches: records.map((branch) => toBranchResponse(branch, project, plane.clock.now())),
@@ -83,8 +83,6 @@ function listBranches(plane: ControlPlane, call: ApiCall): JsonReply {
     pagination: { ...(isLast ? {} : { next: cursor }), sort_by, sort_order },
   });
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Shows usage in whole seconds, including the time that isn't counted yet. */
 export function toBranchResponse(stored: BranchRecord, project: ProjectState, now: number) {

@@ -1,6 +1,6 @@
 /** Query parameters, and searching and paging through lists. */
 import { badRequest } from '../core/errors.ts';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { validate, type ApiCall } from './request.ts';
 
 /** Returns undefined if the parameter is missing or empty. @throws {HttpError} 400 if it is given twice */
@@ -56,22 +56,57 @@ interface PageLimits {
 
 export const PROJECT_PAGES: PageLimits = { default: 10, max: 400 };
 
+interface ListOrder<T> {
+  /** Records are sorted by this text. Those with the same one stay in the order of the list. */
+  readonly key: (record: T) => string;
+  readonly isDescending?: boolean;
+}
+
+/** The oldest first. */
+export const BY_CREATION: ListOrder<{ readonly id: string; readonly created_at: string }> = {
+  key: ({ id, created_at }) => `${created_at}\0${id}`,
+};
+
 /**
- * Returns the page for the parameters `limit` and `cursor`. A cursor is the id of the record before the page. That for the
- * next page is undefined only if the list is empty.
+ * Returns the page for the parameters `limit` and `cursor`. A cursor has the id and sort key of the record before the page, so
+ * that the page is found also if the record was deleted or moved. That for the next page is undefined only if the list is empty.
  * @throws {HttpError} 400
  */
 export function paginate<T extends { readonly id: string }>(
   call: ApiCall,
   records: readonly T[],
   limits: PageLimits,
+  { key, isDescending = false }: ListOrder<T>,
 ) {
-  const cursor = queryParameter(call, 'cursor');
+  const text = queryParameter(call, 'cursor');
   const limit = pageSize(call, limits);
-  const start = cursor === undefined ? 0 : records.findIndex(({ id }) => id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw badRequest('cursor does not come from this list.');
-  const page = records.slice(start, start + limit);
-  return { records: page, cursor: page.at(-1)?.id ?? cursor, isLast: start + limit >= records.length };
+  const compare = (a: string, b: string) => (a === b ? 0 : a < b !== isDescending ? -1 : 1);
+  const sorted = records.toSorted((a, b) => compare(key(a), key(b)));
+  const start = text === undefined ? 0 : startAfter(parseCursor(text));
+  const page = sorted.slice(start, start + limit);
+  const last = page.at(-1);
+  const cursor = last === undefined ? text : formatCursor([last.id, key(last)]);
+  return { records: page, cursor, isLast: start + limit >= sorted.length };
+
+  function startAfter([id, position]: Cursor): number {
+    const index = sorted.findIndex((record) => record.id === id && key(record) === position);
+    if (index >= 0) return index + 1;
+    const next = sorted.findIndex((record) => compare(key(record), position) > 0);
+    return next >= 0 ? next : sorted.length;
+  }
+}
+
+const Cursor = z.tuple([z.string(), z.string()]);
+type Cursor = z.infer<typeof Cursor>;
+
+const formatCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString('base64url');
+
+function parseCursor(text: string): Cursor {
+  try {
+    return z.parse(Cursor, JSON.parse(Buffer.from(text, 'base64url').toString()));
+  } catch {
+    throw badRequest('cursor does not come from a list of this service.');
+  }
 }
 
 function pageSize(call: ApiCall, limits: PageLimits): number {
