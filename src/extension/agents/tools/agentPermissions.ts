@@ -4,7 +4,10 @@
  */
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
-import { branchTitle } from '../../inventory/branchStatus.ts';
+import { branchTitle, findPrimary } from '../../inventory/branchStatus.ts';
+import { computeStatus } from '../../inventory/computeStatus.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
+import { displayName } from '../../../base/sanitize.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 
@@ -65,4 +68,21 @@ export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): b
     guards.cachedMark(ref) === undefined &&
     agentBranches.isMadeBy(ref, call)
   );
+}
+
+/**
+ * Asks before an agent connects to a suspended compute of an account, because that starts it. Call it before each connection.
+ * @throws {Error} for the agent if the user doesn't approve
+ */
+export async function requireAwake(
+  { deps, connection, agent, signal }: ToolCall<unknown>,
+  { projectId, branchId, isOwn }: BranchIds & Pick<GatedBranch, 'isOwn'>,
+): Promise<void> {
+  if (isOwn || connection.isLocal) return;
+  // An old list may show it as active.
+  await deps.inventory.refreshComputes(projectId);
+  const compute = await findPrimary(deps.inventory, { projectId, branchId });
+  if (compute === undefined || ['active', 'disabled'].includes(computeStatus(compute))) return;
+  const change = { ...computeNodeOf(compute), kind: 'start', name: displayName(compute), agent } as const;
+  await deps.approve(change, connection, signal);
 }

@@ -5,7 +5,7 @@ import { tableLines, tableWidths } from '../../rows/formatRows.ts';
 import { rowSourceOf } from '../../rows/statements.ts';
 import { schemaDiff } from '../../schema/compareSchemas.ts';
 import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
-import { findGatedBranch } from './agentPermissions.ts';
+import { findGatedBranch, isOwnBranch, requireAwake, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -47,13 +47,13 @@ export const compareTools = {
       const diff = schemaDiff(before, after);
       const shown = diff.slice(0, MAX_DIFF);
       const { rowsOf } = input;
-      const ids = { projectId, branchId, otherId, database };
       return {
         database,
         differs: diff !== '',
         diff: shown.toWellFormed(),
         truncated: shown !== diff || undefined,
-        rows: rowsOf === undefined ? undefined : await differingRows(call, ids, rowsOf),
+        rows:
+          rowsOf === undefined ? undefined : await differingRows(call, found, { otherId, database, rowsOf }),
       };
     },
   }),
@@ -62,15 +62,14 @@ export const compareTools = {
 /** @throws {Error} with a sentence for the model */
 async function differingRows(
   call: ToolCall<unknown>,
-  {
-    projectId,
-    branchId,
-    otherId,
-    database,
-  }: Readonly<Record<'projectId' | 'branchId' | 'otherId' | 'database', string>>,
-  rowsOf: string,
+  found: GatedBranch,
+  { otherId, database, rowsOf }: Readonly<Record<'otherId' | 'database' | 'rowsOf', string>>,
 ): Promise<string> {
   const { deps, connection, signal } = call;
+  const { projectId, branchId, list } = found;
+  const other = { ...found, branchId: otherId };
+  await requireAwake(call, { ...other, isOwn: isOwnBranch(call, list, other) });
+  await requireAwake(call, found);
   const loginOf = (id: string) =>
     findBranchLogin(deps.inventory, { connection, signal, projectId, branchId: id, database });
   const logins = { before: await loginOf(otherId), after: await loginOf(branchId) };

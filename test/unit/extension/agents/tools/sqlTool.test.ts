@@ -1,4 +1,4 @@
-import '../../../../helpers/vscodeValues.ts';
+import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -23,6 +23,8 @@ describe('runSql as a tool', () => {
   let host: string;
 
   beforeEach(async () => {
+    answers.length = 0;
+    questions.length = 0;
     host = '127.0.0.1:1';
     databases = [{ name: 'app', owner_name: 'app_owner' }];
     computes = [computeRecord('ep-main', { branch_id: 'br-main', host })];
@@ -35,6 +37,7 @@ describe('runSql as a tool', () => {
           ],
         };
       if (call.endsWith('/databases')) return { databases };
+      if (call.endsWith('/schema')) return { sql: '' };
       if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
       if (call.endsWith('/connection_uri')) return { uri: `postgresql://app_owner:s3cret@${host}/app` };
       return call.endsWith('/endpoints') ? { endpoints: computes } : {};
@@ -89,6 +92,30 @@ describe('runSql as a tool', () => {
     await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }, 'codex'), /You may only read/);
     assert.equal(asked(), false);
     await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }), /no compute to connect to/);
+  });
+
+  it('asks before it wakes the compute of an account, but not that of its own branch', async () => {
+    await listen({ columns: ['id'], rows: [['1']] });
+    const input = { ...ids, sql: 'select 1' };
+    await run(input);
+    computes = computes.map((compute) => ({ ...compute, current_state: 'idle' }));
+    await run(input);
+    Object.defineProperty(deps.session.connection, 'isLocal', { value: false });
+    await assert.rejects(run(input), /did not approve/);
+    await assert.rejects(run({ ...input, branchId: 'br-agent' }, 'codex'), /did not approve/);
+    const compare = { ...ids, branchId: 'br-agent', database: 'app', rowsOf: 'pets' };
+    const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
+    await assert.rejects(callTool(deps, 'compareSchema', compare, caller), /did not approve/);
+    assert.match(questions.pop() ?? '', /^Let claude start .*ep-br-main /);
+    assert.match(questions.join('\n'), /^Let claude start .*ep-br-main .*\nLet codex start .*ep-br-agent /);
+    questions.length = 0;
+    await run({ ...input, branchId: 'br-agent' });
+    assert.deepEqual(questions, []);
+    answers.push('Start');
+    assert.deepEqual(await run(input), { columns: ['id (text)'], rows: [['1']] });
+    computes = computes.map((compute) => ({ ...compute, disabled: true }));
+    await run(input);
+    assert.equal(questions.length, 1);
   });
 
   it('says that it has no database, no such branch and no such input', async () => {
