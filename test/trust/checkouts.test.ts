@@ -76,7 +76,10 @@ function expected(world: GitWorld, worktree: Worktree, value: string | undefined
   if (branch === undefined) return { decision: 'paused detached' };
   const target = world.mapped.get(branch);
   if (target === 'none') return { decision: 'keep declined' };
-  if (target === undefined) return { decision: branch === 'main' ? 'keep defaultBranch' : 'ask' };
+  const pointsTo = (name: string) => value?.includes(`@${world.databases.hostOf(name)}/`) === true;
+  const isOfOther = [...world.mapped.values()].some((name) => name !== 'none' && pointsTo(name));
+  if (target === undefined)
+    return { decision: branch === 'main' && !isOfOther ? 'keep defaultBranch' : 'ask' };
   const host = world.databases.hostOf(target);
   const gone = world.databases.gone.get(target);
   if (value?.includes(`@${host}/`) === true)

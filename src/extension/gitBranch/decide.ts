@@ -84,8 +84,11 @@ export function isOfOtherGitBranch({ git, map, current, isFollowedByNeon }: Fact
   if (map.isFollowed || isFollowedByNeon || git.branch === undefined || git.pause !== undefined) return false;
   const mapped = map.branches.get(git.branch);
   if (current === undefined || mapped === 'none' || isSameBranch(mapped, current)) return false;
-  return mapped !== undefined || [...map.branches.values()].some((other) => isSameBranch(current, other));
+  return mapped !== undefined || isMapped(map, current);
 }
+
+const isMapped = ({ branches }: BranchMap, ref: BranchRef | undefined): boolean =>
+  [...branches.values()].some((mapped) => isSameBranch(ref, mapped));
 
 export function decide(facts: Facts): Decision {
   const { git, map, gitProblem } = facts;
@@ -98,7 +101,9 @@ export function decide(facts: Facts): Decision {
   const target = map.branches.get(git.branch);
   if (target === 'none') return { kind: 'keep', reason: 'declined' };
   if (target !== undefined) return decideSwitch(facts, target);
-  return facts.isDefaultBranch ? { kind: 'keep', reason: 'defaultBranch' } : { kind: 'ask' };
+  // The default git branch keeps its database, but not the one of another git branch.
+  const isOfOther = isMapped(map, facts.current) && !isSameBranch(facts.current, map.parent);
+  return facts.isDefaultBranch && !isOfOther ? { kind: 'keep', reason: 'defaultBranch' } : { kind: 'ask' };
 }
 
 function decideSwitch(facts: Facts, target: BranchRef): Decision {

@@ -232,6 +232,19 @@ describe('The database branch of a Git branch', () => {
     await ui().statusBar.waitFor(/^feature\/log-in\nDatabase branch/);
   });
 
+  it('is asked for on the default Git branch while that has the one of another Git branch', async () => {
+    const before = await url();
+    repository.git('switch', '--quiet', 'main');
+    await ui().notifications.press('main has no database branch yet', 'Use main');
+    await written('main', before);
+    repository.git('switch', '--quiet', 'feature/Log_in');
+    await until('the URL before', async () => (await url()) === before);
+    repository.git('switch', '--quiet', 'main');
+    await changed(before);
+    repository.git('switch', '--quiet', 'feature/Log_in');
+    await until('the URL before', async () => (await url()) === before);
+  });
+
   it('is no longer followed after Stop Following Git Branch', async () => {
     const before = await url();
     await ui().run('Stop Following Git Branch');

@@ -55,8 +55,28 @@ const cases: readonly (readonly [situation: string, change: Partial<Facts>, deci
   ['a git branch that the user wants none for', on('without'), { kind: 'keep', reason: 'declined' }],
   [
     'the default git branch',
-    { ...on('main'), isDefaultBranch: true },
+    { ...on('main'), isDefaultBranch: true, current: root },
     { kind: 'keep', reason: 'defaultBranch' },
+  ],
+  [
+    'the default git branch and the parent, which another git branch uses, too',
+    {
+      ...on('main'),
+      isDefaultBranch: true,
+      current: root,
+      map: { ...facts.map, branches: new Map([['feature', root]]) },
+    },
+    { kind: 'keep', reason: 'defaultBranch' },
+  ],
+  [
+    'the default git branch and a foreign value',
+    { ...on('main'), isDefaultBranch: true, current: undefined },
+    { kind: 'keep', reason: 'defaultBranch' },
+  ],
+  [
+    'the default git branch and the database of another one',
+    { ...on('main'), isDefaultBranch: true },
+    { kind: 'ask' },
   ],
   ['a detached HEAD', on(undefined), { kind: 'paused', reason: 'detached' }],
   ['a rebase', { git: { branch: undefined, pause: 'rebase' } }, { kind: 'paused', reason: 'rebase' }],
