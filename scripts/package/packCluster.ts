@@ -14,7 +14,7 @@ import {
   PACKED_MAJOR,
 } from '../../src/service/postgres/config/programs.ts';
 import type { Index } from '../../src/service/postgres/data/packedCluster.ts';
-import { clusterArguments, removeMaps } from '../../src/service/postgres/data/template.ts';
+import { clusterArguments, removeMaps } from '../../src/service/postgres/data/clusterTemplate.ts';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 

@@ -107,7 +107,7 @@ function causeText(why: WhyAwake, l10n: Translator): string {
     started: () => l10n.t('started, and not used since'),
     restarted: () => l10n.t('restarted, and not used since'),
     scheduled: () => l10n.t('started on a schedule'),
-    poller: () => l10n.t('clients come and go, and none is connected now'),
+    repeatedUse: () => l10n.t('clients come and go, and none is connected now'),
     autovacuum: () => l10n.t("only autovacuum is running, which doesn't keep it active"),
     preparedTransaction: () =>
       l10n.t(

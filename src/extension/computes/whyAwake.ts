@@ -48,7 +48,7 @@ export type Cause =
   | 'started'
   | 'restarted'
   | 'scheduled'
-  | 'poller'
+  | 'repeatedUse'
   | 'autovacuum'
   | 'preparedTransaction'
   | 'inUse'
@@ -241,7 +241,7 @@ function freeCause(
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
   // After one start, it may have been a single session that has ended.
   const isFree = sessions !== undefined && others('client backend') === undefined;
-  if (isFree && starts > 1 && activeFor > 2 * delay && used < delay) return { cause: 'poller' };
+  if (isFree && starts > 1 && activeFor > 2 * delay && used < delay) return { cause: 'repeatedUse' };
   return { cause: sessions === undefined && used * 1000 < RECENTLY ? 'inUse' : 'unused' };
 }
 

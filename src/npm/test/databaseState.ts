@@ -1,5 +1,5 @@
 /**
- * What a database contains, in numbers that are cheap to compare with those of its template, of which it is a copy. A row keeps
+ * What a database contains, in numbers that are cheap to compare with those of the template database that it is a copy of. A row keeps
  * the transaction that wrote it, and later transactions have higher numbers. So a table whose rows have no higher number and
  * that has as many rows as before has the same rows. The same holds for the catalogs, of which only objects of users count.
  */

@@ -1,5 +1,5 @@
 /**
- * Takes a database back to its template, of which it is a copy. Tables that were written since are emptied and filled with the
+ * Takes a database back to the template database that it is a copy of. Tables that were written since are emptied and filled with the
  * rows of the template, and sequences are set back, in one transaction. If that isn't enough or fails, such as after DDL, the
  * database is created again, which ends its connections.
  */

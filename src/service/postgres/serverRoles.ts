@@ -24,7 +24,7 @@ type OnLine = (line: string) => void;
 export const primaryRole = (deps: ServerDependencies): ServerRole => ({
   start: async (compute, onLine) =>
     deps.branches.lock(compute.branchId).exclusive(async () => {
-      const dataDir = await deps.branches.ensure(compute.branchId);
+      const dataDir = await deps.branches.ensureDataDir(compute.branchId);
       deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
       keepWal(deps, compute.branchId);
       const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
@@ -65,7 +65,7 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
   }
 
   async function start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster> {
-    await branches.ensure(compute.branchId);
+    await branches.ensureDataDir(compute.branchId);
     const settings = maximumSettings(standbySettings(compute), branches.standbySettings(compute.branchId));
     const launch = async () => launchReplica(deps, compute, settings, onLine);
     const existing =

@@ -14,7 +14,7 @@ import {
 } from '../../core/computeEngine.ts';
 import { scramVerifier } from '../data/logins.ts';
 import type { RolePasswords } from '../data/rolePasswords.ts';
-import { OWNER_ROLES, ownerRights } from '../data/template.ts';
+import { OWNER_ROLES, ownerRights } from '../data/clusterTemplate.ts';
 
 interface CatalogSession {
   /** On the maintenance database. */

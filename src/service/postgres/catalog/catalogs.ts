@@ -41,7 +41,7 @@ export class Catalogs {
 
   /** @throws {EngineError} or an error of Postgres or of the file system */
   async read(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog> {
-    if (this.#deps.branches.isNew(branchId)) return this.#readNew(branchId, passwordOf);
+    if (!this.#deps.branches.hasData(branchId)) return this.#readNew(branchId, passwordOf);
     return this.#withServer(branchId, {
       read: async (server) => this.#readRows(server),
       cached: () => this.#rowsOfIdle(branchId),

@@ -4,7 +4,7 @@
  */
 import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
-import type { EngineDependencies } from '../data/template.ts';
+import type { EngineDependencies } from '../data/clusterTemplate.ts';
 import { connectionInfo, plainSocket, type ServerAddress } from '../config/serverAddress.ts';
 import { sessionOptions } from '../process/superuser.ts';
 import { runProgram } from '../process/runProgram.ts';

@@ -47,8 +47,11 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '1s' }),
 };
 
-/** A file next to a branch's data directory, with the settings that its history and its read replicas need of its primaries. */
-export const REPLICAS_FILE = 'replicas.conf';
+/**
+ * A file next to a branch's data directory: how much WAL its primaries keep for its history and its read replicas. It has its name
+ * from the time before there was history. Another one would lose the settings of existing branches.
+ */
+export const KEPT_WAL_FILE = 'replicas.conf';
 
 const NAME = /^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?$/;
 
@@ -79,7 +82,7 @@ export function userSettings(pgSettings: ComputeSpec['pgSettings']): Map<string,
 export function configurationFile(maxCu: number, settings: ReadonlyMap<string, string>): string {
   const cache = (computeSize(maxCu)?.fileCacheGb ?? 0) * 1024;
   const all = new Map([['effective_cache_size', `${Math.floor(cache)}MB`], ...settings]);
-  const start = `# Written by the service at every start.\ninclude_if_exists = '../${REPLICAS_FILE}'\n`;
+  const start = `# Written by the service at every start.\ninclude_if_exists = '../${KEPT_WAL_FILE}'\n`;
   return start + settingsLines(all);
 }
 

@@ -36,7 +36,7 @@ const FILES_IN_USE =
 /** Copies the data into a new folder, and creates it first if it is missing. The copy can recover by itself. @throws {EngineError} */
 export async function copyData(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
   const { branches } = deps;
-  const from = await branches.ensure(branchId);
+  const from = await branches.ensureDataDir(branchId);
   const { ownServer } = branches.lock(branchId);
   if (branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(from))
     return ownServer.without(async () => copyFiles(deps, { from, to }));
@@ -55,7 +55,7 @@ async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<
 /** Creates data that is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
 export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
   const { branches } = deps;
-  const dataDir = await branches.ensure(branchId);
+  const dataDir = await branches.ensureDataDir(branchId);
   if (branches.primary(branchId) === undefined && !isShutDown(dataDir))
     await withBranchServer(deps, branchId, async () => undefined);
 }
@@ -214,7 +214,7 @@ function findNewestBase({ storage }: ServerDependencies, branchId: string) {
 
 /** A position after all that was committed. It is on disk. */
 export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
-  const dataDir = await deps.branches.ensure(branchId);
+  const dataDir = await deps.branches.ensureDataDir(branchId);
   const { ownServer } = deps.branches.lock(branchId);
   if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
     return readControlFile(dataDir).checkpoint + 1;

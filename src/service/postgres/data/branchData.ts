@@ -11,7 +11,12 @@ import { writePrivateFile } from '../folders/files.ts';
 import { isHistoryKept, keptWal, templateBase, writeHistory } from './history.ts';
 import { branchLogin, type OwnerLogin } from './logins.ts';
 import { sampleStatements } from './sampleData.ts';
-import { copyTemplate, databaseId, ensureTemplate, type EngineDependencies } from './template.ts';
+import {
+  copyClusterTemplate,
+  databaseId,
+  ensureClusterTemplate,
+  type EngineDependencies,
+} from './clusterTemplate.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 
 export interface ServerDependencies extends EngineDependencies {
@@ -85,8 +90,11 @@ export class BranchData {
     return String(statSync(control, { bigint: true }).mtimeNs);
   }
 
-  /** Returns the branch's data directory; creates it if missing. The caller holds or shares the branch's lock. @throws {EngineError} */
-  async ensure(branchId: string): Promise<string> {
+  /**
+   * Returns the branch's data directory, which is created if it's missing. The caller holds or shares the branch's lock.
+   * @throws {EngineError} also if another version of Postgres has written the data
+   */
+  async ensureDataDir(branchId: string): Promise<string> {
     const dataDir = this.folder(branchId);
     await this.lock(branchId).creation(async () => {
       if (existsSync(dataDir)) return;
@@ -94,7 +102,7 @@ export class BranchData {
       const template = await this.#template();
       const folder = path.dirname(dataDir);
       const content = sampleStatements(this.#deps.storage.root, branchId);
-      await copyTemplate(this.#deps, dataDir, login, keptWal(folder), content);
+      await copyClusterTemplate(this.#deps, dataDir, login, keptWal(folder), content);
       if (isHistoryKept(folder)) writeHistory(folder, [templateBase(template, dataDir)]);
     });
     this.#checkVersion(branchId, dataDir);
@@ -106,9 +114,9 @@ export class BranchData {
     return branchLogin(this.#deps.storage.branch(branchId), owner);
   }
 
-  /** Whether the branch has no data yet. One without a parent gets it when it is first needed. */
-  isNew(branchId: string): boolean {
-    return !existsSync(this.folder(branchId));
+  /** A branch without a parent gets its data when it is first needed. */
+  hasData(branchId: string): boolean {
+    return existsSync(this.folder(branchId));
   }
 
   /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
@@ -128,7 +136,7 @@ export class BranchData {
   }
 
   async #template(): Promise<string> {
-    return this.#templateLock(() => ensureTemplate(this.#deps));
+    return this.#templateLock(() => ensureClusterTemplate(this.#deps));
   }
 
   #settingsFile(branchId: string): string {

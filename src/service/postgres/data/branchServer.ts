@@ -29,7 +29,7 @@ export async function withBranchServer<T>(
 }
 
 async function startPrivately(deps: ServerDependencies, branchId: string): Promise<Postmaster> {
-  const dataDir = await deps.branches.ensure(branchId);
+  const dataDir = await deps.branches.ensureDataDir(branchId);
   // Recovery and prepared transactions may need as much as the last primary had.
   const settings = deps.branches.standbySettings(branchId);
   const onSocketOnly = process.platform !== 'win32' && { listen_addresses: '' };
@@ -50,7 +50,7 @@ export async function checkSettings(deps: ServerDependencies, compute: ComputeSp
   const settings = userSettings(compute.pgSettings);
   if (settings.size === 0) return;
   await deps.branches.lock(compute.branchId).shared(async () => {
-    const dataDir = await deps.branches.ensure(compute.branchId);
+    const dataDir = await deps.branches.ensureDataDir(compute.branchId);
     const file = path.join(deps.storage.root, `settings-${compute.id}.conf`);
     writePrivateFile(file, settingsLines(settings));
     // First, so that Postgres on Windows reads them as administrator, too.

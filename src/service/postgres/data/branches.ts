@@ -27,7 +27,7 @@ import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { RolePasswords } from './rolePasswords.ts';
 import { restoredFolder } from '../folders/storage.ts';
-import { syncToDisk } from './template.ts';
+import { syncToDisk } from './clusterTemplate.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
 export async function createBranchData(
@@ -51,8 +51,8 @@ export async function createBranchData(
   try {
     branches.login(id, owner);
     await branches.lock(id).exclusive(async () => {
-      if (keepsHistory && branches.isNew(id)) writeHistory(storage.branch(id), []);
-      await branches.ensure(id);
+      if (keepsHistory && !branches.hasData(id)) writeHistory(storage.branch(id), []);
+      await branches.ensureDataDir(id);
     });
   } catch (error) {
     // The password of a new branch may be known already, so the next service must find it.
@@ -99,7 +99,7 @@ export async function restoreBranchData(deps: ServerDependencies, restore: Branc
     branches.lock(id).exclusive(async () => {
       // If the preserved branch exists, the service was killed after the branch was replaced.
       if (preservedId !== undefined && existsSync(branches.folder(preservedId))) return;
-      await branches.ensure(id);
+      await branches.ensureDataDir(id);
       await replaceBranch(deps, restore);
     });
   if (sourceId === id) return replace();

@@ -2,12 +2,12 @@
  * The history of branches: their data at earlier moments can be created from a copy of it (a base) and the write-ahead log (WAL)
  * that follows. The WAL stays in the branch's data directory, because its servers keep it (`wal_keep_size`). Bases never change,
  * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of a new
- * project's data is the template that it is a copy of. If any of these files is missing or damaged, only history is lost.
+ * project's data is the cluster template that it is a copy of. If any of these files is missing or damaged, only history is lost.
  */
 import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { REPLICAS_FILE } from '../config/settings.ts';
+import { KEPT_WAL_FILE } from '../config/settings.ts';
 import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../folders/files.ts';
 import type { Storage } from '../folders/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
@@ -48,6 +48,7 @@ export function writeHistory(branchFolder: string, bases: readonly Base[]): void
   writePrivateFile(path.join(branchFolder, HISTORY_FILE), JSON.stringify(stored));
 }
 
+/** The branch can't go back to any moment then. Its bases and WAL are left until they are removed as unused. */
 export function removeHistory(branchFolder: string): void {
   rmSync(path.join(branchFolder, HISTORY_FILE), { force: true });
 }
@@ -80,7 +81,7 @@ export function readHistory(storage: Storage, branchFolder: string): History | u
   return { wal, bases };
 }
 
-/** The base of a branch that is created from the template: the template itself. */
+/** The base of a branch that is created from the cluster template: the template itself. */
 export const templateBase = (template: string, dataDir: string): Base => ({
   folder: path.basename(template),
   start: readControlFile(template).checkpoint,
@@ -147,18 +148,18 @@ export const keptWal = (branchFolder: string) =>
   isHistoryKept(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 
 /** The WAL before the oldest base. Without a base, the server itself removes what it doesn't need. */
-function oldWal({ wal, bases: [oldest] }: History): string[] {
+function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {
   if (oldest === undefined) return [];
   // Without the timeline.
   const first = wal.fileOf(wal.segmentAt(oldest.start)).slice(8);
   return [...wal.files].filter((name) => WAL_FILE.test(name) && name.slice(8) < first);
 }
 
-export const hasOldWal = (history: History): boolean => oldWal(history).length > 0;
+export const hasWalBeforeHistory = (history: History): boolean => walBeforeHistory(history).length > 0;
 
 /** Call it while no copy of the data is made. A server needs no WAL before a base, which began with a checkpoint. */
-export function removeOldWal(history: History): void {
-  for (const name of oldWal(history)) rmSync(path.join(history.wal.folder, name), { force: true });
+export function removeWalBeforeHistory(history: History): void {
+  for (const name of walBeforeHistory(history)) rmSync(path.join(history.wal.folder, name), { force: true });
 }
 
 /** Bytes that the history costs: its WAL, and its bases except for the first, which no history can do without. */
@@ -174,7 +175,7 @@ export function totalSize(histories: readonly History[]): number {
   const sizes = new Map<string, number>();
   for (const { wal, bases } of histories) {
     for (const { folder, bytes } of bases.slice(1)) sizes.set(folder, bytes);
-    const old = new Set(oldWal({ wal, bases }));
+    const old = new Set(walBeforeHistory({ wal, bases }));
     for (const name of wal.files) {
       if (!WAL_FILE.test(name) || old.has(name)) continue;
       const stats = statSync(path.join(wal.folder, name), { bigint: true, throwIfNoEntry: false });
@@ -208,4 +209,4 @@ export async function removeUnusedBases({ root }: Storage): Promise<void> {
 }
 
 export const writeKeptWal = (branchFolder: string): void =>
-  writePrivateFile(path.join(branchFolder, REPLICAS_FILE), KEPT_WAL_SETTING);
+  writePrivateFile(path.join(branchFolder, KEPT_WAL_FILE), KEPT_WAL_SETTING);

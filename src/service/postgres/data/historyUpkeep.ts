@@ -14,14 +14,14 @@ import type { Postmaster } from '../process/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import {
-  hasOldWal,
+  hasWalBeforeHistory,
   historySize,
   isHistoryKept,
   KEPT_WAL_MB,
   readBases,
   readHistory,
   removeHistory,
-  removeOldWal,
+  removeWalBeforeHistory,
   removeUnusedBases,
   totalSize,
   writeHistory,
@@ -29,7 +29,7 @@ import {
   type History,
 } from './history.ts';
 import { keepWal } from './replicaCopies.ts';
-import { syncToDisk } from './template.ts';
+import { syncToDisk } from './clusterTemplate.ts';
 import { parseLsn } from '../../core/lsn.ts';
 
 const MB = 1024 ** 2;
@@ -51,7 +51,7 @@ export async function keepHistory(
   const problems: unknown[] = [];
   let isReduced = false;
   for (const branch of branches) {
-    if (deps.branches.isNew(branch.id)) continue;
+    if (!deps.branches.hasData(branch.id)) continue;
     try {
       isReduced = (await keepHistoryOf(deps, branch, limits)) || isReduced;
     } catch (error) {
@@ -59,7 +59,7 @@ export async function keepHistory(
     }
   }
   if (isAll) {
-    const reduced = await reduceTotal(deps, branches, limits);
+    const reduced = await removeOldestMomentsOfAll(deps, branches, limits);
     isReduced ||= reduced.isReduced;
     reportSpace(storage, reduced.lacking, deps.log);
   }
@@ -76,7 +76,7 @@ async function keepHistoryOf(
   const folder = deps.storage.branch(id);
   if (seconds > 0) {
     await makeBaseIfDue(deps, id, limits);
-    const isReduced = await removeOldest(deps, id, limits, Date.now() - seconds * 1000);
+    const isReduced = await removeOldestMoments(deps, id, limits, Date.now() - seconds * 1000);
     if (isReduced) noteSpace(folder, undefined);
     return isReduced;
   }
@@ -188,8 +188,8 @@ async function sharesBlocks(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Removes the oldest part of a branch's history. @param before the retention begins. @returns whether there was any */
-async function removeOldest(
+/** Removes the oldest moments of a branch: before the retention, and those that are too much. @param before the retention begins. @returns whether there was any */
+async function removeOldestMoments(
   deps: ServerDependencies,
   id: string,
   limits: HistoryLimits,
@@ -205,10 +205,10 @@ async function removeOldest(
   const isReduced = bases.length < readBases(folder).length;
   if (isReduced) writeHistory(folder, bases);
   // Copies in progress need WAL too.
-  if (hasOldWal({ wal, bases }))
+  if (hasWalBeforeHistory({ wal, bases }))
     await deps.branches.lock(id).exclusive(async () => {
       const current = readHistory(deps.storage, folder);
-      if (current !== undefined) removeOldWal(current);
+      if (current !== undefined) removeWalBeforeHistory(current);
     });
   return isReduced;
 }
@@ -242,7 +242,7 @@ const isWithin = (histories: readonly History[], limit: number): boolean =>
   histories.reduce((sum, history) => sum + historySize(history), 0) <= limit || totalSize(histories) <= limit;
 
 /** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
-async function reduceTotal(
+async function removeOldestMomentsOfAll(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],
   limits: HistoryLimits,
@@ -266,7 +266,7 @@ async function reduceTotal(
       keepWal(deps, oldest.id);
     }
     noteSpace(folder, isTooMuch ? undefined : disk);
-    await removeOldest(deps, oldest.id, limits, 0);
+    await removeOldestMoments(deps, oldest.id, limits, 0);
     await removeUnusedBases(storage);
   }
 }

@@ -81,7 +81,7 @@ export async function rangeOfHistory(
   branchId: string,
 ): Promise<BranchHistory | undefined> {
   const { branches, storage } = deps;
-  if (branches.isNew(branchId)) return undefined;
+  if (!branches.hasData(branchId)) return undefined;
   return branches.lock(branchId).shared(async () => {
     const end = await endOfWal(deps, branchId);
     const [oldest] = readHistory(storage, storage.branch(branchId))?.bases ?? [];

@@ -2,7 +2,7 @@
 import type Client from 'pg/lib/client.js';
 import { connectAsSuperuser } from '../process/superuser.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
-import type { EngineDependencies } from './template.ts';
+import type { EngineDependencies } from './clusterTemplate.ts';
 
 /** Also in the schema `public`. */
 const OF_USERS = `relpersistence <> 't' and (relnamespace >= 16384 or relnamespace = 2200)`;

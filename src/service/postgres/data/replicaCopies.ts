@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
-import { REPLICAS_FILE } from '../config/settings.ts';
+import { KEPT_WAL_FILE } from '../config/settings.ts';
 import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, writePrivateFile } from '../folders/files.ts';
@@ -54,7 +54,7 @@ const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 export function keepWal(deps: ServerDependencies, branchId: string): void {
   const folder = deps.storage.branch(branchId);
   const forReplicas = markersOf(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
-  writePrivateFile(path.join(folder, REPLICAS_FILE), isHistoryKept(folder) ? KEPT_WAL_SETTING : forReplicas);
+  writePrivateFile(path.join(folder, KEPT_WAL_FILE), isHistoryKept(folder) ? KEPT_WAL_SETTING : forReplicas);
   deps.branches.primary(branchId)?.reload();
 }
 

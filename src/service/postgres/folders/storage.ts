@@ -1,11 +1,11 @@
 /**
  * Where the engine's files are, all in one private folder:
  *
- *     template-<major>/          a data directory, created once and copied for each branch
+ *     template-<major>/          the cluster template: a data directory, created once and copied for each branch
  *     sample.json                which branches begin with rows of the sample account
  *     branches/<branch>/data/    the branch's data, on which its primary runs
  *     branches/<branch>/standby.json   what it requires of read replicas
- *     branches/<branch>/replicas.conf  settings of its primaries while it has history or read replicas
+ *     branches/<branch>/replicas.conf  the WAL that its primaries keep while it has history or read replicas
  *     branches/<branch>/history.json   the bases of its history
  *     branches/<branch>/login.json     the login that the branch began with
  *     branches/<branch>/passwords.json   of roles whose password the service changed
@@ -28,7 +28,7 @@ const MAX_SOCKET_PATH_LENGTH = 103;
 
 export interface Storage {
   readonly root: string;
-  template(major: number): string;
+  clusterTemplate(major: number): string;
   branch(branchId: string): string;
   replica(computeId: string): string;
   pooler(computeId: string): string;
@@ -54,7 +54,7 @@ export function openStorage(root: string): Storage {
   return {
     root,
     loopbackPorts,
-    template: (major) => path.join(root, `template-${major}`),
+    clusterTemplate: (major) => path.join(root, `template-${major}`),
     branch(branchId) {
       const folder = folderIn('branches')(branchId);
       // The service was killed between the two renames of a restore.

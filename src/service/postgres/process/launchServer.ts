@@ -6,7 +6,7 @@ import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import {
   configurationFile,
   fixedArguments,
-  REPLICAS_FILE,
+  KEPT_WAL_FILE,
   userSettings,
   type Settings,
 } from '../config/settings.ts';
@@ -60,7 +60,7 @@ export async function launchServer(deps: LaunchDependencies, start: LaunchOption
   const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
   writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
   // Postgres logs it each time if a file that the configuration includes is missing.
-  const included = path.join(dataDir, '..', REPLICAS_FILE);
+  const included = path.join(dataDir, '..', KEPT_WAL_FILE);
   if (!existsSync(included)) writePrivateFile(included, '');
   const { certFile, keyFile } = deps.certificate;
   const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile };

@@ -5,7 +5,10 @@ import path from 'node:path';
 import { asciiPath } from '../../../../src/service/postgres/config/asciiPath.ts';
 import { describeExit, describeFailure } from '../../../../src/service/postgres/config/cannotRun.ts';
 import { sharedMemorySettings, userSettings } from '../../../../src/service/postgres/config/settings.ts';
-import { ensureTemplate, type EngineDependencies } from '../../../../src/service/postgres/data/template.ts';
+import {
+  ensureClusterTemplate,
+  type EngineDependencies,
+} from '../../../../src/service/postgres/data/clusterTemplate.ts';
 import { createUsableFolder } from '../../../../src/service/state/dataDirectory.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
@@ -87,14 +90,14 @@ describe('a machine with Windows', () => {
     const initdb = path.join(bin, 'initdb');
     writeFileSync(initdb, '#!/bin/sh\necho "FATAL:  could not open file" >&2\nexit 1\n', { mode: 0o755 });
     const deps = {
-      storage: { root, template: () => path.join(root, 'template') },
+      storage: { root, clusterTemplate: () => path.join(root, 'template') },
       binaries: { folder: bin, initdb, major: 18 },
       logins: { superuser: 'x' },
       shutdownSignal: new AbortController().signal,
     } as unknown as EngineDependencies;
     const message =
       /^Postgres on Windows can't use .*Jürgen.*, because of letters in its path \(.+\)\. Install Postgres in another folder and set hostedPostgres\.localService\.postgresPath/;
-    await onPlatform('win32', () => assert.rejects(ensureTemplate(deps), { message }));
+    await onPlatform('win32', () => assert.rejects(ensureClusterTemplate(deps), { message }));
   });
 
   it('is the only one with such a folder', () =>

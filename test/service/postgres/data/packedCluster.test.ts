@@ -13,7 +13,7 @@ import {
   unpackCluster,
   type Index,
 } from '../../../../src/service/postgres/data/packedCluster.ts';
-import { clusterArguments } from '../../../../src/service/postgres/data/template.ts';
+import { clusterArguments } from '../../../../src/service/postgres/data/clusterTemplate.ts';
 import { nobody } from '../../../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { query } from '../clients.ts';

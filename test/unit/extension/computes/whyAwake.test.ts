@@ -63,7 +63,7 @@ const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, caus
   [
     'clients that come and go',
     { sessions: [], operations: [...started, operation('start_compute', 90 * minute)] },
-    'poller',
+    'repeatedUse',
     /clients come and go, and none is connected now\. Suspends in 5 min/,
   ],
   [

@@ -1,6 +1,6 @@
 /**
- * Creates data directories: once per Postgres version the template, from a packed cluster or by `initdb`. The data of each
- * branch is a copy of it, with a separate password.
+ * Creates data directories: once per Postgres version the cluster template, from a packed cluster or by `initdb`. The data of
+ * each branch is a copy of it, with a separate password. It has nothing to do with the database template1, which each cluster has.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -48,9 +48,9 @@ export interface EngineDependencies {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Creates the template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
-export async function ensureTemplate(deps: EngineDependencies): Promise<string> {
-  const template = deps.storage.template(deps.binaries.major);
+/** Creates the cluster template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
+export async function ensureClusterTemplate(deps: EngineDependencies): Promise<string> {
+  const template = deps.storage.clusterTemplate(deps.binaries.major);
   if (!existsSync(template)) await createAtomically(template, (folder) => initialize(deps, folder));
   return template;
 }
@@ -114,16 +114,16 @@ export function removeMaps(folder: string): void {
     if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
 }
 
-/** The id of the template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
+/** The id of the cluster template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
 export const databaseId = (template: string): number =>
   Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
 
 /**
- * Creates a data directory as a copy of the template, which must exist, with this owner.
+ * Creates a data directory as a copy of the cluster template, which must exist, with this owner.
  * @param settings of the WAL that it keeps
  * @param content statements for {@link BRANCH_DATABASE}
  */
-export async function copyTemplate(
+export async function copyClusterTemplate(
   deps: EngineDependencies,
   dataDir: string,
   owner: OwnerLogin,
@@ -132,7 +132,7 @@ export async function copyTemplate(
 ): Promise<void> {
   const { storage, binaries, shutdownSignal } = deps;
   shutdownSignal.throwIfAborted();
-  const template = storage.template(binaries.major);
+  const template = storage.clusterTemplate(binaries.major);
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { shutdownSignal });
     const statements = [...ownerStatements(owner), ...content];
