@@ -19,7 +19,6 @@ export interface Branch {
   readonly project_id: string;
   readonly name: string;
   readonly default: boolean;
-  readonly created_at: string;
   /** The {@link ProcessIdentity} of the process that made it, as JSON. */
   readonly maker?: string | undefined;
 }

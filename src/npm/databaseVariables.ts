@@ -1,17 +1,5 @@
 /** The environment variables by which programs find a database. */
-import { requireDatabaseUrl } from '../api/addresses/databaseUrl.ts';
-
-/** URLs that clients and frameworks read. They are always set, because programs read what is missing from `.env`. */
-const URLS = [
-  'DATABASE_URL',
-  'DATABASE_URL_UNPOOLED',
-  'DIRECT_URL',
-  'DIRECT_DATABASE_URL',
-  'POSTGRES_URL',
-  'POSTGRES_URL_NON_POOLING',
-  'POSTGRES_URL_NO_SSL',
-  'POSTGRES_PRISMA_URL',
-];
+import { requireDatabaseUrl, URL_VARIABLES } from '../api/addresses/databaseUrl.ts';
 
 /** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
 const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
@@ -37,7 +25,8 @@ export function databaseVariables(
   });
   return {
     ...Object.fromEntries(present),
-    ...Object.fromEntries(URLS.map((name) => [name, url])),
+    // Always set, because programs read what is missing from `.env`.
+    ...Object.fromEntries(URL_VARIABLES.map((name) => [name, url])),
     ...(url !== undefined && partVariables(url)),
   };
 }

@@ -4,6 +4,18 @@
  */
 import { isLocalHost, normalizeHost, splitHost } from './host.ts';
 
+/** The environment variables that Prisma, Drizzle, hosting platforms and the service's command line read it from. */
+export const URL_VARIABLES: readonly string[] = [
+  'DATABASE_URL',
+  'DATABASE_URL_UNPOOLED',
+  'DIRECT_URL',
+  'DIRECT_DATABASE_URL',
+  'POSTGRES_URL',
+  'POSTGRES_PRISMA_URL',
+  'POSTGRES_URL_NON_POOLING',
+  'POSTGRES_URL_NO_SSL',
+];
+
 /** The parts of a URL, decoded. */
 export interface DatabaseUrl {
   readonly role: string;

@@ -14,7 +14,7 @@ interface FetchInit extends RequestContent {
   readonly signal: AbortSignal;
 }
 
-export interface FetchResponse {
+interface FetchResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;

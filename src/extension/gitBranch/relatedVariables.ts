@@ -3,22 +3,10 @@
  * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
  */
 import { connectionString } from '../connection/connectionStrings.ts';
-import { parseDatabaseUrl, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
+import { parseDatabaseUrl, URL_VARIABLES, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { getVariable, type VariableChange } from '../envFile/dotEnv.ts';
 import { findTarget, type TargetDependencies } from './findTarget.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
-
-/** The names that Prisma, Drizzle, hosting platforms and the service's command line use. */
-const URL_VARIABLES: readonly string[] = [
-  'DATABASE_URL',
-  'DATABASE_URL_UNPOOLED',
-  'DIRECT_URL',
-  'DIRECT_DATABASE_URL',
-  'POSTGRES_URL',
-  'POSTGRES_PRISMA_URL',
-  'POSTGRES_URL_NON_POOLING',
-  'POSTGRES_URL_NO_SSL',
-];
 
 /** Variables that are a connection together: host, port, user, password and database. */
 const GROUPS = [

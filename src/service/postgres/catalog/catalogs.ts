@@ -12,7 +12,7 @@ import {
 import type { ServerDependencies } from '../data/branchData.ts';
 import { readAt } from '../data/recoverTo.ts';
 import { RolePasswords } from '../data/rolePasswords.ts';
-import { connectAsSuperuser } from '../process/superuser.ts';
+import { asSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { withBranchServer } from '../data/branchServer.ts';
 import { applyCatalogChange, queryCatalog, type CatalogRows } from './catalogStatements.ts';
@@ -56,7 +56,7 @@ export class Catalogs {
 
   async #readRows(server: Postmaster): Promise<CatalogRows> {
     const read =
-      this.#reads.get(server) ?? inBatches(async () => this.#inDatabase(server, undefined, queryCatalog));
+      this.#reads.get(server) ?? inBatches(async () => asSuperuser(this.#deps, server.address, queryCatalog));
     this.#reads.set(server, read);
     return read(undefined);
   }
@@ -71,7 +71,7 @@ export class Catalogs {
     const read = async (server: Postmaster): Promise<BranchSchema> =>
       format === 'sql'
         ? { sql: await dumpSchema(this.#deps, server.address, database) }
-        : { json: { tables: await this.#inDatabase(server, database, readTables) } };
+        : { json: { tables: await asSuperuser(this.#deps, server.address, readTables, database) } };
     return moment === undefined
       ? this.#withServer(branchId, { read, cached: () => undefined, use: (schema) => schema })
       : this.#deps.branches.lock(branchId).shared(async () => readAt(this.#deps, branchId, moment, read));
@@ -101,10 +101,10 @@ export class Catalogs {
     const { branches, binaries } = this.#deps;
     return branches.lock(branchId).exclusive(async () => {
       const passwords = this.#passwords(branchId);
-      const [rows, password] = await withBranchServer(this.#deps, branchId, async (server) =>
-        this.#inDatabase(server, undefined, async (client) => {
+      const [rows, password] = await withBranchServer(this.#deps, branchId, async ({ address }) =>
+        asSuperuser(this.#deps, address, async (client) => {
           const inDatabase = async <T>(database: string, work: (connected: Client) => Promise<T>) =>
-            this.#inDatabase(server, database, work);
+            asSuperuser(this.#deps, address, work, database);
           const before = await queryCatalog(client);
           const session = { client, inDatabase, rows: before, passwords, major: binaries.major };
           const newPassword = await applyCatalogChange(session, change);
@@ -119,20 +119,6 @@ export class Catalogs {
   /** Forgets a branch that was deleted. */
   forget(branchId: string): void {
     this.#idle.delete(branchId);
-  }
-
-  /** @param database undefined: the maintenance database */
-  async #inDatabase<T>(
-    server: Postmaster,
-    database: string | undefined,
-    work: (client: Client) => Promise<T>,
-  ): Promise<T> {
-    const client = await connectAsSuperuser(this.#deps, server.address, database);
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
   }
 
   #passwords(branchId: string): RolePasswords {

@@ -5,7 +5,7 @@ import { parseLsn } from '../../core/lsn.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { readHistory } from '../data/history.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { connectAsSuperuser } from '../process/superuser.ts';
+import { asSuperuser } from '../process/superuser.ts';
 import { ChangeCounter } from '../wal/changeCounter.ts';
 import type { TransactionsOfTable } from '../wal/transactionsOfTable.ts';
 import type { Wal } from '../wal/walFiles.ts';
@@ -67,15 +67,12 @@ async function readInto(counter: ChangeCounter, wal: Wal, from: number, head: nu
 
 /** A position up to which all is on disk. It may be within a record. */
 async function flushedPosition(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
-  const client = await connectAsSuperuser(deps, address);
-  try {
+  return asSuperuser(deps, address, async (client) => {
     const { rows } = await client.query<{ lsn: string }>(
       'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
     );
     const lsn = parseLsn(rows[0]?.lsn ?? '');
     if (lsn === undefined) throw new EngineError('The server does not say where its WAL ends');
     return lsn;
-  } finally {
-    await client.end();
-  }
+  });
 }

@@ -1,6 +1,6 @@
 /** The names of the tables of a database, and their files. */
 import type Client from 'pg/lib/client.js';
-import { connectAsSuperuser } from '../process/superuser.ts';
+import { asSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { isMoved } from '../wal/catalogChanges.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
@@ -65,16 +65,16 @@ type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string
  */
 export async function readTableNames(
   deps: ServerDependencies,
-  server: Postmaster,
+  { address }: Postmaster,
   ids: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, TableNames> | undefined> {
-  const databases = await inDatabase(deps, server, undefined, async (client) => {
+  const databases = await asSuperuser(deps, address, async (client) => {
     const { rows } = await client.query<NamedId>(DATABASES);
     return rows.filter(({ id }) => ids.has(id));
   });
   const found = new Map<number, TableNames>();
   for (const { id, name } of databases) {
-    const names = await inDatabase(deps, server, name, async (client) => readNames(client, name));
+    const names = await asSuperuser(deps, address, async (client) => readNames(client, name), name);
     if (names === undefined) return undefined;
     found.set(id, names);
   }
@@ -97,18 +97,4 @@ async function readNames(client: Client, database: string): Promise<TableNames |
       ]),
     ),
   };
-}
-
-async function inDatabase<T>(
-  deps: ServerDependencies,
-  { address }: Postmaster,
-  database: string | undefined,
-  read: (client: Client) => Promise<T>,
-): Promise<T> {
-  const client = await connectAsSuperuser(deps, address, database);
-  try {
-    return await read(client);
-  } finally {
-    await client.end();
-  }
 }

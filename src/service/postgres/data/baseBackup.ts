@@ -15,7 +15,7 @@ import type { ServerDependencies } from './branchData.ts';
 import { copyTree } from './copyTree.ts';
 import { makePrivateFolder, writePrivateFile } from '../folders/files.ts';
 import { isTemplate, linkWal, readHistory, writeHistory, type Base } from './history.ts';
-import { connectAsSuperuser } from '../process/superuser.ts';
+import { asSuperuser, connectAsSuperuser } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import {
   isShutDown,
@@ -219,8 +219,7 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
   if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
     return readControlFile(dataDir).checkpoint + 1;
   return withBranchServer(deps, branchId, async ({ address }) => {
-    const client = await connectAsSuperuser(deps, address);
-    try {
+    return asSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
       // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
       await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
@@ -228,8 +227,6 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
         'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
       );
       return parseLsn(rows[0]?.lsn ?? '') ?? 0;
-    } finally {
-      await client.end();
-    }
+    });
   });
 }

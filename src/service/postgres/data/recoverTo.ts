@@ -10,7 +10,7 @@ import { asEngineError, EngineError, type Moment } from '../../core/computeEngin
 import { makePrivateFolder, removeData, writePrivateFile } from '../folders/files.ts';
 import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
-import { connectAsSuperuser } from '../process/superuser.ts';
+import { asSuperuser } from '../process/superuser.ts';
 import { SMALLEST_SIZE } from '../config/settings.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { copyBase, endOfWal } from './baseBackup.ts';
@@ -197,8 +197,7 @@ export async function setPasswords(
   passwords: ReadonlyMap<string, string>,
 ): Promise<void> {
   if (passwords.size === 0) return;
-  const client = await connectAsSuperuser(deps, address);
-  try {
+  await asSuperuser(deps, address, async (client) => {
     const { rows } = await client.query<{ role: string }>(
       'select rolname as role from pg_catalog.pg_roles where rolname::text operator(pg_catalog.=) any ($1)',
       [[...passwords.keys()]],
@@ -207,7 +206,5 @@ export async function setPasswords(
       await client.query(
         `alter role ${client.escapeIdentifier(role)} password '${scramVerifier(passwords.get(role) ?? '')}'`,
       );
-  } finally {
-    await client.end();
-  }
+  });
 }

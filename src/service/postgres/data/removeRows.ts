@@ -1,6 +1,6 @@
 /** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
 import type Client from 'pg/lib/client.js';
-import { connectAsSuperuser } from '../process/superuser.ts';
+import { asSuperuser } from '../process/superuser.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import type { EngineDependencies } from './clusterTemplate.ts';
 
@@ -27,20 +27,12 @@ const SET_PARENTS = `update pg_inherits set inhparent = parent
 
 /** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
-  const inDatabase = async <T>(database: string | undefined, work: (client: Client) => Promise<T>) => {
-    const client = await connectAsSuperuser(deps, address, database);
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
-  };
-  const databases = await inDatabase(undefined, async (client) =>
+  const databases = await asSuperuser(deps, address, async (client) =>
     client.query<{ name: string }>(
       'select datname as name from pg_database where datallowconn and not datistemplate and datconnlimit <> -2',
     ),
   );
-  for (const { name } of databases.rows) await inDatabase(name, removeFromDatabase);
+  for (const { name } of databases.rows) await asSuperuser(deps, address, removeFromDatabase, name);
 }
 
 async function removeFromDatabase(client: Client): Promise<void> {

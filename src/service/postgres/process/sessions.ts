@@ -3,7 +3,7 @@ import { SESSIONS_QUERY } from '../../../api/rules/sessions.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { asEngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
-import { connectAsSuperuser, type SuperuserLogin } from './superuser.ts';
+import { asSuperuser, type SuperuserLogin } from './superuser.ts';
 
 /**
  * Without those of the service: its own, of PgBouncer's look-ups and of read replicas.
@@ -15,9 +15,10 @@ export async function readSessions(
   address: ServerAddress,
   clientPort: (session: { readonly pid: number; readonly port: number }) => number | undefined,
 ): Promise<readonly object[]> {
-  const client = await connectAsSuperuser(login, address);
   try {
-    const { rows } = await client.query<{ sessions: object[] | null }>(SESSIONS_QUERY);
+    const { rows } = await asSuperuser(login, address, async (client) =>
+      client.query<{ sessions: object[] | null }>(SESSIONS_QUERY),
+    );
     const isOwn = (role: unknown) => role === SUPERUSER || role === REPLICATOR;
     return (rows[0]?.sessions ?? []).flatMap((session) => {
       const { id, role, client_port: port } = fieldsOf(session);
@@ -26,7 +27,5 @@ export async function readSessions(
     });
   } catch (error) {
     throw asEngineError(error);
-  } finally {
-    await client.end();
   }
 }

@@ -57,3 +57,18 @@ export async function connectAsSuperuser(
     throw asEngineError(error);
   }
 }
+
+/** Ends the connection after the work. @param database undefined: the maintenance database. @throws {EngineError} if it can't connect */
+export async function asSuperuser<T>(
+  login: SuperuserLogin,
+  address: ServerAddress,
+  work: (client: Client) => Promise<T>,
+  database?: string,
+): Promise<T> {
+  const client = await connectAsSuperuser(login, address, database);
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

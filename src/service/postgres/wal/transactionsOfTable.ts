@@ -3,7 +3,7 @@ import type { TableFile } from '../../core/branchHistory.ts';
 import { fileKey } from './catalogChanges.ts';
 import type { RowCounts, Transaction } from './transaction.ts';
 
-export interface WalTransaction extends Readonly<RowCounts> {
+interface WalTransaction extends Readonly<RowCounts> {
   /** Of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** Microseconds since 1970. */
