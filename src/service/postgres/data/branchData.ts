@@ -8,7 +8,7 @@ import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/co
 import type { StandbySettings } from '../config/settings.ts';
 import { BranchLock } from './branchLock.ts';
 import { writePrivateFile } from '../folders/files.ts';
-import { isHistoryKept, keptWal, templateBase, writeHistory } from './history.ts';
+import { hasHistory, keptWal, templateBase, writeHistory } from './history.ts';
 import { branchLogin, type OwnerLogin } from './logins.ts';
 import { sampleStatements } from './sampleData.ts';
 import {
@@ -103,7 +103,7 @@ export class BranchData {
       const folder = path.dirname(dataDir);
       const content = sampleStatements(this.#deps.storage.root, branchId);
       await copyClusterTemplate(this.#deps, dataDir, login, keptWal(folder), content);
-      if (isHistoryKept(folder)) writeHistory(folder, [templateBase(template, dataDir)]);
+      if (hasHistory(folder)) writeHistory(folder, [templateBase(template, dataDir)]);
     });
     this.#checkVersion(branchId, dataDir);
     return dataDir;

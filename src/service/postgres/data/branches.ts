@@ -17,7 +17,7 @@ import {
 import {
   HISTORY_FILE,
   inheritHistory,
-  isHistoryKept,
+  hasHistory,
   removeHistory,
   removeUnusedBases,
   writeHistory,
@@ -121,7 +121,7 @@ async function replaceBranch(
   // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
   invalidateCopies(deps, id);
   const passwords = new RolePasswords(folder).all;
-  await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: isHistoryKept(folder) });
+  await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
   // As on the public service, so that connection strings stay valid. Those of another branch are others.
   if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
   removeAll(old);

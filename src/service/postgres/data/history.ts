@@ -39,7 +39,7 @@ export const HISTORY_FILE = 'history.json';
 /** How much WAL servers keep then. */
 export const KEPT_WAL_MB = 1024;
 
-export const isHistoryKept = (branchFolder: string): boolean =>
+export const hasHistory = (branchFolder: string): boolean =>
   existsSync(path.join(branchFolder, HISTORY_FILE));
 
 /** @param bases oldest first */
@@ -71,7 +71,7 @@ export interface History {
 /** @returns undefined if the branch has no data or keeps no history */
 export function readHistory(storage: Storage, branchFolder: string): History | undefined {
   const dataDir = path.join(branchFolder, 'data');
-  if (!isHistoryKept(branchFolder) || !existsSync(dataDir)) return undefined;
+  if (!hasHistory(branchFolder) || !existsSync(dataDir)) return undefined;
   const wal = new Wal(dataDir);
   const oldest = wal.oldestSegment();
   const bases = readBases(branchFolder).filter(
@@ -145,7 +145,7 @@ export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 
 /** For servers that read no settings of the branch. */
 export const keptWal = (branchFolder: string) =>
-  isHistoryKept(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
+  hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 
 /** The WAL before the oldest base. Without a base, the server itself removes what it doesn't need. */
 function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {

@@ -16,7 +16,7 @@ import type { ServerDependencies } from './branchData.ts';
 import {
   hasWalBeforeHistory,
   historySize,
-  isHistoryKept,
+  hasHistory,
   KEPT_WAL_MB,
   readBases,
   readHistory,
@@ -80,7 +80,7 @@ async function keepHistoryOf(
     if (isReduced) noteSpace(folder, undefined);
     return isReduced;
   }
-  if (!isHistoryKept(folder)) return false;
+  if (!hasHistory(folder)) return false;
   removeHistory(folder);
   keepWal(deps, id);
   return true;
@@ -140,7 +140,7 @@ async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: Histo
   if (written < Math.min(size, limits.mostWritten)) return;
   const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
   if (!(await hasSpace(bytes))) return;
-  if (!isHistoryKept(folder)) {
+  if (!hasHistory(folder)) {
     writeHistory(folder, []);
     keepWal(deps, id);
   }
@@ -172,7 +172,7 @@ async function makeBase(
     };
     await syncToDisk(deps, folder);
   });
-  if (base !== undefined && isHistoryKept(branch)) writeHistory(branch, [...readBases(branch), base]);
+  if (base !== undefined && hasHistory(branch)) writeHistory(branch, [...readBases(branch), base]);
 }
 
 /** Whether a copy costs nothing until one of both changes. */

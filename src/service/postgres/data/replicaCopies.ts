@@ -7,7 +7,7 @@ import { KEPT_WAL_FILE } from '../config/settings.ts';
 import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from './branchData.ts';
 import { createAtomically, makePrivateFolder, writePrivateFile } from '../folders/files.ts';
-import { isHistoryKept, KEPT_WAL_SETTING } from './history.ts';
+import { hasHistory, KEPT_WAL_SETTING } from './history.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;
 
@@ -54,7 +54,7 @@ const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 export function keepWal(deps: ServerDependencies, branchId: string): void {
   const folder = deps.storage.branch(branchId);
   const forReplicas = markersOf(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
-  writePrivateFile(path.join(folder, KEPT_WAL_FILE), isHistoryKept(folder) ? KEPT_WAL_SETTING : forReplicas);
+  writePrivateFile(path.join(folder, KEPT_WAL_FILE), hasHistory(folder) ? KEPT_WAL_SETTING : forReplicas);
   deps.branches.primary(branchId)?.reload();
 }
 
