@@ -115,12 +115,16 @@ export async function isDefaultBranch(
   map: Pick<BranchMap, 'ignoresCase'>,
   runGit: RunGit,
 ): Promise<boolean> {
-  const isBranch = (name: string) => isSameGitBranch(map, name, branch);
+  const names = await defaultNames(repository, runGit);
+  return names.some((name) => isSameGitBranch(map, name, branch));
+}
+
+/** The names by which `isDefaultBranch` knows the default branch. There needn't be such a branch here. */
+export async function defaultNames(repository: Repository, runGit: RunGit): Promise<readonly string[]> {
   const names = await defaultsOfRemotes(repository);
-  if (names.length > 0) return names.some(isBranch);
-  if (isBranch('main') || isBranch('master')) return true;
+  if (names.length > 0) return names;
   const { stdout } = await runGit(repository.worktree, 'config', '--get', 'init.defaultBranch');
-  return isBranch(stdout.trim());
+  return ['main', 'master', stdout.trim()];
 }
 
 /** The default branch of `origin`, or else that of each other remote. */

@@ -15,7 +15,7 @@ import { requireBranches } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { askForProject, onlyProject } from '../../commandSupport/pickers.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
-import { pickGitFolder, type GitFolder } from './gitFolder.ts';
+import { mapDefaultBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
@@ -138,7 +138,10 @@ async function create(
     (await explainExpiry({ kind: 'branch', projectId, branchId: parent.id, branch: parent }))
   )
     return undefined;
-  if (parent !== undefined && chosen === undefined) await git.writer.setParent(refOf(parent));
+  if (parent !== undefined && chosen === undefined) {
+    await git.writer.setParent(refOf(parent));
+    await mapDefaultBranch(context, git, refOf(parent), parent.name);
+  }
   const creation = {
     branch: {
       name,

@@ -1,16 +1,13 @@
 /** Follow Git Branch, its end, and the choice of a database branch. */
 import { l10n } from 'vscode';
-import { isDefaultBranch } from '../gitState.ts';
 import { isFollowedByNeon } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
-import { runGit } from '../../envFile/ui/git.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { byNeonText } from '../ui/workBranchText.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
-import { mapBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
+import { mapDefaultBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
-import { isSameBranch } from '../../account/refs.ts';
 
 export const follow: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't follow the Git branch");
@@ -49,13 +46,10 @@ async function setFollowed(context: CommandContext, { folder, writer }: GitFolde
   await context.workFolders.of(folder)?.activate();
 }
 
-/**
- * New branches start from the default branch of the project in the file. If the file points to that branch, the default git
- * branch is mapped to it too, unless it is production.
- */
+/** New branches start from the default branch of the project in the file. */
 async function startFromCurrent(context: CommandContext, git: GitFolder): Promise<void> {
-  const { session, inventory, guards, workFolders } = context;
-  const { folder, repository, gitBranch, map, writer } = git;
+  const { session, inventory, workFolders } = context;
+  const { folder, map, writer } = git;
   const current = workFolders.of(folder)?.state.current;
   const account = session.connection?.accountId;
   if (current === undefined || current.account !== account || map.parent !== undefined) return;
@@ -63,8 +57,5 @@ async function startFromCurrent(context: CommandContext, git: GitFolder): Promis
   if (parent === undefined) return;
   const ref = { account, projectId: current.projectId, branchId: parent.id };
   await writer.setParent(ref);
-  const isProduction = guards.cachedMark(ref) === 'production';
-  if (map.branches.has(gitBranch) || isProduction || !isSameBranch(ref, current)) return;
-  if (await isDefaultBranch(repository, gitBranch, map, runGit))
-    await mapBranch(context, git, ref, parent.name);
+  await mapDefaultBranch(context, git, ref, parent.name);
 }

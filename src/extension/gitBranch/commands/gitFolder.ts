@@ -9,14 +9,14 @@ import {
   type BranchMap,
   type BranchMapWriter,
 } from '../branchMap.ts';
-import { findRepository, readGitState, type Repository } from '../gitState.ts';
+import { defaultNames, findRepository, readGitBranches, readGitState, type Repository } from '../gitState.ts';
 import { updateNeonFile } from '../neonFile.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from '../../connection/commands/writeEnv.ts';
 import { stopOffering } from '../ui/firstOffer.ts';
-import type { BranchRef } from '../../account/refs.ts';
+import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 
 export interface GitFolder {
   readonly folder: WorkspaceFolder;
@@ -89,6 +89,25 @@ export async function mapBranch(
   } catch (error) {
     log.error('Updating .neon', error);
   }
+}
+
+/**
+ * Maps the default git branch to the parent of new branches if the file points to that now, so that the file also follows a
+ * checkout of it. Not in production. @param name the parent's
+ */
+export async function mapDefaultBranch(
+  context: Pick<CommandContext, 'log' | 'guards' | 'workFolders'>,
+  git: GitFolder,
+  parent: BranchRef,
+  name: string,
+): Promise<void> {
+  const { folder, repository, map } = git;
+  const current = context.workFolders.of(folder)?.state.current;
+  if (!isSameBranch(parent, current) || context.guards.cachedMark(parent) === 'production') return;
+  const names = await defaultNames(repository, runGit);
+  for (const gitBranch of await readGitBranches(runGit, folder.uri.fsPath))
+    if (!map.branches.has(gitBranch) && names.some((each) => isSameGitBranch(map, each, gitBranch)))
+      await mapBranch(context, { ...git, gitBranch }, parent, name);
 }
 
 /** @throws {Error} with a message for the user if there is none */
