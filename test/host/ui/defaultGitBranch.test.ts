@@ -1,0 +1,39 @@
+/** The database branch of the default Git branch, for a user who begins on a feature. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { getVariable } from '../../../src/extension/envFile/dotEnv.ts';
+import { createRepository } from '../../helpers/gitRepository.ts';
+import { until } from '../../workbench/until.ts';
+import { connect, useService } from './connect.ts';
+import { useWorkbench } from './useWorkbench.ts';
+
+/** Of the branch `main` of the sample project. */
+const PRIMARY = 'ep-little-smoke-851426';
+
+describe('The database branch of the default Git branch', () => {
+  // A window of its own: where a command has run, no branch is offered, as another suite expects.
+  const ui = useWorkbench({ isPackaged: false });
+  const service = useService({ postgres: true, args: [] });
+  const file = () => path.join(ui().folder, '.env');
+  const url = async () => getVariable(await readFile(file(), 'utf8').catch(() => ''), 'DATABASE_URL');
+
+  it('is the one that .env had before a feature got its own', async () => {
+    const repository = createRepository(ui().folder);
+    await writeFile(path.join(ui().folder, '.gitignore'), '.env\n');
+    await connect(ui(), service(), 'shop');
+    repository.git('switch', '--quiet', '--create', 'feature');
+    await ui().run('Write DATABASE_URL to .env');
+    await ui().quickInput.choose('Select a compute', PRIMARY);
+    await ui().notifications.waitFor('Wrote DATABASE_URL to .env');
+    const before = await url();
+    await ui().run('Create Branch for This Git Branch');
+    await ui().notifications.waitFor('.env points to feature');
+    assert.notEqual(await url(), before);
+    await ui().run('Follow Git Branch');
+    await ui().statusBar.waitFor('.env follows the Git branch');
+    repository.git('switch', '--quiet', 'main');
+    await until('the URL of main', async () => (await url()) === before);
+    await ui().statusBar.waitFor(/^main\nDatabase branch main$/);
+  });
+});
