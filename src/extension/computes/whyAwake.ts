@@ -218,12 +218,11 @@ function mostCommon(clients: readonly Session[]): Session | undefined {
 function freeCause(
   facts: AwakeFacts,
   {
-    starts,
     startsEvery,
     activeFor = 0,
     lastStart,
     delay,
-  }: Pick<WhyAwake, 'starts' | 'startsEvery' | 'activeFor'> & {
+  }: Pick<WhyAwake, 'startsEvery' | 'activeFor'> & {
     readonly lastStart: Start | undefined;
     readonly delay: number;
   },
@@ -239,9 +238,9 @@ function freeCause(
   if (startsEvery !== undefined) return { cause: 'scheduled' };
   if (isUnusedSince) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
-  // After one start, it may have been a single session that has ended.
+  // Between two connections of a program that polls, for example.
   const isFree = sessions !== undefined && others('client backend') === undefined;
-  if (isFree && starts > 1 && activeFor > 2 * delay && used < delay) return { cause: 'repeatedUse' };
+  if (isFree && activeFor > 2 * delay && used < delay) return { cause: 'repeatedUse' };
   return { cause: sessions === undefined && used * 1000 < RECENTLY ? 'inUse' : 'unused' };
 }
 

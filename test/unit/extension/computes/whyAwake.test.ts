@@ -61,16 +61,10 @@ const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, caus
     /: session “worker” polling, with its last statement 12 sec ago\. Suspends 5 min after that ends\./,
   ],
   [
-    'clients that come and go',
-    { sessions: [], operations: [...started, operation('start_compute', 90 * minute)] },
+    'a poller that connects each minute',
+    { sessions: [] },
     'repeatedUse',
     /clients come and go, and none is connected now\. Suspends in 5 min/,
-  ],
-  [
-    'no use since a long session has ended',
-    { sessions: [] },
-    'unused',
-    /^Active for 31 min: not used for 5 sec\. Suspends in 5 min/,
   ],
   [
     'no use while psql of a hosted compute is open',
@@ -230,10 +224,10 @@ const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, caus
   ],
   ['disabled', { compute: { ...compute, current_state: 'idle', disabled: true } }, 'disabled', /^Disabled\./],
   [
-    'a read replica that nobody uses',
+    'a read replica with clients that come and go',
     { compute: { ...compute, type: 'read_only', last_active: at(240) }, sessions: [], operations: [] },
-    'unused',
-    /^Read replica\. Active for 24 hr: not used for 4 min/,
+    'repeatedUse',
+    /^Read replica\. Active for 24 hr: clients come and go/,
   ],
   ['use without a look at the sessions', {}, 'inUse', /: in use\. Suspends 5 min after that ends\./],
   [
