@@ -57,6 +57,8 @@ const NO_SEGMENT = /could not create shared memory segment[\s\S]*shmget/;
 const NO_SHARED_MEMORY =
   'This machine has no shared memory segment left for another Postgres. Suspend computes or stop other Postgres servers, or raise shmmni (sysctl kern.sysv on macOS, kernel on Linux).';
 
+/** The system says the same about shared memory. */
+const NO_SPACE = /^(?!.*shared memory).*No space left on device/;
 const DISK_FULL = 'The disk is full. Free some space and try again.';
 
 /** What Postgres writes before the level, unless it has our settings. */
@@ -69,8 +71,8 @@ const PREFIX = /^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] /;
 export function reasonIn(output: readonly string[]): string | undefined {
   const lines = output.map((line) => line.replace(PREFIX, ''));
   if (lines.some((line) => line.includes('by a user with administrative permissions'))) return ADMINISTRATOR;
-  if (lines.some((line) => line.includes('No space left on device'))) return DISK_FULL;
   if (NO_SEGMENT.test(lines.join('\n'))) return NO_SHARED_MEMORY;
+  if (lines.some((line) => NO_SPACE.test(line))) return DISK_FULL;
   const end = lines.findLastIndex((line) => /^(FATAL|PANIC|ERROR):/.test(line));
   if (end < 0) return undefined;
   const last = lines[end] ?? '';
