@@ -83,6 +83,6 @@ export async function requireAwake(
   await deps.inventory.refreshComputes(projectId);
   const compute = await findPrimary(deps.inventory, { projectId, branchId });
   if (compute === undefined || ['active', 'disabled'].includes(computeStatus(compute))) return;
-  const change = { ...computeNodeOf(compute), kind: 'start', name: displayName(compute), agent } as const;
+  const change = { ...computeNodeOf(compute), kind: 'wake', name: displayName(compute), agent } as const;
   await deps.approve(change, connection, signal);
 }

@@ -22,10 +22,15 @@ const APPROVAL_WAIT = 60_000;
 /** The last question of a window. Agents may send many calls at once, and their questions wait for each other. */
 const questions = new WeakMap<Guards, Promise<unknown>>();
 
+interface AgentRequest extends ApprovalRequest {
+  /** Whether nothing is changed: no name is entered in production, and what is read-only may be read. */
+  readonly isReading?: boolean;
+}
+
 /** @throws {Error} for the agent if the user doesn't approve the change. @throws {ReadOnlyError} */
 export async function approveForAgent(
   { guards, clock = systemClock }: { readonly guards: Guards; readonly clock?: Clock },
-  change: ApprovalRequest,
+  change: AgentRequest,
   initialConnection: AccountConnection,
   signal: AbortSignal,
 ): Promise<void> {
@@ -35,8 +40,9 @@ export async function approveForAgent(
   const ask = async () => {
     if (isAsked) await questions.get(guards);
     if (hasEnded) return false;
-    requireWritable(guards, change);
+    if (change.isReading !== true) requireWritable(guards, change);
     if (isAsked && !(await askUnasked(change))) return false;
+    if (change.isReading === true) return true;
     // In production, the user also enters the name.
     const isApproved =
       hasEnded || (await approve(guards, { ...change, isConfirmed: isAsked }, initialConnection));
@@ -70,7 +76,7 @@ async function askUnasked({ question, detail = '', button }: ApprovalRequest): P
 }
 
 /** The question about a change, with its consequences. It says all by which the user recognizes the branch. */
-export function approvalRequest(inventory: Inventory, change: AgentChange): ApprovalRequest {
+export function approvalRequest(inventory: Inventory, change: AgentChange): AgentRequest {
   const { projectId = '', branchId = '' } = change;
   const agent = agentName(change.agent);
   const project = idWithName(projectId, inventory.project(projectId)?.name);
@@ -129,9 +135,16 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Appr
   }
 }
 
-function computeQuestion(change: ComputeChange, agent: string, compute: string) {
+function computeQuestion(change: ComputeChange | { readonly kind: 'wake' }, agent: string, compute: string) {
   const uninterrupted = l10n.t('No connections are interrupted.');
   switch (change.kind) {
+    case 'wake':
+      return {
+        question: l10n.t('Let {0} start {1}?', agent, compute),
+        detail: l10n.t('It is suspended. Reading starts it, and it counts as used until it suspends again.'),
+        button: l10n.t('Start'),
+        isReading: true,
+      };
     case 'start':
       return {
         question: l10n.t('Let {0} start {1}?', agent, compute),

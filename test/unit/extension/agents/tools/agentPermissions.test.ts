@@ -123,7 +123,10 @@ describe('The gate of agents', () => {
   describe('approveForAgent', () => {
     const change = { ...ids, name: 'main', question: 'Let claude delete main?', button: 'Delete' };
     const severe = { ...change, detail: 'Its data is deleted.' };
-    const approve = (asked: typeof change = severe, signal = new AbortController().signal) => {
+    const approve = (
+      asked: Parameters<typeof approveForAgent>[1] = severe,
+      signal = new AbortController().signal,
+    ) => {
       assert.ok(model.guards.connection);
       return approveForAgent(model, asked, model.guards.connection, signal);
     };
@@ -134,6 +137,17 @@ describe('The gate of agents', () => {
       await assert.rejects(approve(), /The user did not approve this/);
       assert.equal(questions.length, 2);
     });
+
+    for (const mark of ['production', 'readOnly'] as const)
+      it(`asks one question before reading wakes a compute of a ${mark} project, and asks for no name`, async () => {
+        model.marks['shop'] = mark;
+        answers.push('Start', undefined);
+        const wake = { ...severe, button: 'Start', isReading: true };
+        await approve(wake);
+        await assert.rejects(approve(wake), /did not approve/);
+        assert.equal(questions.length, 2);
+        if (mark === 'readOnly') await assert.rejects(approve(), /read-only/);
+      });
 
     it('stops waiting after a minute, and ignores a later answer', async () => {
       const answer = Promise.withResolvers<string>();

@@ -94,7 +94,7 @@ describe('runSql as a tool', () => {
     await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }), /no compute to connect to/);
   });
 
-  it('asks before it wakes the compute of an account, but not that of its own branch', async () => {
+  it('asks before it wakes the compute of an account, unless an agent has made its branch', async () => {
     await listen({ columns: ['id'], rows: [['1']] });
     const input = { ...ids, sql: 'select 1' };
     await run(input);
