@@ -1,4 +1,4 @@
-/** Projects that use `hosted-postgres/test`, each file of tests as a process of its own, as most runners start them. */
+/** Projects that use `hosted-postgres/test`, with a process for each test file, as most runners have it. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

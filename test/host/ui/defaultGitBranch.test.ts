@@ -12,7 +12,7 @@ import { useWorkbench } from './useWorkbench.ts';
 const PRIMARY = 'ep-little-smoke-851426';
 
 describe('The database branch of the default Git branch', () => {
-  // A window of its own: where a command has run, no branch is offered, as another suite expects.
+  // In a separate window, because no branch is offered after a command has run, and another suite expects the offer.
   const ui = useWorkbench({ isPackaged: false });
   const service = useService({ postgres: true, args: [] });
   const file = () => path.join(ui().folder, '.env');

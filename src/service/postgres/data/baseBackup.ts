@@ -218,8 +218,8 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
   const { ownServer } = deps.branches.lock(branchId);
   if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
     return readControlFile(dataDir).checkpoint + 1;
-  return withBranchServer(deps, branchId, async ({ address }) => {
-    return asSuperuser(deps, address, async (client) => {
+  return withBranchServer(deps, branchId, async ({ address }) =>
+    asSuperuser(deps, address, async (client) => {
       await client.query('set synchronous_commit to on');
       // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
       await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
@@ -227,6 +227,6 @@ export async function endOfWal(deps: ServerDependencies, branchId: string): Prom
         'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
       );
       return parseLsn(rows[0]?.lsn ?? '') ?? 0;
-    });
-  });
+    }),
+  );
 }

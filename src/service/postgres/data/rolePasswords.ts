@@ -92,7 +92,7 @@ export class RolePasswords {
       }
   }
 
-  /** The passwords that Postgres has not confirmed yet, by role. */
+  /** The passwords that roles don't have in Postgres yet, by role. */
   get planned(): ReadonlyMap<string, string> {
     const roles = this.#read().filter(({ passwords }) => passwords.length > 1);
     return new Map(roles.map(({ name, passwords }) => [name, passwords.at(-1) ?? '']));

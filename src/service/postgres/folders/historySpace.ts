@@ -1,4 +1,4 @@
-/** Whether the disk has space for history, and what users read if history was removed because it has not. */
+/** Whether the disk has space for history, and what users read if history was removed for lack of it. */
 import { existsSync, rmSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
