@@ -35,6 +35,17 @@ describe('Projects that clients create', () => {
     assert.deepEqual((await sizes())[1], [0.25, 4, 60]);
   });
 
+  it('reject numbers beyond their limits, and name the limit', async () => {
+    for (const [seconds, limit] of [
+      [-1, 'least 0'],
+      [2_592_001, 'most 2592000'],
+    ]) {
+      const body = { project: { history_retention_seconds: seconds } };
+      const { message } = await api().send<{ message: string }>('POST', '', body, 422);
+      assert.equal(message, `project.history_retention_seconds: must be at ${limit}`);
+    }
+  });
+
   it('are not created without Postgres, and no branches are created or restored', async () => {
     const [main, other] = await api().branches(PROJECT);
     test().engine.postgresProblem = 'Install Postgres.';

@@ -91,9 +91,13 @@ function problem(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be ${issue.values.map(String).join(' or ')}`;
     case 'too_small':
-      return `must have at least ${issue.minimum} characters`;
+      return issue.origin === 'string'
+        ? `must have at least ${issue.minimum} characters`
+        : `must be at least ${issue.minimum}`;
     case 'too_big':
-      return `must have at most ${issue.maximum} characters`;
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
     default:
       return issue.message;
   }
