@@ -35,6 +35,17 @@ describe('Projects that clients create', () => {
     assert.deepEqual((await sizes())[1], [0.25, 4, 60]);
   });
 
+  it('count the time before a resize with the size of that time', async () => {
+    const size = (cu: number) => ({ autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu });
+    const { project, endpoints } = await api().change('POST', '', { project: size(1) });
+    const used = async () =>
+      (await api().send<{ project: { cpu_used_sec: number } }>('GET', `/${project.id}`)).project.cpu_used_sec;
+    test().clock.advance(20_000);
+    const before = await used();
+    await api().change('PATCH', `/${project.id}/endpoints/${endpoints[0]?.id}`, { endpoint: size(10) });
+    assert.deepEqual([before, await used()], [20, 20]);
+  });
+
   it('reject numbers beyond their limits, and name the limit', async () => {
     for (const [seconds, limit] of [
       [-1, 'least 0'],

@@ -8,6 +8,7 @@ import type {
   ComputeRecord,
   OperationRecord,
   ComputeStep,
+  Mutation,
   ProjectRecord,
   StoredCompute,
 } from '../../state/storedRecords.ts';
@@ -27,7 +28,7 @@ import {
 import { generateId } from '../records/generateId.ts';
 import { computeTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
-import { countUsage } from '../records/usage.ts';
+import { countUsage, recordCompute } from '../records/usage.ts';
 
 interface ComputeResult {
   readonly endpoint: ComputeRecord;
@@ -185,17 +186,22 @@ export function withPending(
 }
 
 function begin(
-  { operations }: Plane,
+  { operations, store: { account }, clock }: Plane,
   compute: StoredCompute,
   steps: readonly ComputeStep[],
   trigger?: OperationRecord['triggered_by'],
 ): ComputeResult {
   const { record } = compute;
   const tasks = steps.map((step) => computeTask(record, step, trigger));
-  const change = { set: 'compute', value: compute } as const;
+  const before = account.compute(record.id);
+  // The time until now counts with the size and for the branch that it had.
+  const changes: Mutation[] =
+    before === undefined
+      ? [{ set: 'compute', value: compute }]
+      : [...recordCompute(account, before, record, clock.now())];
   return {
     endpoint: record,
-    operations: operations.begin(record.project_id, tasks, [change], trigger === 'connection'),
+    operations: operations.begin(record.project_id, tasks, changes, trigger === 'connection'),
   };
 }
 
