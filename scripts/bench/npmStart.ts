@@ -7,7 +7,7 @@ import path from 'node:path';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../../test/helpers/localService.ts';
 import { installProgram } from '../../test/helpers/npxProgram.ts';
-import { freePorts } from '../../src/service/postgres/config/serverAddress.ts';
+import { freePort } from '../../src/service/postgres/config/serverAddress.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, type Result } from './result.ts';
 
@@ -20,7 +20,7 @@ export async function measure(): Promise<readonly Result[]> {
   const pairs = await measureInTurns(STARTS, 1, {
     ours: () => timeToLine([program, '--temporary', '--run', 'echo ANSWERED'], {}),
     baseline: async () => {
-      const { port } = await freePorts(new Set());
+      const port = await freePort();
       // Postgres doesn't run as root.
       const account = process.getuid?.() === 0 ? nobody() : {};
       return timeToLine([embedded, path.join(openFolder(), 'data'), String(port)], account);

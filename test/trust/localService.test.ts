@@ -16,7 +16,7 @@ import type { OpenClient } from '../../src/extension/account/accountConnection.t
 import { Inventory } from '../../src/extension/inventory/inventory.ts';
 import { Session } from '../../src/extension/account/session.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
-import { freePorts } from '../../src/service/postgres/config/serverAddress.ts';
+import { freePort } from '../../src/service/postgres/config/serverAddress.ts';
 import { readOwnFile } from '../../src/base/files.ts';
 import { findAddress, findOwner } from '../../src/localService/discover.ts';
 import { takeLease } from '../../src/localService/lease.ts';
@@ -139,7 +139,7 @@ describe('A window with the local service', () => {
   for (const [what, answer] of Object.entries(IMPOSTORS)) {
     it(`takes no lease of a program that ${what}, even if the process id is right`, async () => {
       const { pid, baseUrl } = await start(await openWindow());
-      const [leaseSecret, { port: address }] = [newLeaseSecret(), await freePorts(new Set())];
+      const [leaseSecret, address] = [newLeaseSecret(), await freePort()];
       const note = {
         ...readNote('service.json'),
         leaseSecret,

@@ -33,7 +33,7 @@ import { servicePasswords } from './data/logins.ts';
 import { spaceProblem } from './folders/historySpace.ts';
 import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './folders/storage.ts';
 import { ensureCertificate } from './config/certificate.ts';
-import { freePorts } from './config/serverAddress.ts';
+import { freeAddress } from './config/serverAddress.ts';
 import { checkSettings } from './data/branchServer.ts';
 import { stopOrphans } from './process/orphans.ts';
 import { engineWithoutPostgres } from './withoutPostgres.ts';
@@ -143,7 +143,8 @@ function postgresEngine(
       events = engineEvents;
       await removeLeftovers(storage, recorded, log);
     },
-    allocateAddress: async () => freePorts(),
+    // A suspended compute's server would have to take another port.
+    allocateAddress: async () => freeAddress(new Set(storage.loopbackPorts.values())),
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),
     activity: async (computeId) => (await computes.get(computeId)?.activity()) ?? { pooled_clients: 0 },

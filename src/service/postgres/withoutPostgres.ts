@@ -3,7 +3,7 @@ import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
 import { removeAll } from './folders/files.ts';
 import { removeUnrecorded, type Storage } from './folders/storage.ts';
 import { writeSampleBranches } from './data/sampleData.ts';
-import { freePorts } from './config/serverAddress.ts';
+import { freeAddress } from './config/serverAddress.ts';
 import { stopOrphans } from './process/orphans.ts';
 
 const FIRST_PORT = 2_000;
@@ -73,7 +73,7 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
       await stopOrphans(storage);
       await removeUnrecorded(storage, recorded).catch(() => undefined);
     },
-    allocateAddress: async () => freePorts(),
+    allocateAddress: async () => freeAddress(),
     start: fail,
     async remove(id) {
       for (const folder of [storage.replica(id), storage.pooler(id)]) removeAll(folder);

@@ -22,7 +22,7 @@ export interface ServerAddress {
  */
 export async function addressOf(storage: Storage, name: string): Promise<ServerAddress> {
   const { loopbackPorts } = storage;
-  const found = loopbackPorts.get(name) ?? (await freePorts(new Set(loopbackPorts.values()))).port;
+  const found = loopbackPorts.get(name) ?? (await freePort(new Set(loopbackPorts.values())));
   // Another call may have chosen a port in the meantime.
   const port = loopbackPorts.get(name) ?? found;
   loopbackPorts.set(name, port);
@@ -60,18 +60,28 @@ const SLICES = 16;
 const SLICE = Math.floor((LAST_PORT - FIRST_PORT) / SLICES);
 const OWN_FIRST = FIRST_PORT + (process.pid % SLICES) * SLICE;
 
-/** Chooses two ports of 127.0.0.1 that are free and not in `taken`. @throws {EngineError} if there are not enough */
-export async function freePorts(taken: ReadonlySet<number> = new Set()): Promise<ComputeAddress> {
-  const found: number[] = [];
+/** The ports tried last. Whoever got one may not listen on it yet, so that it still looks free. */
+const triedLast: number[] = [];
+const REMEMBERED = SLICE / 2;
+
+/** Chooses a port of 127.0.0.1 that is free and not in `taken`, another at each call. @throws {EngineError} if there is none */
+export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const isOwnPart = attempt < PORT_ATTEMPTS / 2;
     const port = isOwnPart ? randomInt(OWN_FIRST, OWN_FIRST + SLICE) : randomInt(FIRST_PORT, LAST_PORT);
-    if (!taken.has(port) && !found.includes(port) && (await isFree(port))) found.push(port);
-    const [first, second] = found;
-    if (first !== undefined && second !== undefined) return { port: first, poolerPort: second };
+    if (taken.has(port) || triedLast.includes(port)) continue;
+    triedLast.push(port);
+    if (triedLast.length > REMEMBERED) triedLast.shift();
+    if (await isFree(port)) return port;
   }
   throw new EngineError('No free ports on 127.0.0.1');
 }
+
+/** @throws {EngineError} if there are not enough free ports */
+export const freeAddress = async (taken?: ReadonlySet<number>): Promise<ComputeAddress> => ({
+  port: await freePort(taken),
+  poolerPort: await freePort(taken),
+});
 
 async function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -15,7 +15,7 @@ import { ServerProcess } from '../process/serverProcess.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { maxConnectionsOf } from '../config/settings.ts';
 import type { Certificate } from '../config/certificate.ts';
-import { freePorts, LOOPBACK } from '../config/serverAddress.ts';
+import { freePort, LOOPBACK } from '../config/serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;
@@ -39,7 +39,7 @@ export class Pooler extends ServerProcess {
     const file = path.join(folder, POOLER_FILE);
     makePrivateFolder(folder);
     writePrivateFile(path.join(folder, 'users.txt'), `"${SUPERUSER}" "${deps.logins.superuser}"\n`);
-    const { port } = await freePorts(new Set(deps.storage.loopbackPorts.values()));
+    const port = await freePort(new Set(deps.storage.loopbackPorts.values()));
     const configure = (changed: ComputeSpec) =>
       writePrivateFile(file, configuration(folder, port, changed, deps.certificate));
     configure(compute);

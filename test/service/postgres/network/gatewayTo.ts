@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Gateway } from '../../../../src/service/postgres/network/gateway.ts';
 import { serverlessListener } from '../../../../src/service/postgres/serverlessDriver/server.ts';
-import { freePorts } from '../../../../src/service/postgres/config/serverAddress.ts';
+import { freePort } from '../../../../src/service/postgres/config/serverAddress.ts';
 
 /** Starts a gateway to a server that is no Postgres. */
 export async function gatewayTo(onClient: (socket: net.Socket) => void) {
@@ -14,7 +14,7 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port: behind } = server.address() as net.AddressInfo;
   const address = { host: '127.0.0.1', port: behind };
-  const { port } = await freePorts();
+  const port = await freePort();
   const gateway = await Gateway.listen(port, {
     ensureRunning: async () => address,
     running: () => address,

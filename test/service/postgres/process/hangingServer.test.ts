@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { ComputeServer } from '../../../../src/service/postgres/compute.ts';
 import type { ServerDependencies } from '../../../../src/service/postgres/data/branchData.ts';
-import { freePorts } from '../../../../src/service/postgres/config/serverAddress.ts';
+import { freeAddress } from '../../../../src/service/postgres/config/serverAddress.ts';
 import { launchServer } from '../../../../src/service/postgres/process/launchServer.ts';
 import { Postmaster } from '../../../../src/service/postgres/process/postmaster.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
@@ -112,7 +112,7 @@ describe('a compute that does not wake up', () => {
     const deps = { events, certificate: {}, allowedOrigins: [] } as unknown as ConstructorParameters<
       typeof ComputeServer
     >[1];
-    const spec = { ...SPEC, address: await freePorts() };
+    const spec = { ...SPEC, address: await freeAddress() };
     const compute = new ComputeServer(spec, deps);
     await compute.attach(spec);
     const now = mock.method(performance, 'now', () => 0).mock;
