@@ -87,7 +87,7 @@ function keysNodeId(node: KeysNode): string {
 /** On account routes, the public service responds with 403 to an organization's key, although the key is valid. */
 const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
 
-export function keysNodes(list: ApiKeyList): KeysNode[] {
+function keysNodes(list: ApiKeyList): KeysNode[] {
   if (areKeysHidden(list)) return [{ kind: 'hiddenKeys' }];
   return [
     ...list.keys.map(({ id }): KeysNode => ({ kind: 'apiKey', keyId: id })),
@@ -95,7 +95,7 @@ export function keysNodes(list: ApiKeyList): KeysNode[] {
   ];
 }
 
-export const keysItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
+const keysItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
   Object.assign(itemOf(list, node), { id: keysNodeId(node) });
 
 function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
@@ -130,7 +130,7 @@ function lastUse({ last_used_at, last_used_from_addr: address }: ApiKey): string
 }
 
 /** Only for the row under the pointer, because the last use of the key in use changes with each refresh. */
-export function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
+function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
   if (node.kind === 'hiddenKeys' && list.keyKind !== 'personal')
     return l10n.t(
       "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",

@@ -8,10 +8,10 @@ import { FakeClock } from '../../../../helpers/fakeClock.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { SecretMap } from '../../../../helpers/secretMap.ts';
 
-const { ApiKeysTree, keysItem, keysNodes, keysTooltip, redrawRelativeTimes } =
+const { ApiKeysTree, redrawRelativeTimes } =
   await import('../../../../../src/extension/apiKeys/ui/apiKeysTree.ts');
 
-describe('keysItem', () => {
+describe('ApiKeysTree', () => {
   let service: ScriptedService;
 
   const created = new Date(Date.now() - 2.5 * 60 * 60 * 1000).toISOString();
@@ -55,7 +55,16 @@ describe('keysItem', () => {
     }
   }
   const rowsOf = (answer: unknown, keyId?: number) =>
-    withKeys(answer, (list) => keysNodes(list).map((node) => keysItem(list, node)), keyId);
+    withKeys(
+      answer,
+      async (list) => {
+        const tree = new ApiKeysTree(list, hiddenView as never);
+        const nodes = await tree.getChildren();
+        tree.dispose();
+        return nodes.map((node) => tree.getTreeItem(node));
+      },
+      keyId,
+    );
   const hiddenView = { visible: false, onDidChangeVisibility: () => ({ dispose: () => undefined }) };
   const textOf = ({ label, description }: { label?: unknown; description?: unknown }) =>
     `${String(label)} | ${String(description)}`;
@@ -105,11 +114,12 @@ describe('keysItem', () => {
         tree.onDidChangeTreeData(() => (redrawn += 1));
         const [node] = await tree.getChildren();
         assert.ok(node);
-        const tooltip = keysTooltip(list, node);
+        const tooltip = () => tree.resolveTreeItem(tree.getTreeItem(node), node).tooltip;
+        const before = tooltip();
         key = { ...used, last_used_at: new Date(Date.parse(created) + 1000).toISOString() };
         await list.refresh();
         assert.equal(redrawn, 0);
-        assert.notDeepEqual(keysTooltip(list, node), tooltip);
+        assert.notDeepEqual(tooltip(), before);
         key = { ...key, name: 'desk' };
         await list.refresh();
         assert.equal(redrawn, 1);
