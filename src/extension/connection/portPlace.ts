@@ -18,7 +18,7 @@ export type PortPlace =
   | { readonly kind: 'instead'; readonly line: number; readonly start: number; readonly end: number };
 
 /** The part of a VS Code document that is used. */
-export interface Lines {
+interface Lines {
   readonly lineCount: number;
   lineAt(line: number): { readonly text: string };
 }

@@ -52,7 +52,7 @@ const MESSAGES: readonly (readonly [GitEvent['kind'], RegExp])[] = [
   ['merge', /^(?:merge|pull)(?: (.*?))?: .*$/],
 ];
 
-export function parseHeadLog(text: string, gitBranch: string | undefined): readonly GitEvent[] {
+function parseHeadLog(text: string, gitBranch: string | undefined): readonly GitEvent[] {
   let current = gitBranch;
   return text
     .split('\n')

@@ -44,7 +44,7 @@ export function asDatabaseParent(value: unknown): DatabaseParent | undefined {
   return kind === 'database' && typeof database === 'string' ? { kind, ...branch, database } : undefined;
 }
 
-export function asTableNode(value: unknown): TableNode | undefined {
+function asTableNode(value: unknown): TableNode | undefined {
   const { kind, database, schema, name, isView } = fieldsOf(value);
   const branch = branchOf(value);
   if (kind !== 'table' || branch === undefined) return undefined;

@@ -42,7 +42,7 @@ const textsOf = ({ columns, rows }: RowTable, maxValue: number): readonly (reado
 const MAX_NAME = 80;
 
 /** NULL has no quotes. A text that could be taken for it, or whose ends couldn't be seen, has. */
-export function cellText(value: Cell, maxValue: number): string {
+function cellText(value: Cell, maxValue: number): string {
   if (value === null) return 'NULL';
   const text = visible(cut(value, maxValue));
   return /^$|^\s|\s$|^NULL$|^'/i.test(text) ? `'${text}'` : text;

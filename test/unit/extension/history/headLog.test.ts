@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { parseHeadLog, readHeadLog } from '../../../../src/extension/history/headLog.ts';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { readHeadLog } from '../../../../src/extension/history/headLog.ts';
 import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 
@@ -35,6 +37,7 @@ describe('The log of HEAD', () => {
     const found = await findRepository(repository.folder);
     assert.ok(found !== undefined);
     assert.deepEqual(await readHeadLog({ ...found, gitDir: repository.folder }, 'main'), []);
-    assert.deepEqual(parseHeadLog('garbage\n0 1 x\n', 'main'), []);
+    writeFileSync(path.join(found.gitDir, 'logs', 'HEAD'), 'garbage\n0 1 x\n');
+    assert.deepEqual(await readHeadLog(found, 'main'), []);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   asDatabaseParent,
-  asTableNode,
+  asDatabaseRow,
   type TableName,
 } from '../../../../src/extension/inventory/databaseNodes.ts';
 import { DatabaseRows } from '../../../../src/extension/inventory/databaseRows.ts';
@@ -89,7 +89,7 @@ describe('arguments of commands on databases and tables', () => {
   const node = { kind: 'table', ...branch, database: 'app', ...table('o"ne') } as const;
 
   it('are returned without further properties', () => {
-    assert.deepEqual(asTableNode({ ...node, more: 1 }), node);
+    assert.deepEqual(asDatabaseRow({ ...node, more: 1 }), node);
     assert.deepEqual(asDatabaseParent({ ...database, more: 1 }), database);
     assert.deepEqual(asDatabaseParent({ ...databases, more: 1 }), databases);
   });
@@ -97,7 +97,7 @@ describe('arguments of commands on databases and tables', () => {
   it('are undefined for any other value', () => {
     for (const odd of [undefined, node, { ...database, branchId: 'a/b' }, { ...database, database: 1 }])
       assert.equal(asDatabaseParent(odd), undefined);
-    for (const odd of [undefined, database, { ...node, schema: undefined }, { ...node, projectId: '..' }])
-      assert.equal(asTableNode(odd), undefined);
+    for (const odd of [undefined, { ...node, schema: undefined }, { ...node, projectId: '..' }])
+      assert.equal(asDatabaseRow(odd), undefined);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cellText, tableLines } from '../../../../src/extension/rows/formatRows.ts';
+import { tableLines } from '../../../../src/extension/rows/formatRows.ts';
 
 describe('Rows as text', () => {
   const cases: readonly (readonly [value: string | null, text: string])[] = [
@@ -17,7 +17,8 @@ describe('Rows as text', () => {
     ['1234567🐘', '1234567\ufffd…'],
   ];
   for (const [value, text] of cases)
-    it(`shows ${JSON.stringify(value)} as ${text}`, () => assert.equal(cellText(value, 8), text));
+    it(`shows ${JSON.stringify(value)} as ${text}`, () =>
+      assert.equal(tableLines({ columns: ['a'], rows: [[value]] }, 8)[2], text));
 
   it('is aligned also with wide characters and marks', () => {
     const table = {
