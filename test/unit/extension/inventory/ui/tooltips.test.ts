@@ -1,49 +1,27 @@
+import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
-import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
 
 const { tooltip, treeItem, visibleFields } =
   await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
 describe('tooltip', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
-  let projects: unknown[];
-  let computes: unknown[];
-  let branches: unknown[] | undefined;
-
+  let shop: ShopInventory;
   beforeEach(async () => {
-    projects = [{ id: 'shop', name: 'Shop', region_id: 'eu' }];
-    computes = [
-      computeRecord('ep-main', { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }),
-      computeRecord('ep-read', { type: 'read_only', current_state: 'idle', name: 'reports' }),
-      computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'init', pending_state: 'active' }),
-    ];
-    branches = undefined;
-    service = await scriptService((call) => {
-      if (call.endsWith('/branches')) return branches === undefined ? 404 : { branches };
-      return call === 'GET /projects' ? { projects } : { endpoints: computes };
-    });
-    store = await connectModel(service);
+    shop = await connectShop();
   });
-
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
-  const load = async () => {
-    await store.inventory.ensureProjects();
-    await store.inventory.ensureComputes('shop');
-  };
 
   it('shows the names of branches in tooltips', async () => {
     const parent = { id: 'br-main', name: 'main' };
-    branches = [parent, { id: 'br-dev', name: 'dev | *x*', parent_id: 'br-main', protected: true }];
-    await load();
-    await store.inventory.branches.ensureLoaded('shop');
-    const textFor = (node: TreeNode) => tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    shop.replies.branches = [
+      parent,
+      { id: 'br-dev', name: 'dev | *x*', parent_id: 'br-main', protected: true },
+    ];
+    await shop.load();
+    await shop.store.inventory.branches.ensureLoaded('shop');
+    const textFor = (node: TreeNode) => tooltip(shop.store.inventory, node)?.value.replaceAll('\\', '') ?? '';
     const ids = { projectId: 'shop', branchId: 'br-dev' };
     const [branch, compute] = [
       { kind: 'branch', ...ids },
@@ -64,11 +42,11 @@ describe('tooltip', () => {
     };
     const node = { kind: 'project', projectId: 'shop' } as const;
     const look = async (change: object) => {
-      projects = [{ ...project, ...change }];
-      await store.inventory.refreshProjects();
-      const { value } = tooltip(store.inventory, node) ?? { value: '' };
-      const item = JSON.stringify(treeItem(store.inventory, node));
-      return { looks: item + value, shown: visibleFields(store.inventory, 'shop') };
+      shop.replies.projects = [{ ...project, ...change }];
+      await shop.store.inventory.refreshProjects();
+      const { value } = tooltip(shop.store.inventory, node) ?? { value: '' };
+      const item = JSON.stringify(treeItem(shop.store.inventory, node));
+      return { looks: item + value, shown: visibleFields(shop.store.inventory, 'shop') };
     };
     const before = await look({});
     const others = {
@@ -90,10 +68,12 @@ describe('tooltip', () => {
 
   it('shows hosts and Postgres settings in the tooltip', async () => {
     const settings = { pg_settings: { work_mem: '8MB' } };
-    computes = [computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings })];
-    await load();
+    shop.replies.computes = [
+      computeRecord('ep-a', { host: 'ep-a.eu.example.com', pooler_enabled: true, settings }),
+    ];
+    await shop.load();
     const node = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-a' } as const;
-    const text = tooltip(store.inventory, node)?.value.replaceAll('\\', '') ?? '';
+    const text = tooltip(shop.store.inventory, node)?.value.replaceAll('\\', '') ?? '';
     for (const row of ['| Host | ep-a.eu.example.com |', '| Pooled host | ep-a-pooler.eu.example.com |'])
       assert.ok(text.includes(row), text);
     assert.ok(text.includes('| Postgres settings | work_mem = 8MB |'), text);
@@ -101,13 +81,13 @@ describe('tooltip', () => {
 
   it('says in the tooltip how pooled connections work', async () => {
     const kinds = { shared: 'on, in transaction mode (PgBouncer)', separate: 'on, a separate session' };
-    computes = Object.keys(kinds).map((kind) =>
+    shop.replies.computes = Object.keys(kinds).map((kind) =>
       computeRecord(`ep-${kind}`, { host: '127.0.0.1:1', pooler_enabled: true, pooled_sessions: kind }),
     );
-    await load();
+    await shop.load();
     for (const [kind, expected] of Object.entries(kinds)) {
       const ids = { projectId: 'shop', branchId: 'br-main', computeId: `ep-${kind}` };
-      const text = tooltip(store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
+      const text = tooltip(shop.store.inventory, { kind: 'compute', ...ids })?.value.replaceAll('\\', '');
       assert.ok(text?.includes(`| Pooled connections | ${expected}`), text);
     }
   });

@@ -2,8 +2,9 @@ import { executed } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { TreeItem } from 'vscode';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
-import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { MemoryMap } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
+import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
 
 const { NameOrder } = await import('../../../../../src/extension/window/ui/idAndName.ts');
 const { branchLabel } = await import('../../../../../src/extension/branches/ui/branchText.ts');
@@ -18,49 +19,23 @@ const { tooltip, treeItem } = await import('../../../../../src/extension/invento
 type Shape = readonly [text: string, children?: readonly Shape[]];
 
 describe('treeItem', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
-  let projects: unknown[];
-  let computes: unknown[];
-  let branches: unknown[] | undefined;
-
+  let shop: ShopInventory;
   beforeEach(async () => {
-    projects = [{ id: 'shop', name: 'Shop', region_id: 'eu' }];
-    computes = [
-      computeRecord('ep-main', { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }),
-      computeRecord('ep-read', { type: 'read_only', current_state: 'idle', name: 'reports' }),
-      computeRecord('ep-dev', { branch_id: 'br-dev', current_state: 'init', pending_state: 'active' }),
-    ];
-    branches = undefined;
-    service = await scriptService((call) => {
-      if (call.endsWith('/branches')) return branches === undefined ? 404 : { branches };
-      return call === 'GET /projects' ? { projects } : { endpoints: computes };
-    });
-    store = await connectModel(service);
+    shop = await connectShop();
   });
-
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
-  });
-
-  const load = async () => {
-    await store.inventory.ensureProjects();
-    await store.inventory.ensureComputes('shop');
-  };
   const textOf = ({ label, description }: TreeItem) =>
     [label, description].filter((part) => typeof part === 'string').join(' | ');
   const shape = (node: TreeNode): Shape => {
-    const text = textOf(treeItem(store.inventory, node));
-    const children = childrenOf(store.inventory, node);
+    const text = textOf(treeItem(shop.store.inventory, node));
+    const children = childrenOf(shop.store.inventory, node);
     return children.length === 0 ? [text] : [text, children.map(shape)];
   };
-  const tree = (shown = 400) => roots(store.inventory, shown).map(shape);
+  const tree = (shown = 400) => roots(shop.store.inventory, shown).map(shape);
   const itemOf = (computeId: string, branchId = 'br-main') =>
-    treeItem(store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
+    treeItem(shop.store.inventory, { kind: 'compute', projectId: 'shop', branchId, computeId });
 
   it('shows projects, branches by id, and the computes of each with what the icon does not show', async () => {
-    await load();
+    await shop.load();
     assert.deepEqual(tree(), [
       [
         'Shop | eu',
@@ -73,15 +48,15 @@ describe('treeItem', () => {
   });
 
   it('shows the names and marks of branches, the default one first, then by name, and those without computes', async () => {
-    branches = [
+    shop.replies.branches = [
       { id: 'br-a', name: 'feature/10', parent_id: 'br-main' },
       { id: 'br-b', name: 'feature/9', parent_id: 'br-main' },
       { id: 'br-dev', name: 'dev', parent_id: 'br-main' },
       { id: 'br-main', name: 'main', default: true, protected: true },
       { id: 'br-new', name: 'br-new', parent_id: 'br-main', current_state: 'init' },
     ];
-    await load();
-    await store.inventory.branches.ensureLoaded('shop');
+    await shop.load();
+    await shop.store.inventory.branches.ensureLoaded('shop');
     const shown = tree()[0]?.[1]?.map(([text]) => text);
     assert.deepEqual(shown, [
       'br-main | main · default · protected',
@@ -91,7 +66,7 @@ describe('treeItem', () => {
       'br-a | feature/10 · no computes',
     ]);
     const item = (branchId: string) =>
-      treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
+      treeItem(shop.store.inventory, { kind: 'branch', projectId: 'shop', branchId });
     assert.equal(item('br-main').accessibilityInformation?.label, 'Branch br-main, main, default, protected');
     assert.equal(item('br-main').contextValue, 'branch listed default protected root primary');
     assert.equal(item('br-new').contextValue, 'branch listed other unprotected child');
@@ -99,12 +74,12 @@ describe('treeItem', () => {
   });
 
   it('shows names before ids if the user wants it, and a lone id as before', async () => {
-    branches = [
+    shop.replies.branches = [
       { id: 'br-main', name: 'main', default: true },
       { id: 'br-dev', name: 'br-dev' },
     ];
-    await load();
-    await store.inventory.branches.ensureLoaded('shop');
+    await shop.load();
+    await shop.store.inventory.branches.ensureLoaded('shop');
     const memory = new MemoryMap();
     const before = tree();
     await new NameOrder(memory).change(true);
@@ -116,9 +91,9 @@ describe('treeItem', () => {
       ],
       ['br-dev', [['primary | ep-dev'], ['Databases']]],
     ]);
-    const spoken = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    const spoken = treeItem(shop.store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
     assert.equal(spoken.accessibilityInformation?.label, 'Branch main, br-main, default');
-    const branch = store.inventory.branches.get('shop', 'br-main');
+    const branch = shop.store.inventory.branches.get('shop', 'br-main');
     assert.equal(branchLabel('br-main', branch), 'main (br-main)');
     // A window in which ids come first, and another one.
     new NameOrder(new MemoryMap());
@@ -130,7 +105,7 @@ describe('treeItem', () => {
   });
 
   it('says also to screen readers that the details of a project are not available', () => {
-    const { description, accessibilityInformation } = treeItem(store.inventory, {
+    const { description, accessibilityInformation } = treeItem(shop.store.inventory, {
       kind: 'project',
       projectId: 'unknown',
     });
@@ -139,39 +114,39 @@ describe('treeItem', () => {
   });
 
   it('has no menu for branches if the service does not list them', async () => {
-    await load();
-    const project = () => treeItem(store.inventory, { kind: 'project', projectId: 'shop' }).contextValue;
+    await shop.load();
+    const project = () => treeItem(shop.store.inventory, { kind: 'project', projectId: 'shop' }).contextValue;
     assert.equal(project(), 'project branches');
-    await store.inventory.branches.ensureLoaded('shop');
+    await shop.store.inventory.branches.ensureLoaded('shop');
     assert.equal(project(), 'project');
-    const branch = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
+    const branch = treeItem(shop.store.inventory, { kind: 'branch', projectId: 'shop', branchId: 'br-main' });
     assert.equal(branch.contextValue, 'branch primary');
   });
 
   it('gives every node a unique id, and every child its parent', async () => {
-    await load();
+    await shop.load();
     const all: TreeNode[] = [];
     const walk = (node: TreeNode) => {
       all.push(node);
-      for (const child of childrenOf(store.inventory, node)) {
+      for (const child of childrenOf(shop.store.inventory, node)) {
         assert.deepEqual(parentOf(child), node);
         walk(child);
       }
     };
-    roots(store.inventory, 400).forEach(walk);
+    roots(shop.store.inventory, 400).forEach(walk);
     assert.equal(new Set(all.map(idOf)).size, all.length);
     assert.equal(all.length, 6);
   });
 
   it('shows who created a branch and the time left, in full words to screen readers', async () => {
     const hours = (count: number) => new Date(Date.now() + count * 3_600_000 + 60_000).toISOString();
-    branches = [
+    shop.replies.branches = [
       { id: 'br-a', name: 'agent/try', expires_at: hours(23) },
       { id: 'br-b', name: 'trial', expires_at: hours(6 * 24) },
       { id: 'br-main', name: 'main', default: true },
     ];
-    await load();
-    await store.inventory.branches.ensureLoaded('shop');
+    await shop.load();
+    await shop.store.inventory.branches.ensureLoaded('shop');
     const agent = {
       account: '',
       projectId: 'shop',
@@ -183,36 +158,36 @@ describe('treeItem', () => {
     };
     const node = (branchId: string) => ({ kind: 'branch', projectId: 'shop', branchId }) as const;
     const [own, other] = [
-      treeItem(store.inventory, node('br-a'), { agent }),
-      treeItem(store.inventory, node('br-b')),
+      treeItem(shop.store.inventory, node('br-a'), { agent }),
+      treeItem(shop.store.inventory, node('br-b')),
     ];
     assert.equal(textOf(own), 'br-a | agent/try · claude-code · 23 h · no computes');
     assert.equal(
       own.accessibilityInformation?.label,
       'Branch br-a, agent/try, created by claude-code, expires in 23 hours, no computes',
     );
-    assert.match(tooltip(store.inventory, node('br-a'), { agent })?.value ?? '', /Created by \| claude/);
+    assert.match(tooltip(shop.store.inventory, node('br-a'), { agent })?.value ?? '', /Created by \| claude/);
     assert.equal(textOf(other), 'br-b | trial · expires in 6 d · no computes');
     assert.equal(other.accessibilityInformation?.label, 'Branch br-b, trial, expires in 6 days, no computes');
   });
 
   it('has an icon for the default and for protected branches', async () => {
-    branches = [
+    shop.replies.branches = [
       { id: 'br-main', name: 'main', default: true },
       { id: 'br-live', name: 'live', protected: true },
       { id: 'br-dev', name: 'dev' },
     ];
-    await load();
-    await store.inventory.branches.ensureLoaded('shop');
+    await shop.load();
+    await shop.store.inventory.branches.ensureLoaded('shop');
     const icons = ['br-main', 'br-live', 'br-dev'].map((branchId) => {
-      const item = treeItem(store.inventory, { kind: 'branch', projectId: 'shop', branchId });
+      const item = treeItem(shop.store.inventory, { kind: 'branch', projectId: 'shop', branchId });
       return (item.iconPath as { id: string }).id;
     });
     assert.deepEqual(icons, ['star-full', 'lock', 'git-branch']);
   });
 
   it('distinguishes states by icon and accessible label, not by color alone', async () => {
-    computes = [
+    shop.replies.computes = [
       computeRecord('ep-a'),
       computeRecord('ep-b', { current_state: 'idle' }),
       computeRecord('ep-c', { current_state: 'init' }),
@@ -220,7 +195,7 @@ describe('treeItem', () => {
       computeRecord('ep-e', { current_state: 'idle', disabled: true }),
       computeRecord('ep-f', { current_state: 'hibernating' }),
     ];
-    await load();
+    await shop.load();
     const items = ['ep-a', 'ep-b', 'ep-c', 'ep-d', 'ep-e', 'ep-f'].map((id) => itemOf(id));
     const shapes = new Set(items.map(({ iconPath }) => (iconPath as { id: string }).id));
     assert.equal(shapes.size, items.length);
@@ -233,15 +208,17 @@ describe('treeItem', () => {
   });
 
   it('has kind and flags as context value', async () => {
-    computes = [computeRecord('ep-a', { type: 'read_only', current_state: 'idle', pooler_enabled: true })];
-    await load();
+    shop.replies.computes = [
+      computeRecord('ep-a', { type: 'read_only', current_state: 'idle', pooler_enabled: true }),
+    ];
+    await shop.load();
     assert.equal(itemOf('ep-a').contextValue, 'compute idle read_only pooled');
   });
 
   it('shows records that cannot be parsed next to the others', async () => {
-    computes.push({ id: 'ep-odd', host: 5 });
-    projects.push({ name: 'no id' });
-    await load();
+    shop.replies.computes.push({ id: 'ep-odd', host: 5 });
+    shop.replies.projects.push({ name: 'no id' });
+    await shop.load();
     const shown = JSON.stringify(tree());
     assert.match(shown, /ep-odd \| unreadable \(field host\)/);
     assert.match(shown, /Project \| unreadable \(field id\)/);
@@ -249,20 +226,21 @@ describe('treeItem', () => {
   });
 
   it('shows that a project has no computes, or why they could not be loaded', async () => {
-    computes = [];
-    await load();
+    shop.replies.computes = [];
+    await shop.load();
     assert.deepEqual(tree(), [['Shop | eu', [['No computes']]]]);
-    store.dispose();
-    service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
-    store = await connectModel(service);
-    await load();
+    shop = await connectShop();
+    const { projects } = shop.replies;
+    shop.store.service.script = (call) => (call === 'GET /projects' ? { projects } : 500);
+    await shop.load();
     assert.match(JSON.stringify(tree()), /Couldn't load: status 500/);
   });
 
   it('shows the first projects and how many are left', async () => {
-    projects = Array.from({ length: 450 }, (_, index) => ({ id: `p-${index}`, name: `${index}` }));
+    const { service } = shop.store;
+    const projects = Array.from({ length: 450 }, (_, index) => ({ id: `p-${index}`, name: `${index}` }));
     service.script = () => (service.requests.length === 1 ? { projects } : { projects: [] });
-    await store.inventory.ensureProjects();
+    await shop.store.inventory.ensureProjects();
     const shown = tree(400);
     assert.equal(shown.length, 401);
     assert.deepEqual(shown.at(-1), ['Load more… | 50 left']);
