@@ -167,10 +167,13 @@ function holdingCause(
   delay: number,
 ): Found<HoldingCause> | undefined {
   const isLocal = isLocalCompute(compute);
-  const longest = (list: readonly Session[], of: 'transaction_for' | 'state_for') =>
-    list.toSorted((a, b) => (b[of] ?? 0) - (a[of] ?? 0))[0];
-  const find = (cause: HoldingCause, of: 'transaction_for' | 'state_for', is: (each: Session) => boolean) => {
-    const session = longest(clients.filter(is), of);
+  const find = (
+    cause: HoldingCause,
+    duration: 'transaction_for' | 'state_for',
+    matches: (session: Session) => boolean,
+  ) => {
+    const byDuration = (a: Session, b: Session) => (b[duration] ?? 0) - (a[duration] ?? 0);
+    const [session] = clients.filter(matches).toSorted(byDuration);
     return session && { cause, session };
   };
   const slot = sessions.find(({ type, replication }) => type === 'walsender' && replication !== 'physical');

@@ -131,6 +131,6 @@ function parseRef(value: string): [ref: BranchRef | undefined, rest: string | un
   try {
     return [{ account: decodeURI(account), projectId, branchId }, rest];
   } catch {
-    return [undefined, rest]; // The value was edited by hand.
+    return [undefined, rest]; // The value was edited manually.
   }
 }

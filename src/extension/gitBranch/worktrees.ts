@@ -19,7 +19,7 @@ export async function otherWorktrees({ gitDir, commonDir }: Repository): Promise
   const names = await readdir(folder).catch(() => []);
   const entries = names.map((name) => path.join(folder, name)).filter((entry) => entry !== gitDir);
   const linked = (await Promise.all(entries.map(linkedWorktree))).filter((found) => found !== undefined);
-  // A bare repository has no worktree of its own. A submodule's git folder isn't inside its worktree.
+  // A bare repository has no main worktree. A submodule's git folder isn't inside its worktree.
   const hasMain = gitDir !== commonDir && path.basename(commonDir) === '.git';
   return [...(hasMain ? [path.dirname(commonDir)] : []), ...linked];
 }

@@ -24,14 +24,14 @@ export interface TableNode extends BranchIds, TableName {
   readonly database: string;
 }
 
-/** In the place of rows below one of those: why there are none, or how many more there are. */
+/** A row that says why its parent shows no rows, or how many more it has. */
 export interface DatabaseHint extends BranchIds {
   readonly kind: 'databaseHint';
   readonly parent: DatabasesNode | DatabaseNode;
   readonly hint: 'empty' | 'notRead' | 'notOffered' | { readonly error: unknown } | { readonly more: number };
 }
 
-/** Those that load the rows below them. */
+/** Rows that load the rows below them. */
 export type DatabaseParent = DatabasesNode | DatabaseNode;
 export type DatabaseTreeNode = DatabaseParent | TableNode | DatabaseHint;
 

@@ -60,7 +60,7 @@ const SLICES = 16;
 const SLICE = Math.floor((LAST_PORT - FIRST_PORT) / SLICES);
 const OWN_FIRST = FIRST_PORT + (process.pid % SLICES) * SLICE;
 
-/** The ports tried last. Whoever got one may not listen on it yet, so that it still looks free. */
+/** The ports tried last. The caller that got one may not listen on it yet, so it still looks free. */
 const triedLast: number[] = [];
 const REMEMBERED = SLICE / 2;
 
