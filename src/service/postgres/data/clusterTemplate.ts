@@ -11,6 +11,7 @@ import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } 
 import { copyTree } from './copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
 import { hasRemedy } from '../../core/errors.ts';
+import { inBatches } from '../../core/inBatches.ts';
 import { asEngineError, EngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
 import {
   BRANCH_DATABASE,
@@ -270,9 +271,18 @@ async function runOnServer(
 /** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
 export async function syncToDisk(deps: EngineDependencies, dataDir: string): Promise<void> {
   if (deps.isTemporary) return;
-  // One system call instead of one for each file.
-  const isSyncedAtOnce = process.platform === 'linux' && deps.binaries.major >= 17;
-  const method = isSyncedAtOnce ? ['--sync-method=syncfs'] : [];
+  if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);
+  const shared =
+    sharedSyncs.get(deps.storage) ??
+    inBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
+  sharedSyncs.set(deps.storage, shared);
+  return shared(dataDir);
+}
+
+/** One system call for the whole file system instead of one for each file, so all folders that wait for it share it. */
+const sharedSyncs = new WeakMap<Storage, (dataDir: string) => Promise<void>>();
+
+async function runSync(deps: EngineDependencies, dataDir: string, ...method: readonly string[]) {
   await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
     cwd: deps.storage.root,
     signal: deps.shutdownSignal,
