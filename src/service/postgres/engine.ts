@@ -143,7 +143,7 @@ function postgresEngine(
       events = engineEvents;
       await removeLeftovers(storage, recorded, log);
     },
-    // A suspended compute's server would have to take another port.
+    // The servers of suspended computes keep their ports.
     allocateAddress: async () => freeAddress(new Set(storage.loopbackPorts.values())),
     attach: async (spec) => computeOf(spec).attach(spec),
     start: async (spec) => computeOf(spec).start(spec),

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { freeAddress, freePort } from '../../../src/service/postgres/config/serverAddress.ts';
 
 describe('A free port', () => {
-  it('is another for each of a hundred computes that are created at the same time', async () => {
+  it('differs for each port of a hundred computes that are created at the same time', async () => {
     const addresses = await Promise.all(Array.from({ length: 100 }, async () => freeAddress()));
     const ports = addresses.flatMap(({ port, poolerPort }) => [port, poolerPort]);
     assert.equal(new Set(ports).size, 200);
   });
 
-  it('is none of those that have a user already', async () => {
+  it('is never one that is taken already', async () => {
     const taken = new Set(Array.from({ length: 16_000 }, (_, n) => 15_000 + n));
     assert.ok((await freePort(taken)) >= 31_000);
   });

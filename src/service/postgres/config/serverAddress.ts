@@ -64,7 +64,7 @@ const OWN_FIRST = FIRST_PORT + (process.pid % SLICES) * SLICE;
 const triedLast: number[] = [];
 const REMEMBERED = SLICE / 2;
 
-/** Chooses a port of 127.0.0.1 that is free and not in `taken`, another at each call. @throws {EngineError} if there is none */
+/** Chooses a port of 127.0.0.1 that is free, not in `taken`, and not tried lately. @throws {EngineError} if it finds no such port */
 export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const isOwnPart = attempt < PORT_ATTEMPTS / 2;
