@@ -41,8 +41,11 @@ export interface DatabaseState {
 
 /** Objects of Postgres itself have lower ids. */
 const FIRST_USER_ID = 16384;
-const TEMPORARY_RELATIONS = "(select oid from pg_class where relpersistence = 't')";
-const TEMPORARY_SCHEMAS = "(select oid from pg_namespace where nspname ~ '^pg_(toast_)?temp_')";
+/** Read once for all of {@link CATALOG_QUERY}. */
+const TEMPORARY = `temporary (relations, schemas) as (select array(select oid from pg_class where relpersistence = 't'),
+  array(select oid from pg_namespace where nspname ~ '^pg_(toast_)?temp_'))`;
+const TEMPORARY_RELATIONS = 'all ((select relations from temporary)::oid[])';
+const TEMPORARY_SCHEMAS = 'all ((select schemas from temporary)::oid[])';
 const USERS = `c.relnamespace not in (select oid from pg_namespace where nspname ~ '^pg_' or nspname = 'information_schema')`;
 
 /** Bytes of a table. It is faster to copy the files of more. */
@@ -121,13 +124,13 @@ const CATALOGS: Readonly<Record<string, string>> = {
 
 /** Temporary objects are the test's own. */
 const NOT_TEMPORARY: Readonly<Record<string, string>> = {
-  pg_constraint: `connamespace not in ${TEMPORARY_SCHEMAS}`,
-  pg_type: `typnamespace not in ${TEMPORARY_SCHEMAS}`,
-  pg_proc: `pronamespace not in ${TEMPORARY_SCHEMAS}`,
+  pg_constraint: `connamespace <> ${TEMPORARY_SCHEMAS}`,
+  pg_type: `typnamespace <> ${TEMPORARY_SCHEMAS}`,
+  pg_proc: `pronamespace <> ${TEMPORARY_SCHEMAS}`,
   ...Object.fromEntries(
     Object.entries(CATALOGS)
       .filter(([, key]) => /relid$|ev_class/.test(key))
-      .map(([catalog, key]) => [catalog, `${key} not in ${TEMPORARY_RELATIONS}`]),
+      .map(([catalog, key]) => [catalog, `${key} <> ${TEMPORARY_RELATIONS}`]),
   ),
 };
 
@@ -138,20 +141,20 @@ const BY_CONTENT = `
   select coalesce(md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
       relchecks, relrowsecurity, relforcerowsecurity, reloptions, relacl, relispartition, pg_get_expr(relpartbound, oid),
       reltablespace, relreplident, relam), ';' order by oid)), '') from pg_class
-    where oid >= ${FIRST_USER_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace not in ${TEMPORARY_SCHEMAS}
+    where oid >= ${FIRST_USER_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace <> ${TEMPORARY_SCHEMAS}
   union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_trigger t
-    where oid >= ${FIRST_USER_ID} and tgrelid not in ${TEMPORARY_RELATIONS}
+    where oid >= ${FIRST_USER_ID} and tgrelid <> ${TEMPORARY_RELATIONS}
   union all select coalesce(md5(string_agg(t::text, ';' order by umid)), '') from pg_user_mappings t
   -- Always another value, because their content can't be read.
   union all select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text else '' end
   union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_namespace t
-    where oid not in ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'
+    where oid <> ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'
   union all select coalesce(md5(string_agg(sql, ';' order by sql)), '') from (${settingsOf('current_database()', "''")}) as s`;
 
 /** Prepared, because its plan takes longer than its run. */
 const CATALOG_QUERY = {
   name: 'catalogs',
-  text: `select string_agg(value, ',') as value from (${[
+  text: `with ${TEMPORARY} select string_agg(value, ',') as value from (${[
     ...Object.entries(CATALOGS).map(([catalog, key]) => {
       const condition = NOT_TEMPORARY[catalog] ?? 'true';
       return `select concat_ws(' ', count(*), ${NEWEST}) from ${catalog} where ${key} >= ${FIRST_USER_ID} and ${condition}`;

@@ -155,7 +155,7 @@ export class Reset {
       const [value = '', isCalled = ''] = state.sequences[at]?.split(' ') ?? [];
       return now.sequences[at] === state.sequences[at]
         ? []
-        : [`select setval(${client.escapeLiteral(name)}, ${value}, ${isCalled === 't'});`];
+        : [`setval(${client.escapeLiteral(name)}, ${value}, ${isCalled === 't'})`];
     });
     const tables = withReferencing(changed, layout);
     if (tables.some(({ problem }) => problem !== null)) return false;
@@ -165,7 +165,12 @@ export class Reset {
       for (const [name, text] of await this.#atTemplate(async (other) => readRows(other, unknown)))
         rows.set(name, text);
     const result: unknown = await client.query(
-      ['begin;', ...replacement(client, tables, rows), ...sequences, CURRENT, 'commit'].join('\n'),
+      [
+        'begin;',
+        ...replacement(client, tables, rows),
+        `select ${['pg_current_xact_id()::text as number', ...sequences].join(', ')};`,
+        'commit',
+      ].join('\n'),
     );
     const newest = numberIn(result);
     for (const { name } of tables) {
@@ -192,8 +197,6 @@ export class Reset {
     }
   }
 }
-
-const CURRENT = 'select pg_current_xact_id()::text as number;';
 
 /** The last of the results is that of `commit`. */
 function numberIn(results: unknown): number {
