@@ -1,55 +1,96 @@
-/** A clone of a test branch for one test, compared with `CREATE DATABASE` and `DROP DATABASE` with the same template and server. */
+/**
+ * What a test costs with `hosted-postgres/test`, on one branch: a clone, compared with `CREATE DATABASE` and `DROP DATABASE` with the
+ * same template and server, and a reset after a test that writes, compared with a truncation of the same tables.
+ */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../src/base/pgClient.ts';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
 import type { branch as createBranch } from '../../src/npm/test/index.ts';
 import { builtTestLibrary } from '../../test/helpers/builtTestLibrary.ts';
 import { startLocalService, temporaryFolder } from '../../test/helpers/localService.ts';
 import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';
+import { SCHEMA, SEED, TABLES, TRUNCATION } from './testSuite.ts';
 
-const CLONES = 20;
+const TESTS = 20;
 const ROUNDS = 7;
-const GOAL = 1.3;
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startLocalService();
   Object.assign(process.env, { NEON_API_HOST: service.baseUrl, NEON_API_KEY: service.key });
   const cwd = temporaryFolder();
-  writeFileSync(path.join(cwd, 'schema.sql'), 'create table t as select generate_series(1, 100) as id;');
+  writeFileSync(path.join(cwd, 'schema.sql'), `${SCHEMA}\n${SEED}`);
   const library: { readonly branch: typeof createBranch } = createRequire(import.meta.url)(
     await builtTestLibrary(),
   );
   const db = await library.branch({ cwd, migrate: 'schema.sql' });
-  const client = createPgClient({ connectionString: withDatabase(db.url, 'postgres') });
+  const [client, server] = [db.url, withDatabase(db.url, 'postgres')].map((connectionString) =>
+    createPgClient({ connectionString }),
+  ) as [Client, Client];
   await client.connect();
+  await server.connect();
   try {
-    const each = async (work: () => Promise<void>) =>
-      (await timeOf(async () => {
-        for (let count = 0; count < CLONES; count += 1) await work();
-      })) / CLONES;
-    const pairs = await measureInTurns(ROUNDS, 1, {
-      ours: () => each(async () => (await db.clone()).drop()),
-      baseline: () =>
-        each(async () => {
-          await client.query('create database bare template hosted_postgres_template');
-          await client.query('drop database bare');
-        }),
+    const clone = await compare({
+      what: 'clone for a test',
+      ours: async () => (await db.clone()).drop(),
+      baseline: async () => {
+        await server.query('create database bare template hosted_postgres_template');
+        await server.query('drop database bare');
+      },
+      name: 'CREATE and DROP DATABASE',
+      goal: 1.3,
     });
-    return [
-      comparison(pairs, {
-        what: 'clone for a test',
-        unit: ms,
-        baseline: 'CREATE and DROP DATABASE',
-        goal: `≤ ${GOAL} ×`,
-        met: medianRatio(pairs) <= GOAL,
-        note: `${CLONES} after each other, ${ROUNDS} times`,
-      }),
-    ];
+    const test = async () => {
+      for (const table of TABLES) {
+        await client.query(`insert into ${table} (name) values ($1), ($2)`, ['a', 'b']);
+        await client.query(`update ${table} set name = $1 where id = 1`, ['c']);
+        await client.query(`select count(*) from ${table}`);
+      }
+    };
+    const reset = await compare({
+      what: 'a test and a reset',
+      ours: async () => {
+        await test();
+        await db.reset();
+      },
+      baseline: async () => {
+        await test();
+        await client.query(TRUNCATION);
+      },
+      name: 'and a truncation',
+      goal: 1.2,
+    });
+    return [clone, reset];
   } finally {
     await client.end();
+    await server.end();
     await db.drop();
     await service.stop();
   }
+}
+
+interface Comparison {
+  readonly what: string;
+  readonly ours: () => Promise<void>;
+  readonly baseline: () => Promise<void>;
+  readonly name: string;
+  readonly goal: number;
+}
+
+async function compare({ what, ours, baseline, name, goal }: Comparison): Promise<Result> {
+  const each = (work: () => Promise<void>) => async () =>
+    (await timeOf(async () => {
+      for (let count = 0; count < TESTS; count += 1) await work();
+    })) / TESTS;
+  const pairs = await measureInTurns(ROUNDS, 1, { ours: each(ours), baseline: each(baseline) });
+  return comparison(pairs, {
+    what,
+    unit: ms,
+    baseline: name,
+    goal: `≤ ${goal} ×`,
+    met: medianRatio(pairs) <= goal,
+    note: `${TESTS} after each other, ${ROUNDS} times`,
+  });
 }

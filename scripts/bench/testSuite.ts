@@ -18,16 +18,18 @@ const TESTS = 10;
 const PARALLEL = 4;
 const ROUNDS = 1;
 const GOAL = 1.2;
-const TABLES = ['customer', 'product', 'purchase', 'item', 'review', 'event'];
+export const TABLES = ['customer', 'product', 'purchase', 'item', 'review', 'event'];
 
-const SCHEMA = TABLES.map(
+export const SCHEMA = TABLES.map(
   (name) =>
     `create table ${name} (id int generated always as identity primary key, name text not null, made timestamptz default now());
      create index on ${name} (name);`,
 ).join('\n');
-const SEED = TABLES.map(
+export const SEED = TABLES.map(
   (name) => `insert into ${name} (name) select 'name ' || n from generate_series(1, 20) n;`,
 ).join('\n');
+
+export const TRUNCATION = `truncate ${TABLES.join(', ')} restart identity;\n${SEED}`;
 
 /** The tests of a file, in a client for each test or in one for all. */
 const program = (library: string): string => `
@@ -73,7 +75,7 @@ const program = (library: string): string => `
     const client = await connect(url);
     for (let n = 0; n < ${TESTS}; n += 1) {
       await test(client);
-      await client.query(${JSON.stringify(`truncate ${TABLES.join(', ')} restart identity;\n${SEED}`)});
+      await client.query(${JSON.stringify(TRUNCATION)});
     }
     await client.end();
   };
