@@ -101,6 +101,17 @@ describe('A deleted project', () => {
     );
   });
 
+  it('is not listed if the disk has no space for it', async () => {
+    const checked = Promise.withResolvers<boolean>();
+    test.engine.canKeepDeleted = async (ids) => (ids.length === 0 ? true : checked.promise);
+    const { project } = await api().change('POST', '', { project: {} });
+    await api().send('DELETE', `/${project.id}`);
+    const listed = deleted();
+    await api().send('GET', '');
+    checked.resolve(false);
+    assert.deepEqual(await listed, []);
+  });
+
   it('is unknown to a call with another id', async () => {
     const { status, text } = await call(test.service.baseUrl, {
       method: 'POST',

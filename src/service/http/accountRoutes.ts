@@ -2,7 +2,11 @@
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import { sizesOf } from '../../api/rules/sizes.ts';
 import { historyRetention } from '../controlPlane/records/history.ts';
-import { deleteProject, recoverProject } from '../controlPlane/branches/deletedProjects.ts';
+import {
+  deleteProject,
+  listDeletedProjects,
+  recoverProject,
+} from '../controlPlane/branches/deletedProjects.ts';
 import { createProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { withUsage } from '../controlPlane/records/usage.ts';
@@ -116,20 +120,21 @@ function keyId(call: ApiCall): number {
 }
 
 /** Ignores `org_id`: there is one organization. With `recoverable`, only deleted projects. */
-function listProjects({ store, clock }: ControlPlane, call: ApiCall): JsonReply {
-  const { account } = store;
-  const deleted = [...account.deleted.values()].map(({ record, deleted_at, recoverable_until }) => ({
-    ...withUsage({ record, computes: new Map() }, clock.now()),
-    deleted_at,
-    recoverable_until,
-  }));
-  const existing = [...account.projects.values()].map(({ record }) => record);
-  const isOfDeleted = booleanParameter(call, 'recoverable');
-  const found = search<ProjectRecord>(call, isOfDeleted ? deleted : existing);
-  const page = paginate(call, found, PROJECT_PAGES, BY_CREATION);
-  const projects = page.records.map((record) =>
-    isOfDeleted ? record : withUsage(account.project(record.id), clock.now()),
-  );
+async function listProjects(plane: ControlPlane, call: ApiCall): Promise<JsonReply> {
+  const { store, clock } = plane;
+  const { projects: existing } = store.account;
+  const records = booleanParameter(call, 'recoverable')
+    ? (await listDeletedProjects(plane)).map(({ record, deleted_at, recoverable_until }) => ({
+        ...withUsage({ record, computes: new Map() }, clock.now()),
+        deleted_at,
+        recoverable_until,
+      }))
+    : [...existing.values()].map(({ record }) => record);
+  const page = paginate(call, search<ProjectRecord>(call, records), PROJECT_PAGES, BY_CREATION);
+  const projects = page.records.map((record) => {
+    const project = existing.get(record.id);
+    return project === undefined ? record : withUsage(project, clock.now());
+  });
   return reply({ projects, applications: {}, integrations: {}, ...paginationOf(page) });
 }
 

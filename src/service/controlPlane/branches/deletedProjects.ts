@@ -13,7 +13,7 @@ import { locked, unfinishedOperations } from '../records/operationRecord.ts';
 import { recordCompute } from '../records/usage.ts';
 import type { Plane } from '../operations/operations.ts';
 
-/** While the computes of a deleted project are being stopped. */
+/** While the computes of a deleted project are being stopped, and its size is being checked. */
 const stopping = new WeakMap<DeletedProject, Promise<void>>();
 
 /** Removes the project at once. Its processes follow, and without history its data. */
@@ -61,6 +61,13 @@ async function stop(plane: Plane, { projectId, computeIds }: DeletedProject): Pr
     // The next start begins without them.
     if (!plane.operations.isStopped) plane.logUnexpected(`stopping project ${projectId}`, error);
   }
+}
+
+/** Those that can be recovered. The disk may have no space for one that is still being stopped, so its end is awaited. */
+export async function listDeletedProjects({ store }: Plane): Promise<DeletedProject[]> {
+  const { deleted } = store.account;
+  for (const project of deleted.values()) await stopping.get(project);
+  return [...deleted.values()];
 }
 
 /** Its connection strings are valid again. @throws {HttpError} 404 */
