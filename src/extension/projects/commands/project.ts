@@ -87,17 +87,14 @@ export const deleteProject: Command = async (context, argument, run) => {
     const problem = l10n.t("{0} can't be deleted because its branch {1} is protected.", name, branch);
     return void window.showWarningMessage(problem);
   }
-  const { isLocal } = context.session.requireConnection();
-  const isKept = isLocal && context.inventory.project(projectId)?.history_retention_seconds !== 0;
   const deleted = await makeChange(context, run, {
     projectId,
     name,
     question: l10n.t('Delete {0}?', name),
-    detail: isKept
-      ? l10n.t(
-          'All its branches, computes and data are deleted. It can be recovered as long as its history is kept.',
-        )
-      : l10n.t("This can't be undone. All its branches, computes and data are deleted."),
+    // A service on this machine needs enough disk space to keep it, and the public one keeps it for a week.
+    detail: l10n.t(
+      'All its branches, computes and data are deleted. It can be recovered only if the service keeps it, and only for a limited time.',
+    ),
     button: l10n.t('Delete'),
     byName: true,
     ...changeTexts('delete', name),

@@ -56,11 +56,14 @@ async function listDeleted({ session, config }: CommandContext): Promise<readonl
   return client.listDeletedProjects(organizationId, { signal: connection.signal });
 }
 
-/** After a deletion. Never rejects. @param name of the project */
+/** After a deletion: offers to undo it, or says that the service hasn't kept the project. Never rejects. */
 export async function offerRecovery(context: CommandContext, projectId: string, name: string): Promise<void> {
   try {
     const project = (await listDeleted(context)).find(({ id }) => id === projectId);
-    if (!project?.recoverable_until) return;
+    if (!project?.recoverable_until)
+      return void window.showInformationMessage(
+        l10n.t("Deleted {0}. The service hasn't kept it, so it can't be recovered.", name),
+      );
     const undo = l10n.t('Undo');
     const until = formatDate(project.recoverable_until);
     const chosen = await window.showInformationMessage(

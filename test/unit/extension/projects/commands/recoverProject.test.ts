@@ -94,9 +94,23 @@ describe('Recover a Deleted Project…', () => {
     await run('delete', node('shop'));
     await until('the offer', async () => executed.length > 0);
     assert.deepEqual(executed, [['hostedPostgres.project.recover', node('shop')]]);
+    assert.match(String(questions[0]), /It can be recovered only if the service keeps it/);
     assert.match(String(questions.at(-1)), /^Deleted Shop\. It can be recovered until /);
     await run('recover', node('shop'));
     assert.deepEqual(calls, ['DELETE /projects/shop', 'POST /projects/shop/recover']);
     assert.deepEqual(errors, []);
+  });
+
+  it('is not offered if the service has not kept the project, and a message says so', async () => {
+    deleted = undefined;
+    answers.push('Shop');
+    await run('delete', node('shop'));
+    await until('the message', async () => questions.length > 1);
+    assert.match(String(questions[0]), /It can be recovered only if the service keeps it/);
+    assert.match(
+      String(questions.at(-1)),
+      /^Deleted Shop\. The service hasn't kept it, so it can't be recovered\./,
+    );
+    assert.deepEqual(executed, []);
   });
 });
