@@ -91,9 +91,13 @@ export class Client {
   }
 
   /** Lists projects. Requests each page when the caller iterates to it. @param organizationId sent as `org_id` */
-  projectPages(organizationId?: string, options?: CallOptions): AsyncGenerator<ProjectPage, void> {
+  projectPages(
+    organizationId?: string,
+    options?: CallOptions,
+    recoverable?: true,
+  ): AsyncGenerator<ProjectPage, void> {
     return projectPages((cursor) => {
-      const query = { limit: PROJECTS_PER_PAGE, cursor, org_id: organizationId };
+      const query = { limit: PROJECTS_PER_PAGE, cursor, recoverable, org_id: organizationId };
       return this.#http.call('GET', '/projects', { query }, options);
     });
   }
@@ -163,11 +167,12 @@ export class Client {
   }
 
   /** Deleted projects that can be recovered; none if the service keeps none. */
-  async listDeletedProjects(organizationId?: string, options?: CallOptions) {
-    const query = { limit: PROJECTS_PER_PAGE, recoverable: 'true', org_id: organizationId };
-    const reply = await this.#http.call('GET', '/projects', { query }, options);
+  async listDeletedProjects(organizationId?: string, options?: CallOptions): Promise<records.Project[]> {
+    const deleted: records.Project[] = [];
     // A service that doesn't know the parameter lists the others.
-    return parseList(reply, 'projects', records.Project).items.filter((project) => project.recoverable_until);
+    for await (const { items } of this.projectPages(organizationId, options, true))
+      deleted.push(...items.filter((project) => project.recoverable_until));
+    return deleted;
   }
 
   /** Recovers a deleted project with its branches and their data. */

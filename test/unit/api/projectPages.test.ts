@@ -144,4 +144,19 @@ describe('projectPages', () => {
       }
       assert.equal(seen.length, 1);
     }));
+
+  it('lists deleted projects of all pages', () => {
+    const page = full(0, 'a');
+    const deleted = { id: 'p-400', name: 'x', recoverable_until: '2026-01-02T00:00:00Z' };
+    return withService(inTurn(page, { projects: [deleted] }), async (client, seen) => {
+      assert.deepEqual(
+        (await client.listDeletedProjects('org-a')).map(({ id }) => id),
+        ['p-400'],
+      );
+      assert.deepEqual(queries(seen), [
+        'limit=400&recoverable=true&org_id=org-a',
+        'limit=400&cursor=a&recoverable=true&org_id=org-a',
+      ]);
+    });
+  });
 });
