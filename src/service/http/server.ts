@@ -1,8 +1,7 @@
-/** The HTTP server on 127.0.0.1: time limits for slow clients, and one request of a connection at a time. */
+/** The HTTP server on 127.0.0.1, with time limits for slow clients. */
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from '../../base/nodeHttp.ts';
-import { oneAtATime } from '../core/oneAtATime.ts';
 
 /** Milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
 const CLIENT_LIMITS = {
@@ -31,7 +30,7 @@ export async function listen(
   port: number,
   limits: Readonly<Record<keyof typeof CLIENT_LIMITS, number>> = CLIENT_LIMITS,
 ): Promise<HttpServer> {
-  const server = createServer(limits, oneAtATime(listener));
+  const server = createServer(limits, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });

@@ -16,8 +16,7 @@ import {
 
 interface RunOptions {
   readonly login: ConnectionLogin;
-  /** Called after the login, so that a large request is read from clients with a password only. */
-  readonly read: () => Promise<HttpSqlRequest>;
+  readonly request: HttpSqlRequest;
   readonly port: number;
   /** Aborted when the client no longer waits for the reply. */
   readonly signal: AbortSignal;
@@ -28,7 +27,7 @@ interface RunOptions {
  * would also keep settings, accept a password that was changed, and block `DROP DATABASE`.
  * @returns JSON. @throws {HttpSqlError}
  */
-export async function answerSqlRequest({ login, read, port, signal }: RunOptions): Promise<string> {
+export async function answerSqlRequest({ login, request, port, signal }: RunOptions): Promise<string> {
   const client = createClient(login, port);
   const onAbort = () => cancel(client);
   signal.addEventListener('abort', onAbort);
@@ -36,7 +35,6 @@ export async function answerSqlRequest({ login, read, port, signal }: RunOptions
   try {
     signal.throwIfAborted();
     await client.connect();
-    const request = await read();
     client.connection.stream.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > MAX_BYTES) client.connection.stream.destroy();
