@@ -9,7 +9,7 @@ import {
   writeFileSync,
   type Stats,
 } from 'node:fs';
-import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
@@ -38,8 +38,7 @@ export async function replaceFile(
   const old = await stat(file).catch(() => undefined);
   try {
     await writeCopy(temporary, content, old, mode);
-    check();
-    await renameOver(temporary, file);
+    await renameOver(temporary, file, check);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     const canOverwrite = old?.isFile() === true && process.platform !== 'win32';
@@ -117,13 +116,20 @@ const RENAME_ATTEMPTS = 100;
 const RENAME_PAUSE = 20;
 
 /** Windows rejects a rename while another program, such as a virus scanner, has the file open. */
-async function renameOver(from: string, to: string, attempts = RENAME_ATTEMPTS): Promise<void> {
+async function renameOver(
+  from: string,
+  to: string,
+  check: () => void,
+  attempts = RENAME_ATTEMPTS,
+): Promise<void> {
+  check();
   try {
-    await rename(from, to);
+    // Without waiting, so that no other program comes between the check and the rename.
+    renameSync(from, to);
   } catch (error) {
     if (process.platform !== 'win32' || attempts === 1) throw error;
     await pause(RENAME_PAUSE);
-    await renameOver(from, to, attempts - 1);
+    await renameOver(from, to, check, attempts - 1);
   }
 }
 
