@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  constants,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  type Stats,
-} from 'node:fs';
+import { constants, linkSync, renameSync, rmSync, writeFileSync, type Stats } from 'node:fs';
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
@@ -149,54 +140,31 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
 
 const pauseSync = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
 
+/** Codes of a file system without hard links, such as FAT. */
+const NO_LINKS: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
+
 /** Creates a file that only this user can read, complete from the beginning. @returns false if it exists */
 export function createFileSync(file: string, content: string): boolean {
   const temporary = `${file}.${randomUUID()}`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
-    return link(temporary, file);
+    linkOrCreate(temporary, file, content);
+    return true;
+  } catch (error) {
+    if (fieldsOf(error).code !== 'EEXIST') throw error;
+    return false;
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-function link(from: string, to: string): boolean {
+/** Without links, the file is empty for a moment. */
+function linkOrCreate(from: string, to: string, content: string): void {
   try {
     linkSync(from, to);
-    return true;
   } catch (error) {
-    const { code } = fieldsOf(error);
-    if (code === 'EEXIST') return false;
-    if (!NO_LINKS.includes(code)) throw error;
-    return renameIfMissing(from, to);
-  }
-}
-
-/** Codes of a file system without hard links, such as FAT. */
-const NO_LINKS: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
-
-/** No rename keeps an existing file, so a folder is the lock, because only one process can create it. */
-function renameIfMissing(from: string, to: string): boolean {
-  const lock = `${to}.lock`;
-  lockFolder(lock);
-  try {
-    if (existsSync(to)) return false;
-    renameOverSync(from, to);
-    return true;
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
-}
-
-/** A lock that isn't released was left behind by a killed process. */
-function lockFolder(folder: string, attempts = RENAME_ATTEMPTS): void {
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if (fieldsOf(error).code !== 'EEXIST') throw error;
-    if (attempts === 1) return;
-    pauseSync();
-    lockFolder(folder, attempts - 1);
+    if (!NO_LINKS.includes(fieldsOf(error).code)) throw error;
+    writeFileSync(to, content, { mode: 0o600, flag: 'wx' });
   }
 }
 
