@@ -2,7 +2,6 @@
  * The branches that agents have created, and the last calls of agents. Windows and agents without one share both
  * (`sharedMemory.ts`). They contain no secret.
  */
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { Branch } from '../../api/records/records.ts';
@@ -58,18 +57,6 @@ const CALLS_KEY = 'hostedPostgres.agentCalls';
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
 
-/** A branch that is being created. */
-interface Creation extends ProjectRef {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly startedAt: number;
-}
-
-const CREATIONS = 'hostedPostgres.agentCreations';
-
-/** Milliseconds after which a creation doesn't count, because its process was killed: a call waits for two minutes at most. */
-const MAX_CREATION = 10 * 60_000;
-
 /** A fresh list of a project's branches. */
 interface ListedBranches {
   readonly branches: ReadonlyMap<string, Branch>;
@@ -81,6 +68,8 @@ export class AgentBranches {
   readonly #memory: SharedMemory;
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
+  /** The branches that are being created by this process. */
+  readonly #creations = new Set<ProjectRef>();
 
   /** Fires for branches, not for calls. */
   readonly onDidChange = this.#changed.event;
@@ -92,39 +81,21 @@ export class AgentBranches {
 
   /** Those that haven't expired, the newest last. */
   get all(): readonly AgentBranch[] {
-    return this.#allOf(this.#memory.values());
-  }
-
-  #allOf(values: SharedValues): readonly AgentBranch[] {
-    return entriesOf(values).filter(
+    return entriesOf(this.#memory.values()).filter(
       (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
     );
   }
 
   /**
-   * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
-   * @returns the number of branches in the project without this one, and a function to call with the branch, or without one if
-   * it couldn't be created
+   * Call this before a branch is created, so that creations at the same time count each other.
+   * @returns the number of branches in the project without this one, and a function to call at the end
    */
-  beginCreation({ account, projectId }: ProjectRef): {
-    readonly count: number;
-    readonly end: (branch?: AgentBranch) => void;
-  } {
-    const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
+  beginCreation({ account, projectId }: ProjectRef): { readonly count: number; readonly end: () => void } {
+    const creation = { account, projectId };
     const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
-    let count = 0;
-    this.#memory.change((values) => {
-      const others = creationsOf(values).filter(({ startedAt }) => this.#now() - startedAt < MAX_CREATION);
-      count = this.#allOf(values).filter(isIn).length + others.filter(isIn).length;
-      return { ...values, [CREATIONS]: [...others, creation] };
-    });
-    let hasEnded = false;
-    const end = (branch?: AgentBranch) => {
-      if (hasEnded) return;
-      hasEnded = true;
-      this.#change((entries) => (branch === undefined ? entries : withBranch(entries, branch)), creation.id);
-    };
-    return { count, end };
+    const count = [...this.all, ...this.#creations].filter(isIn).length;
+    this.#creations.add(creation);
+    return { count, end: () => this.#creations.delete(creation) };
   }
 
   /** Those of the connected account. */
@@ -154,7 +125,7 @@ export class AgentBranches {
   }
 
   add(branch: AgentBranch): void {
-    this.#change((entries) => withBranch(entries, branch));
+    this.#change((entries) => [...entries.filter((entry) => !isSameBranch(branch, entry)), branch]);
   }
 
   /** Adds to what is known of a branch, unless it is gone. */
@@ -196,17 +167,14 @@ export class AgentBranches {
     }));
   }
 
-  /** @param endedCreation its id */
-  #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreation?: string): void {
-    const isSame = (values: SharedValues) =>
-      endedCreation === undefined && isDeepStrictEqual(next(entriesOf(values)), entriesOf(values));
-    if (isSame(this.#memory.values())) return;
+  #change(next: (entries: readonly Entry[]) => readonly Entry[]): void {
+    const entries = entriesOf(this.#memory.values());
+    if (isDeepStrictEqual(next(entries), entries)) return;
     this.#memory.change((values) => {
       const current = next(entriesOf(values)).map((entry) =>
         isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
       );
-      const creations = creationsOf(values).filter(({ id }) => id !== endedCreation);
-      return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES), [CREATIONS]: creations };
+      return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES) };
     });
     this.#changed.fire();
   }
@@ -221,13 +189,6 @@ const listOf = (values: SharedValues, name: string): readonly unknown[] => {
 };
 const entriesOf = (values: SharedValues): readonly Entry[] => listOf(values, BRANCHES).filter(isRef);
 const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS_KEY).filter(isCall);
-const creationsOf = (values: SharedValues): readonly Creation[] =>
-  listOf(values, CREATIONS).filter(isCreation);
-
-const withBranch = (entries: readonly Entry[], branch: AgentBranch): readonly Entry[] => [
-  ...entries.filter((entry) => !isSameBranch(branch, entry)),
-  branch,
-];
 
 const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
 
@@ -246,9 +207,4 @@ function isAgentBranch(ref: BranchRef): ref is AgentBranch {
 function isCall(value: unknown): value is AgentCall {
   const { time, agent, tool, text, failure = '' } = fieldsOf(value);
   return [time, agent, tool, text, failure].every(isText);
-}
-
-function isCreation(value: unknown): value is Creation {
-  const { id, account, projectId, startedAt } = fieldsOf(value);
-  return [id, account, projectId].every(isText) && typeof startedAt === 'number';
 }
