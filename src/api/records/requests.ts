@@ -76,7 +76,10 @@ export const ApiKeyCreationBody = z.strictObject({
 });
 
 const name = z.string().check(z.minLength(1), z.maxLength(256));
-const timestamp = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' });
+export const Timestamp = z.iso.datetime({
+  offset: true,
+  error: 'must be a time such as 2026-01-31T12:00:00Z',
+});
 
 /** POST …/branches; the body may be missing. An empty `parent_id` means the default branch. */
 export const BranchCreationBody = z.strictObject({
@@ -85,10 +88,10 @@ export const BranchCreationBody = z.strictObject({
       name: z.optional(name),
       parent_id: z.optional(z.string()),
       parent_lsn: z.optional(z.string()),
-      parent_timestamp: z.optional(timestamp),
+      parent_timestamp: z.optional(Timestamp),
       protected: z.optional(z.boolean()),
       init_source: z.optional(z.string()),
-      expires_at: z.optional(timestamp),
+      expires_at: z.optional(Timestamp),
     }),
   ),
   endpoints: z.optional(z.array(z.omit(ComputeCreation, { branch_id: true }))),
@@ -106,7 +109,7 @@ export const BranchPatchBody = z.strictObject({
   branch: z.strictObject({
     name: z.optional(name),
     protected: z.optional(z.boolean()),
-    expires_at: z.optional(z.nullable(timestamp)),
+    expires_at: z.optional(z.nullable(Timestamp)),
   }),
 });
 export type BranchPatch = z.infer<typeof BranchPatchBody>['branch'];
@@ -118,7 +121,7 @@ export type PointInTime = { readonly timestamp: string } | { readonly lsn: strin
 export const BranchRestoreBody = z.strictObject({
   source_branch_id: branchId,
   source_lsn: z.optional(z.string()),
-  source_timestamp: z.optional(timestamp),
+  source_timestamp: z.optional(Timestamp),
   preserve_under_name: z.optional(z.string().check(z.maxLength(256))),
 });
 export type BranchRestoreBody = z.infer<typeof BranchRestoreBody>;
@@ -137,8 +140,8 @@ export const SnapshotCreation = z.strictObject({
   name: z.optional(name),
   slug: z.optional(slug),
   lsn: z.optional(z.string()),
-  timestamp: z.optional(timestamp),
-  expires_at: z.optional(timestamp),
+  timestamp: z.optional(Timestamp),
+  expires_at: z.optional(Timestamp),
 });
 export type SnapshotCreation = z.infer<typeof SnapshotCreation>;
 
@@ -146,7 +149,7 @@ export type SnapshotCreation = z.infer<typeof SnapshotCreation>;
 export const SnapshotPatchBody = z.strictObject({
   snapshot: z.strictObject({
     name: z.optional(name),
-    expires_at: z.optional(z.nullable(timestamp)),
+    expires_at: z.optional(z.nullable(Timestamp)),
   }),
 });
 export type SnapshotPatch = z.infer<typeof SnapshotPatchBody>['snapshot'];

@@ -1,9 +1,10 @@
 /** Which history of branches is kept, and whether a moment that a request names is in it. */
+import { Timestamp } from '../../../api/records/requests.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import type { BranchRetention } from '../../core/branchHistory.ts';
 import type { ComputeEngine, Moment } from '../../core/computeEngine.ts';
-import { unprocessable } from '../../core/errors.ts';
+import { badRequest, unprocessable } from '../../core/errors.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { AccountState, ProjectState } from '../../state/store.ts';
 import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
@@ -37,7 +38,7 @@ export const retentions = (
 /**
  * @param fields of a request: a position (LSN) and a time, by the field's name
  * @returns undefined for the current data
- * @throws {HttpError} 422 if it can't be read, or is in the future
+ * @throws {HttpError} 400 or 422 if it can't be read, or is in the future
  */
 export function momentOf(
   fields: Readonly<Record<string, string | undefined>>,
@@ -48,9 +49,9 @@ export function momentOf(
   if (value === undefined) return undefined;
   if (given.length > 1) throw unprocessable(`${name}: a position and a time exclude each other.`);
   if (!name.endsWith('lsn')) {
-    const time = Date.parse(value);
-    if (Number.isNaN(time)) throw unprocessable(`${name}: must be a time such as 2026-01-31T12:00:00Z.`);
-    if (time > now) throw unprocessable(`${name}: must not be in the future.`);
+    if (!Timestamp.safeParse(value).success)
+      throw badRequest(`${name}: must be a time such as 2026-01-31T12:00:00Z.`);
+    if (Date.parse(value) > now) throw unprocessable(`${name}: must not be in the future.`);
     return { timestamp: value };
   }
   if (parseLsn(value) === undefined)
