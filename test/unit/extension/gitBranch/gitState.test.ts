@@ -149,17 +149,17 @@ describe('readGitState', () => {
 });
 
 describe('readGitBranches', () => {
-  it('are those of all worktrees, also before their first commit', async () => {
+  it('returns all branches, also those checked out in a worktree before their first commit', async () => {
     const repository = createRepository();
-    repository.git('branch', 'feature/a');
+    repository.git('branch', 'feature/Ü');
     const folder = path.join(temporaryFolder(), 'linked');
     repository.git('worktree', 'add', '--quiet', '-b', 'linked', folder);
     repository.at(folder).git('switch', '--quiet', '--orphan', 'unborn');
     const branches = await readGitBranches(runGit, repository.folder);
-    assert.deepEqual([...branches].toSorted(), ['feature/a', 'linked', 'main', 'unborn']);
+    assert.deepEqual([...branches].toSorted(), ['feature/Ü', 'linked', 'main', 'unborn']);
   });
 
-  it('are unknown if git fails', async () => {
+  it('throws instead of returning none if git fails', async () => {
     await assert.rejects(readGitBranches(runGit, temporaryFolder()), /not a git repository/);
     const silent = async () => ({ code: 1, stdout: '', stderr: '' });
     await assert.rejects(readGitBranches(silent, ''), { message: 'git failed' });

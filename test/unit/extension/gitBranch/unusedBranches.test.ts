@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import type { Branch } from '../../../../src/api/records/records.ts';
-import { gitRunner } from '../../../../src/base/runGit.ts';
 import { BranchList } from '../../../../src/extension/inventory/branchLists.ts';
 import { EMPTY_MAP, type CreatedBranch } from '../../../../src/extension/gitBranch/branchMap.ts';
-import { readGitBranches } from '../../../../src/extension/gitBranch/gitState.ts';
 import {
   countUnused,
   findUnused,
   type CleanupFacts,
 } from '../../../../src/extension/gitBranch/unusedBranches.ts';
-import { createRepository } from '../../../helpers/gitRepository.ts';
-import { temporaryFolder } from '../../../helpers/localService.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const ref = (branchId: string, account = 'local'): BranchRef => ({ account, projectId: 'shop-1', branchId });
@@ -137,23 +132,5 @@ describe('findUnused', () => {
     const gitBranches = new Set(['BR-ONE']);
     assert.deepEqual(idsOf({ gitBranches }), [['br-one'], []]);
     assert.deepEqual(idsOf({ gitBranches, map: { ...facts.map, ignoresCase: true } }), [[], []]);
-  });
-});
-
-describe('readGitBranches', () => {
-  const runGit = gitRunner(() => 'git');
-
-  it('returns all branches, also those checked out in a worktree before their first commit', async () => {
-    const repository = createRepository();
-    repository.git('branch', 'feature/Ü');
-    const linked = path.join(repository.folder, '..', 'linked');
-    repository.git('worktree', 'add', '--quiet', '-b', 'linked', linked);
-    repository.at(linked).git('switch', '--quiet', '--orphan', 'unborn');
-    const branches = await readGitBranches(runGit, repository.folder);
-    assert.deepEqual([...branches].toSorted(), ['feature/Ü', 'linked', 'main', 'unborn']);
-  });
-
-  it('throws instead of returning none if git fails', async () => {
-    await assert.rejects(readGitBranches(runGit, temporaryFolder()), /not a git repository/);
   });
 });
