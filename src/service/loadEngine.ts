@@ -6,7 +6,7 @@ import type { ServiceOptions } from './options.ts';
 import type { ExtensionChoice } from './postgres/config/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
-import { removeIfEmpty, staleFolders, storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
+import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
 import {
   abandonedDirectories,
   createUsableFolder,
@@ -40,11 +40,10 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
     const extensions = () => ({ included: [], found: [] });
     return { storage: openStorage(directory, account), create: simulatedEngine, extensions };
   }
-  const { availableExtensions, createPostgresEngine, emptyStorage, findPrograms, stopOrphans } =
+  const { availableExtensions, createPostgresEngine, findPrograms, stopOrphans } =
     await import('./postgres/engine.ts');
   const found = findPrograms(postgresPath);
   const programs = account === undefined ? found : reachablePrograms(found, account);
-  const stale = account === undefined ? [] : staleFolders(account).filter((folder) => !removeIfEmpty(folder));
   // Before root's rights are given up: the locks in them are root's.
   const abandoned = abandonedDirectories(account?.uid ?? process.getuid?.());
   const storage = openStorage(directory, account);
@@ -53,8 +52,6 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
       () => removeTemporaryDirectory(folder),
       () => undefined,
     );
-  // If it fails, for example because another service removed the folder first, the next service tries again.
-  for (const folder of stale) emptyStorage(folder).catch(() => undefined);
   const { isTemporary } = directory;
   const { extensionsDir, installedExtensions, trustedExtensions } = choice.options;
   const extensions = { extensionsDir, installedExtensions, trustedExtensions };

@@ -31,7 +31,7 @@ import { BranchData, type ServerDependencies } from './data/branchData.ts';
 import { removeAll } from './folders/files.ts';
 import { servicePasswords } from './data/logins.ts';
 import { spaceProblem } from './folders/historySpace.ts';
-import { emptyFolder, majorsInUse, openStorage, removeUnrecorded, type Storage } from './folders/storage.ts';
+import { majorsInUse, openStorage, removeUnrecorded, type Storage } from './folders/storage.ts';
 import { ensureCertificate } from './config/certificate.ts';
 import { freeAddress } from './config/serverAddress.ts';
 import { checkSettings } from './data/branchServer.ts';
@@ -51,12 +51,6 @@ interface PostgresEngineOptions extends ExtensionChoice {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Writes a line to the service's log. */
   readonly log: (line: string) => void;
-}
-
-/** Removes all data in a folder that no service uses, after it has ended the servers that still run on it. */
-export async function emptyStorage(root: string): Promise<void> {
-  await stopOrphans({ root });
-  await emptyFolder(root);
 }
 
 export function createPostgresEngine(options: PostgresEngineOptions): ComputeEngine {

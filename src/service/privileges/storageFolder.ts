@@ -3,9 +3,7 @@
  * account that the service becomes, and never touches its contents. It is `postgres` in the data directory. If the account
  * cannot reach that (below /root, for example), it is in the system's folder, and a note in the data directory names it.
  *
- * A file of root next to each folder in the system's folder records its data directory. Folders whose data directory is gone
- * and on which nothing was started for a month are stale: the service empties them as `nobody`, and the next start removes
- * them as root.
+ * A file of root next to each folder in the system's folder records its data directory.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -109,15 +107,10 @@ function grantTraversal(dataDir: string, account: UnixAccount): boolean {
   return canSearch(dataDir, account);
 }
 
-/** Milliseconds after the last start on a folder. */
-const KEPT_FOR = 30 * 24 * 60 * 60_000;
-
 export const SYSTEM_FOLDER = '/var/lib/hosted-postgres';
 
 interface Owner {
   readonly dataDirectory: string;
-  /** The file system it was on. */
-  readonly device: number;
   /** The last service on the folder. */
   readonly service: ProcessIdentity;
 }
@@ -125,7 +118,7 @@ interface Owner {
 const ownerRecordPath = (folder: string): string => `${folder}.json`;
 
 export function recordOwner(folder: string, dataDirectory: string): void {
-  const owner: Owner = { dataDirectory, device: statSync(dataDirectory).dev, service: ownIdentity() };
+  const owner: Owner = { dataDirectory, service: ownIdentity() };
   writeFileSync(ownerRecordPath(folder), JSON.stringify(owner), { mode: 0o600 });
 }
 
@@ -135,27 +128,12 @@ function belongsToOtherDataDirectory(folder: string, dataDirectory: string): boo
   return owner !== undefined && owner !== dataDirectory && !isGone(owner);
 }
 
-/** Folders whose data directory is gone and that no service uses. */
-export const staleFolders = (account: UnixAccount): string[] =>
-  recordedFolders().filter((folder) => isPrivate(folder, account) && isStale(folder));
-
 /** The folders in the system's folder that {@link recordOwner} knows. */
 export function recordedFolders(): string[] {
   const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
   return names
     .filter((name) => name.endsWith('.json'))
     .map((name) => path.join(SYSTEM_FOLDER, name.slice(0, -'.json'.length)));
-}
-
-/** @returns whether the folder was empty */
-export function removeIfEmpty(folder: string): boolean {
-  try {
-    rmdirSync(folder);
-  } catch {
-    return false;
-  }
-  rmSync(ownerRecordPath(folder), { force: true });
-  return true;
 }
 
 /** Returns the folder that `recordOwner` recorded, unless the service that did so still runs. */
@@ -169,15 +147,6 @@ export function removeRecorded(folder: string): void {
   rmSync(ownerRecordPath(folder), { force: true });
 }
 
-function isStale(folder: string): boolean {
-  const owner = readOwner(folder);
-  if (owner === undefined || !isGone(owner.dataDirectory) || isRunningSync(owner.service)) return false;
-  // The data directory may be on a file system that is not mounted now.
-  if (statSync(nearestFolder(owner.dataDirectory)).dev !== owner.device) return false;
-  // The data directory may have been moved. Then the next service on it claims the folder.
-  return Date.now() - statSync(ownerRecordPath(folder)).mtimeMs > KEPT_FOR;
-}
-
 /** False also when the file cannot be checked. */
 function isGone(file: string): boolean {
   try {
@@ -187,8 +156,6 @@ function isGone(file: string): boolean {
     return systemReason(error) === 'ENOENT';
   }
 }
-
-const nearestFolder = (file: string): string => (existsSync(file) ? file : nearestFolder(path.dirname(file)));
 
 /** Undefined also for a damaged file. */
 function readOwner(folder: string): Owner | undefined {
@@ -206,5 +173,4 @@ const isOwner = (value: unknown): value is Owner =>
   value !== null &&
   'dataDirectory' in value &&
   path.isAbsolute(String(value.dataDirectory)) &&
-  'service' in value &&
-  'device' in value;
+  'service' in value;

@@ -1,9 +1,8 @@
 /** Where a service that root starts stores its data after it has become `nobody`. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
-import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   canReach,
@@ -12,10 +11,8 @@ import {
   type UnixAccount,
 } from '../../../src/service/privileges/unixAccount.ts';
 import { reachablePrograms } from '../../../src/service/privileges/reachablePrograms.ts';
-import { storageFolder, staleFolders, recordOwner } from '../../../src/service/privileges/storageFolder.ts';
+import { storageFolder } from '../../../src/service/privileges/storageFolder.ts';
 import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
-import { startTime } from '../../../src/base/processIdentity.ts';
-import { eventually } from '../postgres/clients.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -58,19 +55,6 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     mkdirSync(path.join(closed, name), { recursive: true, mode: 0o700 });
     return noted(storageFolder(path.join(closed, name), account));
   };
-  const remove = (name: string) => rmSync(path.join(closed, name), { recursive: true });
-  /** Makes the last start on a folder more than a month old, and its service one that has ended. */
-  const age = (root: string) => {
-    const owner = JSON.parse(readFileSync(`${root}.json`, 'utf8')) as object;
-    writeFileSync(
-      `${root}.json`,
-      JSON.stringify({ ...owner, service: { pid: 1, startedAt: 0, uniqueId: 'ended' } }),
-    );
-    utimesSync(`${root}.json`, 0, 0);
-  };
-  const isStale = (root: string) => staleFolders(account).includes(root);
-  /** A service of another suite that starts now removes stale folders, too. */
-  const isStaleOrRemoved = (root: string) => isStale(root) || !existsSync(root);
   const start = async (name: string) => {
     const service = await startControlPlane({ dataDir: path.join(closed, name), postgresPath: '/nowhere' });
     noted(readFileSync(path.join(closed, name, 'postgres-folder'), 'utf8'));
@@ -83,70 +67,6 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
       assert.match(root, /^\/var\/lib\/hosted-postgres\//);
       assert.equal(open('mine'), root);
       assert.equal(statSync(root).uid, account.uid);
-    });
-
-    it('is emptied a month after its data directory, and removed by the next start', async () => {
-      const [gone, kept] = [open('gone'), open('kept')];
-      writeFileSync(path.join(gone, 'file'), '');
-      chownSync(path.join(gone, 'file'), account.uid, account.gid);
-      remove('gone');
-      for (const folder of [gone, kept]) age(folder);
-      await (await start('other')).close();
-      await eventually(() => !existsSync(path.join(gone, 'file')));
-      await (await start('other')).close();
-      assert.deepEqual([gone, `${gone}.json`, kept].map(existsSync), [false, false, true]);
-    });
-
-    it('is kept if it has no valid entry', () => {
-      const root = open('gone');
-      remove('gone');
-      assert.ok(!isStale(root));
-      const entry = readFileSync(`${root}.json`, 'utf8');
-      for (const text of ['', path.join(closed, 'gone'), '{}', '{"dataDirectory":"gone"}']) {
-        writeFileSync(`${root}.json`, text);
-        utimesSync(`${root}.json`, 0, 0);
-        assert.ok(!isStale(root), text);
-      }
-      rmSync(`${root}.json`, { force: true });
-      assert.ok(!isStale(root));
-      writeFileSync(`${root}.json`, entry);
-      age(root);
-      assert.ok(isStaleOrRemoved(root));
-    });
-
-    it('is kept while its service runs, or while its data directory may be on a file system that is not mounted', () => {
-      const root = open('gone');
-      recordOwner(root, path.join(closed, 'gone'));
-      remove('gone');
-      utimesSync(`${root}.json`, 0, 0);
-      assert.ok(!isStale(root));
-      const entry = readFileSync(`${root}.json`, 'utf8');
-      writeFileSync(`${root}.json`, JSON.stringify({ ...JSON.parse(entry), device: -1 }));
-      age(root);
-      assert.ok(!isStale(root));
-      writeFileSync(`${root}.json`, entry);
-      age(root);
-      assert.ok(isStaleOrRemoved(root));
-    });
-
-    it('has its servers ended before it is emptied', async () => {
-      const root = open('gone');
-      const dataDir = path.join(root, 'branches/br-main/data');
-      mkdirSync(dataDir, { recursive: true });
-      const server = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
-      const ended = once(server, 'exit');
-      const { pid = 0 } = server;
-      const lines = [pid, dataDir, Math.floor(startTime(pid) ?? 0), ''];
-      writeFileSync(path.join(dataDir, 'postmaster.pid'), lines.join('\n'));
-      for (let owned = dataDir; owned !== root; owned = path.dirname(owned))
-        chownSync(owned, account.uid, account.gid);
-      remove('gone');
-      age(root);
-      const service = await start('other');
-      await ended;
-      // A service of another test may have removed it by then.
-      await eventually(() => !existsSync(root) || readdirSync(root).length === 0);
-      await service.close();
     });
 
     it('is found by a data directory that was moved, even if a service on another one starts first', async () => {

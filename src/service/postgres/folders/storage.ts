@@ -108,11 +108,6 @@ async function removeIn(folder: string, isLeft: (name: string) => boolean): Prom
   for (const name of namesInFolder(folder).filter(isLeft)) await removeData(path.join(folder, name));
 }
 
-/** Removes the contents of a folder. The folder itself stays: only root may be able to remove it. */
-export async function emptyFolder(folder: string): Promise<void> {
-  await removeIn(folder, () => true);
-}
-
 const shortName = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
 
 function validated(id: string): string {
