@@ -1,5 +1,5 @@
 /** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
-import { tokensOf, type Token } from '../sql/sqlNames.ts';
+import { SqlScript } from '../../base/sql/sqlScript.ts';
 import type { RowSource } from './rowDocuments.ts';
 
 interface FileStatement {
@@ -10,23 +10,15 @@ interface FileStatement {
   readonly end: number;
 }
 
-/** @throws {Error} if a quotation or comment has no end */
-export function statementsOf(sql: string): readonly FileStatement[] {
+/** @throws {PsqlCommandError} for a command of psql that isn't alone in its line */
+function statementsOf(sql: string): readonly FileStatement[] {
   const statements: FileStatement[] = [];
-  let start: number | undefined;
-  const body = new BodyDepth();
-  for (const token of tokensOf(sql)) {
-    if (token.text === ';' && body.depth === 0) {
-      if (start !== undefined)
-        statements.push({ text: sql.slice(start, token.start), start, end: token.start + 1 });
-      start = undefined;
-      body.reset();
-    } else {
-      start ??= token.start;
-      body.add(token);
-    }
+  const script = new SqlScript(sql.replace(/^\\[a-z!].*$/gim, (command) => ' '.repeat(command.length)));
+  for (let next = script.next(); next !== undefined; next = script.next()) {
+    const { start } = next;
+    const end = start + next.text.length;
+    statements.push({ text: sql.slice(start, end).replace(/;$/, ''), start, end });
   }
-  if (start !== undefined) statements.push({ text: sql.slice(start), start, end: sql.length });
   return statements;
 }
 
@@ -35,7 +27,7 @@ export class NotOneQueryError extends Error {
   override readonly name = 'NotOneQueryError';
 }
 
-/** Without its semicolon. @throws {NotOneQueryError} */
+/** Without its semicolon. @throws {NotOneQueryError} @throws {PsqlCommandError} */
 export function onlyStatement(sql: string): string {
   const [only, another] = statementsOf(sql);
   // NUL would end the text in the protocol.
@@ -43,27 +35,7 @@ export function onlyStatement(sql: string): string {
   return only.text;
 }
 
-/** `BEGIN ATOMIC … END` in a function or procedure has semicolons that end no statement, as psql knows it. */
-class BodyDepth {
-  #words: string[] = [];
-  depth = 0;
-
-  reset(): void {
-    this.#words = [];
-    this.depth = 0;
-  }
-
-  add({ name }: Token): void {
-    if (name === undefined) return;
-    if (this.#words.length < 4) this.#words.push(name);
-    const isRoutine = this.#words[0] === 'create' && /\b(function|procedure)\b/.test(this.#words.join(' '));
-    if (!isRoutine) return;
-    if (name === 'begin' || (this.depth > 0 && name === 'case')) this.depth += 1;
-    else if (name === 'end' && this.depth > 0) this.depth -= 1;
-  }
-}
-
-/** The statement at a position, or else the one before it. @throws {Error} see `statementsOf` */
+/** The statement at a position, or else the one before it. @throws {PsqlCommandError} see `statementsOf` */
 export function statementAt(sql: string, offset: number): FileStatement | undefined {
   const statements = statementsOf(sql);
   return (
@@ -90,6 +62,12 @@ export function rowSourceOf(text: string): RowSource {
   return table === undefined ? { sql: text, name: text } : tableSource(table);
 }
 
+/** The name of a table for titles, without quotes and the schema `public`. */
+const shortName = (table: string): string =>
+  table
+    .replace(/^(?:public|"public")\./, '')
+    .replace(/"((?:[^"]|"")+)"/g, (_, name: string) => name.replaceAll('""', '"'));
+
 /** @param table quoted if needed */
 export const tableSource = (table: string): RowSource => ({
   table,
@@ -99,9 +77,3 @@ export const tableSource = (table: string): RowSource => ({
 
 /** Postgres reads names without quotes in lower case. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
-/** The name of a table for titles, without quotes and the schema `public`. */
-export const shortName = (table: string): string =>
-  table
-    .replace(/^(?:public|"public")\./, '')
-    .replace(/"((?:[^"]|"")+)"/g, (_, name: string) => name.replaceAll('""', '"'));

@@ -14,7 +14,7 @@ interface SqlNames {
 export function namesIn(sql: string): SqlNames {
   const [all, called, dotted] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const symbols: string[] = [];
-  let last: Token = { text: '', start: 0 };
+  let last: Token = { text: '' };
   for (const token of tokensOf(sql)) {
     // Postgres would join them, and read escapes in the second one if the first one has them.
     if (last.text.endsWith("'") && token.text.endsWith("'"))
@@ -30,10 +30,8 @@ export function namesIn(sql: string): SqlNames {
   return { all: [...all], called: [...called], dotted: [...dotted], symbols: symbols.join('') };
 }
 
-export interface Token {
+interface Token {
   readonly text: string;
-  /** Where it begins. */
-  readonly start: number;
   /** As Postgres stores it. */
   readonly name?: string | undefined;
   readonly symbol?: string | undefined;
@@ -55,9 +53,8 @@ const TOKEN = new RegExp(
 );
 
 /** All but spaces and comments. @throws {Error} for the agent */
-export function* tokensOf(sql: string): Generator<Token> {
+function* tokensOf(sql: string): Generator<Token> {
   for (let at = 0; at < sql.length;) {
-    const start = at;
     TOKEN.lastIndex = at;
     const match = TOKEN.exec(sql);
     if (match === null) throw unterminated(sql, at);
@@ -70,7 +67,7 @@ export function* tokensOf(sql: string): Generator<Token> {
     if (space !== undefined || open === '/*') continue;
     // Only ASCII letters are folded.
     const name = quoted?.replaceAll('""', '"') ?? word?.replace(/[A-Z]+/g, (part) => part.toLowerCase());
-    yield { text, start, name, symbol };
+    yield { text, name, symbol };
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
-import { window as editors, workspace, type TextEditor } from 'vscode';
+import { window as editors, workspace } from 'vscode';
 import type { BranchRef } from '../../account/refs.ts';
 import { schemaOwner } from '../../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../schema/schemaScheme.ts';
@@ -27,8 +27,9 @@ export function givenSource({ session }: Pick<CommandContext, 'session'>, argume
   return { branch, database: row.database, source: row.kind === 'table' ? sourceOf(row) : undefined };
 }
 
-/** @throws {Error} if a quotation or comment of the file has no end */
-export function editorSource(editor: TextEditor | undefined = editors.activeTextEditor): EditorSource {
+/** @throws {Error} if the statement is a command of psql */
+function editorSource(): EditorSource {
+  const editor = editors.activeTextEditor;
   if (editor === undefined) return {};
   const { document, selection } = editor;
   const { uri, languageId } = document;

@@ -2,19 +2,20 @@ import assert from 'node:assert/strict';
 import {
   NotOneQueryError,
   onlyStatement,
-  shortName,
   statementAt,
-  statementsOf,
   rowSourceOf,
   tableIn,
+  tableSource,
 } from '../../../../src/extension/rows/statements.ts';
 
 describe('The statements of a SQL file', () => {
-  const texts = (sql: string) => statementsOf(sql).map(({ text }) => text);
+  /** Those at each character, without repetitions. */
+  const texts = (sql: string) => [
+    ...new Set(Array.from({ length: sql.length + 1 }, (_, offset) => statementAt(sql, offset)?.text)),
+  ];
 
   it('end with a semicolon that is in no quotation, comment or body', () => {
-    assert.deepEqual(texts(''), []);
-    assert.deepEqual(texts(' ;; -- ;\n'), []);
+    assert.deepEqual(texts(' ;; -- ;\n'), [undefined]);
     assert.deepEqual(texts("select ';' ; select 2"), ["select ';' ", 'select 2']);
     assert.deepEqual(texts('select 1 /* ; */; select $a$;$a$, ";"'), [
       'select 1 /* ; */',
@@ -23,7 +24,11 @@ describe('The statements of a SQL file', () => {
     const routine = `create or replace function f() returns int begin atomic
       select case when true then 1 end; select 2; end`;
     assert.deepEqual(texts(`${routine}; select begin; select 1`), [routine, 'select begin', 'select 1']);
-    assert.throws(() => texts("select 'a"), /no end/);
+  });
+
+  it('are not the commands of psql between them', () => {
+    assert.deepEqual(texts('\\set a 1\nselect 1;\n\\d item\nselect 2'), ['select 1', 'select 2']);
+    assert.throws(() => texts('select 1 \\gx'), /"\\gx" is a command of psql/);
   });
 
   const file = 'select 1;\n\nselect 2;  -- two\nselect 3';
@@ -38,7 +43,9 @@ describe('The statements of a SQL file', () => {
   for (const [offset, text] of cases)
     it(`has ${text} at character ${offset}`, () => assert.equal(statementAt(file, offset)?.text, text));
 
-  it('has none in an empty file', () => assert.equal(statementAt('-- nothing', 3), undefined));
+  it('has none in an empty file', () => {
+    for (const text of ['', '-- nothing']) assert.equal(statementAt(text, 0), undefined);
+  });
 
   it('must be one to be read', () => {
     assert.equal(onlyStatement('\nselect 1; -- done'), 'select 1');
@@ -76,8 +83,8 @@ describe('The table of a statement of pg_dump', () => {
     it(`is ${table} in ${statement.slice(0, 40)}`, () => assert.equal(tableIn(statement), table));
 
   it('is short in titles', () => {
-    assert.equal(shortName('public.users'), 'users');
-    assert.equal(shortName('"public"."a ""b"""'), 'a "b"');
-    assert.equal(shortName('shop."Odd"'), 'shop.Odd');
+    assert.equal(tableSource('public.users').name, 'users');
+    assert.equal(tableSource('"public"."a ""b"""').name, 'a "b"');
+    assert.equal(tableSource('shop."Odd"').name, 'shop.Odd');
   });
 });
