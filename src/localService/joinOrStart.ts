@@ -32,7 +32,7 @@ export interface LocalServiceOptions {
   readonly projectsFile?: string | undefined;
 }
 
-export const GRACE = 75_000;
+const GRACE = 75_000;
 const START_TIMEOUT_MS = 60_000;
 
 /** Exit codes of the service. */

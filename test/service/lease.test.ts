@@ -14,7 +14,6 @@ import {
 } from '../../src/localService/leaseProof.ts';
 import { Leases } from '../../src/service/http/lease.ts';
 import { takeLease } from '../../src/localService/lease.ts';
-import { GRACE } from '../../src/localService/joinOrStart.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
@@ -22,6 +21,8 @@ import { FakeClock } from '../helpers/fakeClock.ts';
 import { startInProcess, type InProcess } from './inProcess.ts';
 
 const MINUTE = 60_000;
+/** As windows start the service. */
+const GRACE = 75_000;
 
 describe('The program with leases', () => {
   const start = (more: { readonly args?: readonly string[] } = {}): Promise<LocalService> =>

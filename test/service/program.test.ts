@@ -7,7 +7,6 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { readOptions } from '../../src/service/options.ts';
-import { FORMAT } from '../../src/service/state/accountFile.ts';
 import { builtMcp } from '../helpers/builtMcp.ts';
 import { builtService } from '../helpers/builtService.ts';
 import { call } from '../helpers/call.ts';
@@ -208,7 +207,7 @@ describe('The program', () => {
   });
 
   const unreadable: readonly (readonly [number, RegExp, (account: string) => string])[] = [
-    [6, /newer version/, () => `${JSON.stringify({ format: FORMAT + 1 })}\n`],
+    [6, /newer version/, () => `${JSON.stringify({ format: 99 })}\n`],
     [7, /is damaged/, (account) => account.replace(/name/, 'nama')],
   ];
   for (const [code, message, change] of unreadable)

@@ -29,7 +29,7 @@ const FORMATS = {
   python: pythonCall,
   serverless: serverlessCall,
   env: envLines,
-  docker: (parts: FormatParts) => dockerOptions(parts),
+  docker: dockerOptions,
 };
 export type ConnectionFormat = keyof typeof FORMATS;
 
@@ -124,9 +124,9 @@ function envLines({ hosts: { direct, pooled }, ...parts }: FormatParts): string 
 }
 
 /** Inside a container, a loopback address means the container itself. */
-export function dockerOptions(parts: ConnectionStringParts, platform = process.platform): string {
+function dockerOptions(parts: ConnectionStringParts): string {
   if (!isLocalCompute(parts)) return `-e DATABASE_URL="${connectionString(parts)}"`;
-  if (platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;
+  if (process.platform === 'linux') return `--network host -e DATABASE_URL="${connectionString(parts)}"`;
   // Docker Desktop runs containers in a virtual machine. `--network host` would be the network of that machine.
   const host = `host.docker.internal:${splitHost(parts.host).port}`;
   return `-e DATABASE_URL="${connectionString({ ...parts, host })}"`;

@@ -58,7 +58,7 @@ interface NeonChange {
 }
 
 /** Keeps other fields and the indentation. @returns the new text; undefined if nothing changes */
-export function withBranch(text: string, change: NeonChange): string | undefined {
+function withBranch(text: string, change: NeonChange): string | undefined {
   const before: unknown = JSON.parse(text);
   if (fieldsOf(before)['projectId'] !== change.projectId) return undefined;
   const after: Record<string, unknown> = { ...fieldsOf(before) };

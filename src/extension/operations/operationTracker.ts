@@ -40,7 +40,7 @@ interface OperationTrackerDependencies {
 }
 
 /** Milliseconds until the tracker gives up on a change and shows a warning. */
-export const GIVE_UP_AFTER = 15 * 60_000;
+const GIVE_UP_AFTER = 15 * 60_000;
 
 /** Milliseconds between requests for the operations of an unsettled compute. */
 const UNSETTLED_INTERVAL = 15_000;

@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
 /** Enough for most users, without too many requests. */
-export const PREFETCHED_PROJECTS = 50;
+const PREFETCHED_PROJECTS = 50;
 
 /** Milliseconds until a list of projects that failed to load is requested again. */
 const RETRY_DELAY = 60_000;

@@ -3,6 +3,7 @@
  * hashes are of the texts that Postgres prints: only these differ for 1.0 and 1.00, and every type has one.
  */
 import type { FieldDef } from 'pg';
+import { MAX_VALUE } from './formatRows.ts';
 import { quoteName } from './statements.ts';
 
 /** A table or query on one side, with the columns that both sides have. */
@@ -20,9 +21,6 @@ export interface ComparedSource {
   /** Whether the rows of the statement have an order of their own. */
   readonly isOrdered: boolean;
 }
-
-/** Characters of a value that are shown. */
-export const MAX_VALUE = 120;
 
 const BYTEA = 17;
 /** Types with an order: numbers, texts, booleans, times and uuid. */

@@ -1,5 +1,8 @@
 /** Rows as text in aligned columns, in which nothing can be mistaken for something else. */
 
+/** Characters of a value that are shown. */
+export const MAX_VALUE = 120;
+
 export type Cell = string | null;
 
 export interface RowTable {
@@ -48,7 +51,7 @@ function cellText(value: Cell, maxValue: number): string {
   return /^$|^\s|\s$|^NULL$|^'/i.test(text) ? `'${text}'` : text;
 }
 
-export const cut = (value: string, maxLength: number): string =>
+const cut = (value: string, maxLength: number): string =>
   value.length > maxLength ? `${value.slice(0, maxLength).toWellFormed()}…` : value.toWellFormed();
 
 /** Shows characters that are invisible, change the direction of the text or end the line. */

@@ -9,12 +9,10 @@ import { requireReadOnly } from '../sql/readOnlyCheck.ts';
 import { withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
 import type { TableName } from '../inventory/databaseNodes.ts';
-import type { RowTable } from './formatRows.ts';
+import { MAX_VALUE, type RowTable } from './formatRows.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 
 export const MAX_ROWS = 200;
-/** Characters of a value. */
-export const MAX_VALUE = 120;
 /** A row has up to 1,664 columns. */
 const MAX_COLUMNS = 100;
 /** Characters of all values. */

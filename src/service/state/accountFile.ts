@@ -8,7 +8,7 @@ import { notUsable, StartError, systemReason } from '../core/errors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 /** Increase it when older versions of the service couldn't read the file. */
-export const FORMAT = 4;
+const FORMAT = 4;
 /** It has no snapshots, but is otherwise the same. */
 const OLDEST_FORMAT = 3;
 

@@ -4,7 +4,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { GRACE, joinOrStart } from '../../../src/localService/joinOrStart.ts';
+import { joinOrStart } from '../../../src/localService/joinOrStart.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 import { withMockedTimeouts } from '../../helpers/mockTimeouts.ts';
 
@@ -15,18 +15,18 @@ describe('The process of the local service', () => {
     writeFileSync(script, 'console.error(process.argv.slice(8).join(" ")); process.exit(1);');
     const options = { script, dataDir, key: 'key', port: 0 };
     await assert.rejects(joinOrStart({ ...options, postgresPath: undefined }), {
-      message: `${String(GRACE)} --installed-extensions`,
+      message: `75000 --installed-extensions`,
     });
     await assert.rejects(joinOrStart({ ...options, postgresPath: '/bin', extensionsPath: '/more' }), {
-      message: `${String(GRACE)} --postgres-path ${path.resolve('/bin')} --extensions-dir ${path.resolve('/more')}`,
+      message: `75000 --postgres-path ${path.resolve('/bin')} --extensions-dir ${path.resolve('/more')}`,
     });
     const trustedExtensions = ['postgis', 'ip4r'];
     await assert.rejects(joinOrStart({ ...options, postgresPath: undefined, trustedExtensions }), {
-      message: `${String(GRACE)} --installed-extensions --trust-extension=postgis --trust-extension=ip4r`,
+      message: `75000 --installed-extensions --trust-extension=postgis --trust-extension=ip4r`,
     });
     // The service starts in another folder.
     await assert.rejects(joinOrStart({ ...options, postgresPath: 'bin', extensionsPath: '../more' }), {
-      message: `${String(GRACE)} --postgres-path ${path.resolve('bin')} --extensions-dir ${path.resolve('../more')}`,
+      message: `75000 --postgres-path ${path.resolve('bin')} --extensions-dir ${path.resolve('../more')}`,
     });
   });
 

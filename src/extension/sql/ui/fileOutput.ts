@@ -2,8 +2,8 @@
 import { l10n } from 'vscode';
 import { PsqlCommandError, ScriptError } from '../../../base/sql/sqlScript.ts';
 import type { ScriptResult } from '../../../base/sql/runScript.ts';
-import { tableLines } from '../../rows/formatRows.ts';
-import { NUMBERS, MAX_VALUE } from '../../rows/readRows.ts';
+import { MAX_VALUE, tableLines } from '../../rows/formatRows.ts';
+import { NUMBERS } from '../../rows/readRows.ts';
 
 export function resultText({ command, fields, rows, rowCount }: ScriptResult): string {
   if (fields.length === 0) return `${command}\n`;

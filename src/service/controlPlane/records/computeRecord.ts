@@ -117,7 +117,7 @@ export function applyPatch(
   };
 }
 
-export interface ComputeState {
+interface ComputeState {
   readonly current?: ComputeRecord['current_state'];
   /** Undefined: no operation is in progress. */
   readonly pending: ComputeRecord['pending_state'];

@@ -5,7 +5,7 @@ import type { Postmaster } from '../process/postmaster.ts';
 import { isMoved } from '../wal/catalogChanges.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 
-export interface TableName {
+interface TableName {
   readonly schema: string;
   readonly name: string;
 }

@@ -7,7 +7,6 @@ import pg from 'pg';
 import { findProgram } from '../../../../src/base/findProgram.ts';
 import {
   CONNECTION_FORMATS,
-  dockerOptions,
   formatConnection,
   type ConnectionFormat,
   type FormatParts,
@@ -15,6 +14,7 @@ import {
 import { passFileLine, serviceLines, setService } from '../../../../src/extension/connection/serviceFile.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
+import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { recordLogins, type LoginRecorder, type RecordedLogin } from '../../../helpers/loginRecorder.ts';
 
 const run = promisify(execFile);
@@ -96,16 +96,13 @@ describe('formatConnection', () => {
     );
   });
 
-  it('lets a container reach a compute of this machine, without TLS', () => {
+  it('lets a container reach a compute of this machine, without TLS', async () => {
     const local = { ...plain, host: '127.0.0.1:15432' };
-    assert.equal(
-      dockerOptions(local, 'linux'),
-      '--network host -e DATABASE_URL="postgresql://me:secret@127.0.0.1:15432/app"',
-    );
-    assert.equal(
-      dockerOptions(local, 'darwin'),
-      '-e DATABASE_URL="postgresql://me:secret@host.docker.internal:15432/app?sslmode=require"',
-    );
+    for (const [platform, options] of [
+      ['linux', '--network host -e DATABASE_URL="postgresql://me:secret@127.0.0.1:15432/app"'],
+      ['darwin', '-e DATABASE_URL="postgresql://me:secret@host.docker.internal:15432/app?sslmode=require"'],
+    ] as const)
+      await onPlatform(platform, () => assert.equal(formatConnection('docker', local), options));
     assert.match(formatConnection('dotnet', local), /^Host=127\.0\.0\.1;Port=15432;[^T]+$/);
   });
 

@@ -6,7 +6,6 @@ import {
   findNeonFile,
   isFollowedByNeon,
   updateNeonFile,
-  withBranch,
 } from '../../../../src/extension/gitBranch/neonFile.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
@@ -77,7 +76,14 @@ describe('.neon', () => {
     }
   });
 
-  it('keeps other fields, the indent and the line ends', () => {
+  /** @returns the text of the file after the change */
+  const updated = async (text: string, made: Partial<typeof change> = {}) => {
+    write('home/repository/app', text);
+    await updateNeonFile(folder, folder, { ...change, ...made });
+    return readFileSync(path.join(folder, '.neon'), 'utf8');
+  };
+
+  it('keeps other fields, the indent and the line ends', async () => {
     const cases: readonly (readonly [before: string, after: string])[] = [
       [
         '{\n\t"projectId": "shop-1",\n\t"more": 1,\n\t"branchId": "br-1"\n}\n',
@@ -96,24 +102,26 @@ describe('.neon', () => {
         '{\r\n  "projectId": "shop-1",\r\n  "git": {},\r\n  "branch": "db-one"\r\n}\r\n',
       ],
     ];
-    for (const [before, after] of cases) assert.equal(withBranch(before, change), after);
+    for (const [before, after] of cases) assert.equal(await updated(before), after);
   });
 
-  it('keeps the branch that it works on if the git branch is not checked out', () => {
+  it('keeps the branch that it works on if the git branch is not checked out', async () => {
     const context = { ...LINKED, branchId: 'br-1', git: { follow: true, map: {} } };
-    const text = withBranch(JSON.stringify(context), { ...change, isCheckedOut: false });
+    const text = await updated(JSON.stringify(context), { isCheckedOut: false });
     const git = { follow: true, map: { one: 'db-one' } };
-    assert.deepEqual(JSON.parse(text ?? ''), { ...context, git });
+    assert.deepEqual(JSON.parse(text), { ...context, git });
   });
 
-  it('is not changed for another project, or without need', () => {
+  it('is not changed for another project, or without need', async () => {
     for (const context of [
       { ...LINKED, projectId: 'blog-2' },
       {},
       [],
       { ...LINKED, branch: 'db-one', git: { map: { one: 'db-one' } } },
-    ])
-      assert.equal(withBranch(JSON.stringify(context, undefined, 2), change), undefined);
+    ]) {
+      const text = JSON.stringify(context, undefined, 2);
+      assert.equal(await updated(text), text);
+    }
   });
 
   it('is updated only inside the worktree, and never created or replaced if it is a link', async () => {

@@ -5,7 +5,6 @@ import {
   parsePending,
   type EndReport,
 } from '../../../../src/extension/operations/pendingChange.ts';
-import { GIVE_UP_AFTER } from '../../../../src/extension/operations/operationTracker.ts';
 import { RequestBudget } from '../../../../src/extension/refresh/requestBudget.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
@@ -19,6 +18,8 @@ import {
 import { until } from '../../../workbench/until.ts';
 
 const LIST = 'GET /projects/shop/endpoints';
+/** Milliseconds until a change is given up. */
+const GIVE_UP_AFTER = 15 * 60_000;
 
 describe('OperationTracker', () => {
   let service: ScriptedService;
