@@ -1,8 +1,20 @@
 /** Request bodies. The local service parses requests with them; the extension uses only their types. */
 import * as z from 'zod/mini';
 import { isAutosuspendDelay } from '../rules/autosuspend.ts';
+import { isName, MAX_NAME, MAX_SHORT_NAME } from '../rules/names.ts';
 import { isBranchId } from './ids.ts';
 import type { PgSettings } from './records.ts';
+
+const nameUpTo = (maxLength: number, { canBeEmpty = false } = {}) =>
+  z
+    .string()
+    .check(
+      z.refine(
+        (text) => (canBeEmpty && text === '') || isName(text, maxLength),
+        `must have 1 to ${maxLength} characters, no control characters and not only spaces`,
+      ),
+    );
+const name = nameUpTo(MAX_NAME);
 
 const pgSettings: z.ZodMiniType<PgSettings> = z.record(z.string(), z.string());
 const branchId = z.string().check(z.refine(isBranchId, 'must be a branch id: br- and then a-z, 0-9 or -'));
@@ -19,7 +31,7 @@ const attributes = {
   pooler_mode: z.optional(z.literal('transaction')),
   disabled: z.optional(z.boolean()),
   passwordless_access: z.optional(z.boolean()),
-  name: z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
+  name: z.optional(nameUpTo(MAX_SHORT_NAME)),
 };
 
 /** Attributes of a new compute (POST …/endpoints). */
@@ -72,10 +84,9 @@ export const RoleCreationBody = z.strictObject({
 
 /** POST /api_keys. */
 export const ApiKeyCreationBody = z.strictObject({
-  key_name: z.string().check(z.minLength(1), z.maxLength(64)),
+  key_name: nameUpTo(MAX_SHORT_NAME),
 });
 
-const name = z.string().check(z.minLength(1), z.maxLength(256));
 export const Timestamp = z.iso.datetime({
   offset: true,
   error: 'must be a time such as 2026-01-31T12:00:00Z',
@@ -122,7 +133,7 @@ export const BranchRestoreBody = z.strictObject({
   source_branch_id: branchId,
   source_lsn: z.optional(z.string()),
   source_timestamp: z.optional(Timestamp),
-  preserve_under_name: z.optional(z.string().check(z.maxLength(256))),
+  preserve_under_name: z.optional(nameUpTo(MAX_NAME, { canBeEmpty: true })),
 });
 export type BranchRestoreBody = z.infer<typeof BranchRestoreBody>;
 

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
-
-/** The longest name of a database branch. */
-const MAX_LENGTH = 256;
+import { MAX_NAME } from '../../api/rules/names.ts';
 
 /** The same rule as in the public service's command line, so that each finds the other's branches. */
 export function databaseBranchName(gitBranch: string): string {
   const segments = gitBranch.toLowerCase().split('/').map(safeSegment);
   const name = segments.filter((segment) => segment !== '').join('/');
-  return withoutSeparator(name.slice(0, MAX_LENGTH)) || 'branch';
+  return withoutSeparator(name.slice(0, MAX_NAME)) || 'branch';
 }
 
 /** For a git branch whose safe name is the same as another one's. */
 export function distinctBranchName(gitBranch: string): string {
   const suffix = `-${createHash('sha256').update(gitBranch).digest('hex').slice(0, 4)}`;
-  return withoutSeparator(databaseBranchName(gitBranch).slice(0, MAX_LENGTH - suffix.length)) + suffix;
+  return withoutSeparator(databaseBranchName(gitBranch).slice(0, MAX_NAME - suffix.length)) + suffix;
 }
 
 const safeSegment = (segment: string): string => segment.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');

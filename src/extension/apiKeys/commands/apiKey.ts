@@ -1,5 +1,6 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
 import { l10n } from 'vscode';
+import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
 import type { ApiKeyList } from '../apiKeyList.ts';
 import type { Account } from '../../account/accounts.ts';
@@ -11,7 +12,7 @@ import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { showOnce } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 
 /** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
 export async function requireKeyAccess<T>(
@@ -37,7 +38,8 @@ export const create: Command = async (context, _argument, run) => {
   if (isRejected(context.apiKeys.failure, 403))
     await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
-  const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt }));
+  const problem = (text: string) => nameProblem(text, MAX_SHORT_NAME);
+  const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt, problem }));
   if (name === undefined) return;
   const created = await makeChange(context, run, {
     name,

@@ -1,6 +1,7 @@
 /** Rotate API Key…: replaces the key of this window with a new one. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
+import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
 import type { Account } from '../../account/accounts.ts';
 import { rotateKey, type RotationOutcome, type RotationDependencies } from '../keyRotation.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -13,7 +14,7 @@ import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
 
 export const rotate: Command = async (context, _argument, run) => {
@@ -121,7 +122,8 @@ function keyNameQuestion(keys: readonly ApiKey[], old = ''): Question<string> {
   return enterText({
     prompt: l10n.t('Name of the new key'),
     value: nextName(old, isTaken),
-    problem: (text) => (isTaken(text) ? l10n.t('Another key already has this name') : undefined),
+    problem: (text) =>
+      isTaken(text) ? l10n.t('Another key already has this name') : nameProblem(text, MAX_SHORT_NAME),
   });
 }
 

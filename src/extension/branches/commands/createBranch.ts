@@ -12,7 +12,7 @@ import type { Command, CommandContext, Run } from '../../commandSupport/context.
 import { branchQuestion, requireBranches } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { askForProject, currentBranch, onlyProject } from '../../commandSupport/pickers.ts';
-import { enterText, pickOne } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 import { lifetimeQuestion, explainExpiry } from './expiry.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
 
@@ -95,8 +95,6 @@ const newNameQuestion =
     return await branchNameQuestion(list, { prompt, value: '' })(position);
   };
 
-const MAX_BRANCH_NAME = 256;
-
 /** @param except the id of the branch that is being renamed */
 export const branchNameQuestion = (
   list: BranchList,
@@ -105,9 +103,8 @@ export const branchNameQuestion = (
   enterText({
     ...question,
     problem: (text) => {
-      if (text.length > MAX_BRANCH_NAME) return l10n.t('At most {0} characters', MAX_BRANCH_NAME);
       const same = [...list.branches.values()].find(({ id, name }) => name === text && id !== except);
-      return same && l10n.t('{0} has this name', same.id);
+      return same ? l10n.t('{0} has this name', same.id) : nameProblem(text);
     },
   });
 

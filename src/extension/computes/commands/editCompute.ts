@@ -1,6 +1,7 @@
 /** Edit Compute…: asks what to change and the new value, confirms the consequences, and sends only what differs. */
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
 import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspend.ts';
+import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
 import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
@@ -21,7 +22,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { branchQuestion } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { askForCompute, requireCompute } from '../../commandSupport/pickers.ts';
-import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 
 export const edit: Command = async (context, argument, run) => {
@@ -193,12 +194,9 @@ function targetQuestion(context: CommandContext, compute: Compute): Question<str
   return branchQuestion(context, { projectId: compute.project_id, problem });
 }
 
-const MAX_COMPUTE_NAME = 64;
-
 const computeNameQuestion = (compute: Compute): Question<string> =>
   enterText({
     prompt: l10n.t('Name of {0}', compute.id),
     value: compute.name ?? '',
-    problem: (text) =>
-      text.length > MAX_COMPUTE_NAME ? l10n.t('At most {0} characters', MAX_COMPUTE_NAME) : undefined,
+    problem: (text) => nameProblem(text, MAX_SHORT_NAME),
   });

@@ -9,18 +9,16 @@ import { branchMapWriter } from '../../gitBranch/branchMap.ts';
 import { expiryAfter } from '../../gitBranch/lifetime.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
-import { enterText } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { branchOfSnapshot, deleteSnapshot, updateSnapshot } from '../snapshots.ts';
 import { refOf, type ChosenMoment } from './askForMoment.ts';
-
-const MAX_NAME = 256;
 
 export const snapshotNameQuestion = (prompt: string, value = ''): Question<string> =>
   enterText({
     prompt,
     value,
     placeholder: l10n.t('such as before the clean-up'),
-    problem: (text) => (text.length > MAX_NAME ? l10n.t('At most {0} characters', MAX_NAME) : undefined),
+    problem: nameProblem,
   });
 
 export async function changeSnapshot(

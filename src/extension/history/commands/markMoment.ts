@@ -4,7 +4,7 @@ import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { enterText } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../branchHistory.ts';
 import { MAX_TEXT } from '../markers.ts';
@@ -24,7 +24,7 @@ export const markMoment: Command = async (context, argument, run) => {
   const question = enterText({
     prompt: l10n.t('Name of this moment of {0}', picked.name),
     placeholder: l10n.t('such as before the clean-up'),
-    problem: (text) => (text.length > MAX_TEXT ? l10n.t('At most {0} characters', MAX_TEXT) : undefined),
+    problem: (text) => nameProblem(text, MAX_TEXT),
   });
   const text = await singleStep(title, question);
   if (text === undefined) return;

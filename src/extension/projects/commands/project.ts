@@ -8,12 +8,10 @@ import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { projectQuestion } from '../../commandSupport/pickers.ts';
-import { enterText } from '../../window/ui/input/quickInput.ts';
+import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { projectName } from '../../inventory/branchStatus.ts';
 import { offerRecovery } from './recoverProject.ts';
-
-const MAX_PROJECT_NAME = 256;
 
 export const create: Command = async (context, _argument, run) => {
   const connection = context.session.requireConnection();
@@ -60,9 +58,6 @@ export const rename: Command = async (context, argument, run) => {
     send: (options) => context.branchActions.renameProject(projectId, name, options),
   });
 };
-
-const nameProblem = (text: string): string | undefined =>
-  text.length > MAX_PROJECT_NAME ? l10n.t('At most {0} characters', MAX_PROJECT_NAME) : undefined;
 
 /** @returns undefined if the user canceled */
 const pickProject = async (

@@ -7,8 +7,12 @@ import {
   ComputeCreationBody,
   DatabaseCreationBody,
   BranchCreationBody,
+  BranchPatchBody,
+  BranchRestoreBody,
   ProjectCreationBody,
+  ProjectPatchBody,
   RoleCreationBody,
+  SnapshotCreation,
 } from '../../../../src/api/records/requests.ts';
 
 const creation = { branch_id: 'br-main', type: 'read_write' };
@@ -87,6 +91,29 @@ describe('ApiKeyCreationBody', () => {
     for (const body of [{}, { key_name: '' }, { key_name: 'x'.repeat(65) }, { key_name: 1 }])
       assert.ok(!ApiKeyCreationBody.safeParse(body).success);
   });
+});
+
+describe('Names', () => {
+  const schemas = {
+    key: (name: string) => ApiKeyCreationBody.safeParse({ key_name: name }),
+    compute: (name: string) => ComputePatch.safeParse({ name }),
+    project: (name: string) => ProjectPatchBody.safeParse({ project: { name } }),
+    branch: (name: string) => BranchPatchBody.safeParse({ branch: { name } }),
+    preserved: (name: string) =>
+      BranchRestoreBody.safeParse({ source_branch_id: 'br-a', preserve_under_name: name }),
+    snapshot: (name: string) => SnapshotCreation.safeParse({ name }),
+  };
+  for (const [what, parse] of Object.entries(schemas))
+    it(`of a ${what} have no control characters, and are not only spaces`, () => {
+      for (const name of ['a b', 'é', '人', '👨‍👩‍👧', '.']) assert.ok(parse(name).success, name);
+      for (const name of [' ', '\u3000', 'a\0', 'a\n', 'a\x7f', 'a\x85'])
+        assert.match(
+          String(parse(name).error?.issues[0]?.message),
+          /no control characters and not only spaces$/,
+        );
+    });
+
+  it('may be empty for what is not to be preserved', () => assert.ok(schemas.preserved('').success));
 });
 
 describe('Names of databases and roles', () => {

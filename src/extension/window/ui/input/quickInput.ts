@@ -8,6 +8,7 @@ import {
   type QuickInputButton,
   type QuickPickItem,
 } from 'vscode';
+import { isName, MAX_NAME } from '../../../../api/rules/names.ts';
 import { DisposableStore } from '../../../../base/disposable.ts';
 import { safeItem, safeText } from '../window.ts';
 import { BACK, type Answer, type Question, type StepPosition } from './multiStepInput.ts';
@@ -185,6 +186,10 @@ export const enterText =
       disposables.add(input.onDidAccept(() => void accept().catch(fail)));
     });
   };
+
+/** Says what is wrong with a name. */
+export const nameProblem = (text: string, maxLength = MAX_NAME): string | undefined =>
+  isName(text, maxLength) ? undefined : l10n.t('At most {0} characters, no control characters', maxLength);
 
 function ask<T>(
   input: QuickInput & {

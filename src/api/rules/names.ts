@@ -1,0 +1,10 @@
+/** Names of what an account has. The specification has no rule for them; the lengths are those of the public service. */
+
+/** Of projects, branches and snapshots. */
+export const MAX_NAME = 256;
+/** Of computes and API keys. */
+export const MAX_SHORT_NAME = 64;
+
+/** Postgres can't store NUL, and no program can show the other control characters. */
+export const isName = (text: string, maxLength = MAX_NAME): boolean =>
+  text.length <= maxLength && text.trim() !== '' && !/\p{Cc}/u.test(text);
