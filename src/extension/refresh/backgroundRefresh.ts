@@ -82,7 +82,13 @@ export class BackgroundRefresh implements Disposable {
   }
 
   #start(): Poller {
-    const { onError, random = Math.random } = this.#deps;
+    const { random = Math.random } = this.#deps;
+    const onError = (error: unknown) => {
+      // The requests may have taken longer than the interval, and the pause counts from their end.
+      this.#lastRefresh = this.#clock.now();
+      this.#queue = [];
+      this.#deps.onError(error);
+    };
     const options = {
       poll: () => this.#refresh(),
       interval: () => this.#wait(),
@@ -93,6 +99,12 @@ export class BackgroundRefresh implements Disposable {
       random,
     };
     return new Poller(options, this.#wait());
+  }
+
+  #restart(): void {
+    const isVisible = this.#poller !== undefined;
+    this.setVisible(false);
+    this.setVisible(isVisible);
   }
 
   #wait(): number {
@@ -128,7 +140,9 @@ export class BackgroundRefresh implements Disposable {
       if ([...computes].every(isSettled)) this.#unsettled.delete(id);
       else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
     }
-    if (isOtherAccount || this.#unsettled.size > before) this.#poller?.reschedule();
+    // A pause after failures doesn't concern another account or key.
+    if (isOtherAccount || changes.some(({ kind }) => kind === 'key')) this.#restart();
+    else if (this.#unsettled.size > before) this.#poller?.reschedule();
   }
 
   async #refresh(): Promise<void> {

@@ -213,6 +213,28 @@ describe('BackgroundRefresh', () => {
     assert.deepEqual(store.clock.waits, [10 * MINUTE]);
   });
 
+  it('waits longer each time although each refresh takes longer than the interval to fail', async () => {
+    service.script = (call) => {
+      if (call.endsWith('/endpoints')) store.clock.pass(2 * MINUTE);
+      return 500;
+    };
+    refresh.setVisible(true);
+    for (let turns = 0; turns < 3; turns += 1) await store.clock.turn();
+    assert.deepEqual(store.clock.waits, [8 * MINUTE]);
+  });
+
+  for (const name of ['', 'other'])
+    it(`uses the interval again after ${name === '' ? 'the key' : 'the account'} has changed`, async () => {
+      await store.inventory.refreshProjects();
+      service.script = () => 401;
+      refresh.setVisible(true);
+      for (let turns = 0; turns < 4; turns += 1) await store.clock.turn();
+      assert.deepEqual(store.clock.waits, [10 * MINUTE]);
+      await store.accounts.add({ ...store.account, name }, 'another key');
+      await store.session.reread();
+      assert.deepEqual(store.clock.waits, [MINUTE]);
+    });
+
   it('ignores changes of the inventory when disposed', () => {
     refresh.setVisible(true);
     refresh.dispose();
