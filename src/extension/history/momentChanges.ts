@@ -58,7 +58,8 @@ export async function startIdle(
     const compute = primaryOf(inventory, ref);
     if (compute === undefined || computeStatus(compute) !== 'idle') return;
     const node = { kind: 'compute', projectId, branchId, computeId: compute.id } as const;
-    await finishChange(tracker, () => computeActions.start(node, { initialConnection }));
+    const start = () => computeActions.start(node, { initialConnection });
+    await finishChange(tracker, initialConnection, start);
   } catch (error) {
     log.error('Starting a compute to count changes', error);
   }

@@ -118,7 +118,7 @@ async function restore(
     const branch = branches.find((each) => !before.has(each.id) && each.name === name);
     return branch && { branch };
   };
-  return await finishChange(tracker, () =>
+  return await finishChange(tracker, options.initialConnection, () =>
     sender.send(
       {
         verb: 'restore',

@@ -55,7 +55,7 @@ export async function undoBranch(
     if (preserved !== undefined) markers.addUndo(ref, preserved, time);
     return result;
   };
-  const result = await finishChange(tracker, send, stop);
+  const result = await finishChange(tracker, options.initialConnection, send, stop);
   const preserved = inventory.branches.forProject(projectId)?.named(name);
   // What keeps the data of a temporary branch is temporary, too. The service may not allow that for the parent of a branch.
   if (preserved !== undefined && expiresAt && !preserved.expires_at && !result.isPending)

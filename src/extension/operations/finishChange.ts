@@ -1,36 +1,43 @@
+import type { AccountConnection } from '../account/accountConnection.ts';
+import { ConnectionClosedError } from '../window/changeErrors.ts';
 import type { SendResult } from './changeSender.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { EndReport } from './pendingChange.ts';
 
 /**
  * Sends a change of a branch or compute and waits until its operations have ended.
+ * @param connection the one that the change is sent with. Operations of another account aren't followed
  * @param stop ends the wait. The result then is `isPending`
- * @throws {ApiError} @throws {Error} if an operation failed
+ * @throws {ApiError} @throws {ConnectionClosedError} @throws {Error} if an operation failed
  */
 export async function finishChange(
   tracker: Pick<OperationTracker, 'onDidEnd'>,
+  connection: AccountConnection | undefined,
   send: () => Promise<SendResult>,
   stop?: AbortSignal,
 ): Promise<SendResult> {
   const ends: EndReport[] = [];
   const { promise, resolve } = Promise.withResolvers<EndReport | undefined>();
-  let id: string | undefined;
+  const stopped = AbortSignal.any([connection?.signal, stop].filter((signal) => signal !== undefined));
+  let result: SendResult | undefined;
   const check = () => {
+    if (result === undefined) return;
+    const id = (result.compute ?? result.branch)?.id;
     const end = ends.find(({ change }) => (change.computeId ?? change.branchId) === id);
-    if (id !== undefined && end !== undefined) resolve(end);
+    if (end !== undefined || stopped.aborted) resolve(end);
   };
   // Before the change is sent, because its operations may end before the lists are reloaded.
   const listener = tracker.onDidEnd((end) => {
     ends.push(end);
     check();
   });
-  stop?.addEventListener('abort', () => resolve(undefined));
+  stopped.addEventListener('abort', check);
   try {
-    const result = await send();
+    result = await send();
     if (!result.isPending) return result;
-    id = (result.compute ?? result.branch)?.id;
     check();
     const end = await promise;
+    if (end === undefined && connection?.isClosed === true) throw new ConnectionClosedError(true);
     if (end !== undefined && end.outcome !== 'finished') {
       const { verb, computeId } = end.change;
       const what = computeId === undefined ? 'branch' : 'compute';

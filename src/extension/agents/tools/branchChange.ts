@@ -16,6 +16,7 @@ export const changeBranch = (
 ): Promise<SendResult> =>
   finishChange(
     tracker,
+    connection,
     () => send({ signal, initialConnection: connection }),
     AbortSignal.any([signal, AbortSignal.timeout(OPERATIONS_WAIT)]),
   );

@@ -34,6 +34,7 @@ export async function createPastBranch(
   const { accountId: account } = context.session.requireConnection();
   const of = branchTitle(source.branchId, inventory.branches.get(projectId, source.branchId));
   const title = pastText(of, source.at);
+  const { initialConnection } = run;
   const list = inventory.branches.forProject(projectId);
   const creation = {
     branch: { name: nameWithTime('look', list), ...parentOf(source), expires_at: expiryAfter(lifetime) },
@@ -45,12 +46,14 @@ export async function createPastBranch(
     question: l10n.t('Create a temporary branch to look at {0}?', title),
     button: l10n.t('Create'),
     progress: l10n.t('Preparing {0}', title),
-    send: (options) => finishChange(tracker, () => branchActions.create(projectId, creation, options)),
+    send: (options) => {
+      const create = () => branchActions.create(projectId, creation, options);
+      return finishChange(tracker, initialConnection, create);
+    },
   });
   const { branch, computes: [compute] = [] } = created ?? {};
   if (branch === undefined || compute === undefined) return undefined;
   const ref = { account, projectId, branchId: branch.id };
-  const { initialConnection } = run;
   const remove = async () => {
     await branchActions
       .delete(ref, { unprotect: false }, { initialConnection })
