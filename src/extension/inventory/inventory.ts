@@ -2,7 +2,7 @@
  * The resources of the connected account: its projects, and the computes and branches of each project that was shown.
  * After a switch to another account it is empty; after a change of the key it keeps the loaded data.
  */
-import type { ProjectPage } from '../../api/client.ts';
+import type { Client, ProjectPage } from '../../api/client.ts';
 import { isRejected } from '../../api/transport/errors.ts';
 import type { Compute, Project } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -14,12 +14,17 @@ import { BranchLists } from './branchLists.ts';
 import { ComputeList } from './computeList.ts';
 import type { InventoryEvent } from './nodes.ts';
 import { ProjectList } from './projectList.ts';
-import { RetryStatus } from './retryStatus.ts';
+import { RetryStatus, type OnRetry } from './retryStatus.ts';
 
 /** The state of the view as a whole. */
 export type InventoryState =
   | { readonly kind: 'signedOut' | 'loading' | 'empty' | 'ready' }
   | { readonly kind: 'failed'; readonly error: unknown };
+
+interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly onRetry: OnRetry;
+}
 
 const MAX_CONCURRENT_REQUESTS = 6;
 /** A separate limit, so that computes never wait for branches. */
@@ -69,9 +74,8 @@ export class Inventory implements Disposable {
     const { current } = this.#session;
     if (current.kind !== 'connected') return current;
     if (projects === undefined) return { kind: 'loading' };
-    const lists = [projects, ...this.#computes.values()];
     const error =
-      lists.find(({ failure }) => isRejected(failure, 401))?.failure ??
+      this.#lists.find(({ failure }) => isRejected(failure, 401))?.failure ??
       (projects.isEmpty ? projects.failure : undefined);
     if (error !== undefined) return { kind: 'failed', error };
     if (!projects.isEmpty) return { kind: 'ready' };
@@ -173,6 +177,10 @@ export class Inventory implements Disposable {
     this.#disposables.dispose();
   }
 
+  get #lists(): readonly (ProjectList | ComputeList)[] {
+    return [...(this.#projects === undefined ? [] : [this.#projects]), ...this.#computes.values()];
+  }
+
   async #forEach(
     projectIds: Iterable<string>,
     task: (id: string) => Promise<unknown>,
@@ -203,18 +211,13 @@ export class Inventory implements Disposable {
   }
 
   #newProjectList(): ProjectList {
-    const fetchPages = async (onPage: (page: ProjectPage) => void) => {
-      const connection = this.#session.requireConnection();
-      const { signal } = connection;
-      const client = await connection.client();
-      await this.retryStatus.track(async (onRetry) => {
-        const pages = client.projectPages(this.#organizationId(), { signal, onRetry });
-        for await (const page of pages) {
-          onRetry(undefined);
+    const fetchPages = (onPage: (page: ProjectPage) => void) =>
+      this.#request(async (client, options) => {
+        for await (const page of client.projectPages(this.#organizationId(), options)) {
+          options.onRetry(undefined);
           onPage(page);
         }
       });
-    };
     const list: ProjectList = new ProjectList({
       fetchPages,
       forget: (removed) => removed.filter((id) => list === this.#projects && this.#forget(id)),
@@ -223,6 +226,17 @@ export class Inventory implements Disposable {
       },
     });
     return list;
+  }
+
+  /** Tracks the retries of a list's request. */
+  async #request<T>(send: (client: Client, options: RequestOptions) => Promise<T>): Promise<T> {
+    const connection = this.#session.requireConnection();
+    const { signal } = connection;
+    const client = await connection.client();
+    const reply = await this.retryStatus.track((onRetry) => send(client, { signal, onRetry }));
+    // The key is accepted again. Lists that aren't refreshed in the background would keep a rejection.
+    for (const list of this.#lists) if (isRejected(list.failure, 401)) list.clearFailure();
+    return reply;
   }
 
   /** @returns whether its computes were requested before */
@@ -236,14 +250,8 @@ export class Inventory implements Disposable {
     if (existing !== undefined || this.#connection === undefined) return existing;
     const list: ComputeList = new ComputeList({
       projectId,
-      fetch: async (lastBody) => {
-        const connection = this.#session.requireConnection();
-        const { signal } = connection;
-        const client = await connection.client();
-        return await this.retryStatus.track((onRetry) =>
-          client.listComputesIfChanged(projectId, lastBody, { signal, onRetry }),
-        );
-      },
+      fetch: (lastBody) =>
+        this.#request((client, options) => client.listComputesIfChanged(projectId, lastBody, options)),
       onChange: (changes) => {
         if (list === this.#computes.get(projectId)) this.#changed.fire(changes);
       },

@@ -2,6 +2,8 @@ import type { Retry } from '../../api/transport/http.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
 
+export type OnRetry = (retry: Retry | undefined) => void;
+
 /** Tracks calls that are being retried. Until they end, the view shows older data. */
 export class RetryStatus implements Disposable {
   readonly #changed = new Emitter<void>();
@@ -19,7 +21,7 @@ export class RetryStatus implements Disposable {
    * Runs a call that reports each retry to `onRetry`, and undefined when a retry has succeeded and the call continues.
    * Reports after the end of the call are ignored.
    */
-  async track<T>(run: (onRetry: (retry: Retry | undefined) => void) => Promise<T>): Promise<T> {
+  async track<T>(run: (onRetry: OnRetry) => Promise<T>): Promise<T> {
     const call = {};
     this.#calls.set(call, undefined);
     try {

@@ -266,6 +266,16 @@ describe('Inventory', () => {
     assert.deepEqual(kinds, ['ready', 'failed']);
   });
 
+  it('is ready again once the key is accepted for any list, although other lists are not requested again', async () => {
+    await store.inventory.ensureProjects();
+    await store.inventory.loadComputes('shop');
+    service.script = (call) =>
+      call === 'GET /projects' ? { projects: [{ id: 'shop', name: 'Shop' }] } : 401;
+    await assert.rejects(store.inventory.refreshComputes('shop'));
+    await store.inventory.refreshProjects();
+    assert.equal(store.inventory.state.kind, 'ready');
+  });
+
   it('forgets that the previous key was rejected', async () => {
     service.script = () => ({ projects: [{ id: 'shop', name: 'Shop' }] });
     await store.inventory.projects?.load();
