@@ -21,9 +21,10 @@ import type { CommandContext } from '../../commandSupport/context.ts';
 import { copyText, loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { requireCompute } from '../../commandSupport/pickers.ts';
 import { poolingQuestion } from './host.ts';
 
-type LoginContext = Pick<CommandContext, 'session' | 'connectionDefaults' | 'config'>;
+type LoginContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
 
 export interface LoginRequest {
   readonly title: string;
@@ -104,6 +105,7 @@ async function ask(
   request: LoginRequest,
   catalog: Catalog | undefined,
 ): Promise<Login | undefined> {
+  if (catalog === undefined) await requireStillListed(context, request.compute);
   const choices = catalog === undefined ? [] : choicesFor(context, request, catalog);
   const [only, another] = choices;
   if (only !== undefined && another === undefined && catalog?.roles.filter(canLogIn).length === 1)
@@ -119,6 +121,15 @@ async function ask(
   const host = canBePooled(request) ? { pooled } : {};
   await context.connectionDefaults.remember(request.compute.project_id, { role, database, ...host });
   return { role, database, pooled };
+}
+
+/** A service may lack the lists because the compute was deleted. Then the user isn't asked for names. @throws {Error} */
+async function requireStillListed(
+  context: LoginContext,
+  { project_id: projectId, id: computeId }: Compute,
+): Promise<void> {
+  await context.inventory.refreshComputes(projectId);
+  await requireCompute(context, { projectId, computeId });
 }
 
 function loginQuestion(choices: readonly Login[]): Question<Login | 'separate'> {

@@ -34,7 +34,7 @@ describe('askForLogin and knownLogin', () => {
   });
 
   const config = { connectionString: () => ({ role: '', database: '' }) } as unknown as Config;
-  const context = () => ({ session: store.session, connectionDefaults, config });
+  const context = () => ({ ...store, connectionDefaults, config });
   const request = (host = 'ep-a.example.test') => ({
     title: 'Test',
     compute: computeRecord('ep-a', { host }),
@@ -89,6 +89,14 @@ describe('askForLogin and knownLogin', () => {
       assert.deepEqual(await find(), { ...used, pooled: false });
     });
   }
+
+  it('asks for no names of a compute that was deleted', async () => {
+    store.service.script = (call) => (call.endsWith('/endpoints') ? { endpoints: [] } : 404);
+    let failure: unknown;
+    askForLogin(context(), request()).catch((error: unknown) => (failure = error));
+    await until('an error or a question', async () => failure ?? quickPicks[0]);
+    assert.match(String(failure), /ep-a no longer exists/);
+  });
 
   for (const answer of [401, new CodedError(409, POSTGRES_MISSING)])
     it(`reports what the user can remedy (${JSON.stringify(answer)}), even if a role was used before`, async () => {
