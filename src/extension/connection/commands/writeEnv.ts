@@ -24,6 +24,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   if (result === undefined) return;
   const write = await prepareEnv(variable);
   if (write === undefined) return;
+  context.session.requireSameAccount(run.initialConnection);
   // So that the status bar shows the branch, with its name.
   await context.inventory.branches.ensureLoaded(compute.project_id);
   const account = context.session.requireConnection().accountId;
