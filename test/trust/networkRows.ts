@@ -84,7 +84,6 @@ const finalReads: readonly Row[] = (
     ['nullBody', unexpected('shape')],
     ['hugeBody', unexpected('tooLarge')],
     ['endlessBody', unexpected('tooLarge')],
-    ['hugeLength', unexpected('tooLarge')],
     ['gzipBomb', unexpected('tooLarge')],
     ['forbiddenPage', rejected(403)],
     ['notFound', rejected(404)],

@@ -14,6 +14,6 @@ export const localFetch: Fetch = async (url, { method, headers, body, signal }) 
   return {
     status: response.statusCode ?? 0,
     headers: { get: (name) => response.headers[name]?.toString() ?? null },
-    body: Object.assign(response, { cancel: async () => void response.destroy() }),
+    body: response,
   };
 };

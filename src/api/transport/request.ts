@@ -17,7 +17,7 @@ interface FetchInit extends RequestContent {
 interface FetchResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
+  readonly body: AsyncIterable<Uint8Array> | null;
 }
 
 export type ResponseHeaders = Pick<Headers, 'get'>;
@@ -70,11 +70,7 @@ async function readResponse(sent: Promise<FetchResponse>): Promise<RawResponse> 
 }
 
 /** Unlike `text()`, stops at the size limit. */
-async function readBody({ status, headers, body }: FetchResponse): Promise<string> {
-  if (Number(headers.get('content-length')) > MAX_BODY_BYTES) {
-    await body?.cancel();
-    throw new BodyTooLarge(status);
-  }
+async function readBody({ status, body }: FetchResponse): Promise<string> {
   const stream: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -73,19 +73,16 @@ describe('sendOnce', () => {
     assert.ok(!isSent);
   });
 
-  for (const isDeclared of [true, false]) {
-    it(`cancels a body that is too large, ${isDeclared ? 'with' : 'without'} Content-Length`, async () => {
-      let isCancelled = false;
-      const body = new ReadableStream({
-        pull: (controller) => controller.enqueue(new Uint8Array(MAX_BODY_BYTES / 4)),
-        cancel: () => void (isCancelled = true),
-      });
-      const headers = isDeclared ? { 'content-length': `${MAX_BODY_BYTES + 1}` } : {};
-      const fetch = async () => new Response(body, { status: 201, headers });
-      await assert.rejects(send(fetch), (error) => error instanceof BodyTooLarge && error.status === 201);
-      assert.ok(isCancelled);
+  it('cancels a body that is too large', async () => {
+    let isCancelled = false;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(MAX_BODY_BYTES / 4)),
+      cancel: () => void (isCancelled = true),
     });
-  }
+    const fetch = async () => new Response(body, { status: 201 });
+    await assert.rejects(send(fetch), (error) => error instanceof BodyTooLarge && error.status === 201);
+    assert.ok(isCancelled);
+  });
 
   it('accepts a body of 32 MiB', async () => {
     assert.equal(MAX_BODY_BYTES, 33_554_432);
