@@ -166,6 +166,16 @@ describe('Operations', () => {
     await takeBranch();
   });
 
+  it('that copy the schema of a branch lock it for a deletion until they end', async () => {
+    const { branches } = test.client;
+    const branch = { parent_id: FREE, init_source: 'schema-only' };
+    const { operations } = await branches.create(PROJECT, { branch });
+    await assert.rejects(branches.delete(PROJECT, FREE), (error) => isRejected(error, 423));
+    test.clock.advance(DELAY);
+    await reach(operations, 'finished');
+    await branches.delete(PROJECT, FREE);
+  });
+
   it('are listed in pages, newest first', async () => {
     for (const name of [PRIMARY, OTHER_PRIMARY, REPLICA]) {
       await test.client.restartCompute(PROJECT, name);

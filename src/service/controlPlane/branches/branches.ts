@@ -25,6 +25,7 @@ import {
   requireFree,
   requireMayHaveChildren,
   requireNewName,
+  requireNotCopied,
   requireReady,
   withExpiry,
 } from '../records/branchRecord.ts';
@@ -136,6 +137,8 @@ export function deleteBranch(plane: Plane, project: ProjectState, id: string): B
   if (!project.branches.has(id)) return undefined;
   const branch = findFree(project, id);
   requireDeletable(project, branch);
+  // A copy of its schema is no child of it.
+  requireNotCopied(project, id);
   const computes = computesOf(project, id);
   const { store, clock } = plane;
   for (const compute of computes)

@@ -19,12 +19,12 @@ import { withPending } from '../computes/computes.ts';
 import type { Plane } from '../operations/operations.ts';
 import {
   computesOf,
-  copyOf,
   findBranch,
   newBranch,
   primaryOf,
   requireFree,
   requireNewName,
+  requireNotCopied,
   uniqueName,
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
@@ -153,8 +153,7 @@ export function deleteSnapshot(
   id: string,
 ): readonly OperationRecord[] {
   const snapshot = findFinishedSnapshot(project, id);
-  const copy = copyOf(project, id);
-  if (copy !== undefined) throw locked(copy);
+  requireNotCopied(project, id);
   const projectId = project.record.id;
   return operations.begin(
     projectId,

@@ -95,6 +95,12 @@ export const copyOf = (project: ProjectState, id: string): StoredOperation | und
       (step.kind === 'createSnapshot' && record.branch_id === id),
   );
 
+/** @throws {HttpError} 423 while the data of the branch or snapshot is being copied */
+export function requireNotCopied(project: ProjectState, id: string): void {
+  const copy = copyOf(project, id);
+  if (copy !== undefined) throw locked(copy);
+}
+
 const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 
