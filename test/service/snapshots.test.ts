@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { withEnding } from '../../src/service/controlPlane/records/branchRecord.ts';
 import { branchCalls, type Api, type Branch, type Created } from '../helpers/branchCalls.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
@@ -146,6 +147,25 @@ describe('Snapshots', () => {
       [`main at ${at}`, 'main at 0/8'],
     );
   });
+
+  it('have names of at most 256 characters by default, and so do the branches of a restore', async () => {
+    const rename = (id: string, name: string) => send('PATCH', `${BRANCHES}/${id}`, { branch: { name } });
+    await rename(MAIN, 'x'.repeat(256));
+    await rename(CHECKOUT, `${'x'.repeat(250)} (old)`);
+    const { id, name } = await create();
+    const restored = await restore(id, { finalize_restore: true });
+    const old = (await find(MAIN)).name;
+    assert.match(name, /^x+ at 2026-01-01/);
+    assert.match(restored.name, / \(restored\)$/);
+    assert.match(old, /^x+ \(old\) 2$/);
+    assert.deepEqual(
+      [name, restored.name, old].map(({ length }) => length),
+      [256, 256, 256],
+    );
+  });
+
+  it('are cut between two characters', () =>
+    assert.equal(withEnding(`${'x'.repeat(249)}🐘`, ' (old)'), `${'x'.repeat(249)} (old)`));
 
   it('expire', async () => {
     await create({ expires_at: inSeconds(60) });

@@ -26,6 +26,7 @@ import {
   requireNewName,
   requireNotCopied,
   uniqueName,
+  withEnding,
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { generateId } from '../records/generateId.ts';
@@ -89,8 +90,8 @@ function buildSnapshot(
   const now = clock.now();
   const created_at = toTimestamp(now);
   const id = generateId('snap-', (taken) => store.account.isTaken(taken));
-  const { slug = id, name = `${branch.name} at ${creation.timestamp ?? creation.lsn ?? created_at}` } =
-    creation;
+  const at = creation.timestamp ?? creation.lsn ?? created_at;
+  const { slug = id, name = withEnding(branch.name, ` at ${at}`) } = creation;
   const same = snapshots.find((each) => each.slug === slug);
   if (same !== undefined) throw conflict(`A snapshot with the slug ${slug} already exists: ${same.id}.`);
   return {
@@ -195,7 +196,7 @@ export async function restoreSnapshot(
   const basics = {
     id: newBranchId(plane),
     project_id: project.record.id,
-    name: name ?? uniqueName(project, `${snapshot.name.slice(0, 240)} (restored)`),
+    name: name ?? uniqueName(project, snapshot.name, ' (restored)'),
     default: false,
   };
   const branch: BranchRecord = {

@@ -22,7 +22,7 @@ export function afterFinalizing(
   const updated_at = toTimestamp(now);
   const replaced: BranchRecord = {
     ...target,
-    name: uniqueName(project, oldName ?? `${target.name} (old)`),
+    name: oldName === undefined ? uniqueName(project, target.name, ' (old)') : uniqueName(project, oldName),
     default: false,
     restored_as: branch.id,
     updated_at,

@@ -1,4 +1,5 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
+import { MAX_NAME } from '../../../api/rules/names.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import { conflict, notFound, unprocessable } from '../../core/errors.ts';
 import { locked, unfinishedOperations } from './operationRecord.ts';
@@ -112,11 +113,15 @@ export function requireNewName(project: ProjectState, name: string, exceptId?: s
       );
 }
 
-/** The name, or with a number if there already is such a branch. */
-export function uniqueName({ branches }: ProjectState, name: string): string {
+/** Cuts the name if both together would be too long, but between characters. */
+export const withEnding = (name: string, ending: string): string =>
+  name.slice(0, MAX_NAME - ending.length).replace(/[\ud800-\udbff]$/, '') + ending;
+
+/** The name with the ending, and with a number if there already is such a branch. */
+export function uniqueName({ branches }: ProjectState, name: string, ending = ''): string {
   const taken = new Set([...branches.values()].map((branch) => branch.name));
   for (let number = 1; ; number += 1) {
-    const unique = number === 1 ? name : `${name} ${number}`;
+    const unique = withEnding(name, number === 1 ? ending : `${ending} ${number}`);
     if (!taken.has(unique)) return unique;
   }
 }
