@@ -46,6 +46,21 @@ describe('Projects that clients create', () => {
     assert.deepEqual([before, await used()], [20, 20]);
   });
 
+  it('count the time before a move of a compute for the branch of that time', async () => {
+    const { project, branch, endpoints } = await api().change('POST', '', { project: {} });
+    const address = `/${project.id}/branches`;
+    const { branch: other } = await api().change('POST', address, {});
+    test().clock.advance(20_000);
+    const move = { endpoint: { branch_id: other.id } };
+    await api().change('PATCH', `/${project.id}/endpoints/${endpoints[0]?.id}`, move);
+    const branches = await api().send<{ branches: { id: string; active_time_seconds: number }[] }>(
+      'GET',
+      address,
+    );
+    const used = new Map(branches.branches.map(({ id, active_time_seconds }) => [id, active_time_seconds]));
+    assert.deepEqual([used.get(branch.id), used.get(other.id)], [20, 0]);
+  });
+
   it('reject numbers beyond their limits, and name the limit', async () => {
     for (const [seconds, limit] of [
       [-1, 'least 0'],
