@@ -12,7 +12,7 @@ export interface MomentLimits {
   readonly earliest: number | undefined;
 }
 
-type ParsedMoment = PointInTime | { readonly problem: 'future' | 'tooOld' };
+type ParsedMoment = PointInTime | { readonly problem: 'skipped' | 'future' | 'tooOld' };
 
 /** But `11/26` is a date, which needs a time. */
 const LSN = /^(?!\d\d?\/\d\d?$)[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i;
@@ -26,6 +26,7 @@ export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): 
   const in24h = in24Hours(trimmed);
   const time = timeBefore(trimmed, now) ?? clockTime(in24h, now) ?? fullTime(in24h);
   if (time === undefined) return undefined;
+  if (Number.isNaN(time)) return { problem: 'skipped' };
   if (time > now) return { problem: 'future' };
   return time < earliest ? { problem: 'tooOld' } : { timestamp: new Date(time).toISOString() };
 }
@@ -96,12 +97,13 @@ function fullTime(entered: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** @returns undefined for a date or time that doesn't exist, such as 25:00, or one that was skipped when the clocks went forward */
+/** @returns undefined for a date or time that doesn't exist, and NaN for one that was skipped when the clocks went forward */
 function localTime(
   [year = 0, month = 0, day = 0]: readonly number[],
   [hour = 0, minute = 0, second = 0]: readonly number[],
 ): number | undefined {
   const date = new Date(year, month - 1, day, hour, minute, second);
-  const read = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
-  return read.join() === [month, day, hour, minute, second].join() ? date.getTime() : undefined;
+  const isOfDay = date.getMonth() === month - 1 && date.getDate() === day;
+  if (!isOfDay || minute > 59 || second > 59) return undefined;
+  return date.getHours() === hour && date.getMinutes() === minute ? date.getTime() : NaN;
 }

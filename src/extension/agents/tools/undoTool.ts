@@ -124,11 +124,12 @@ function requireSource(
   const point = parseMoment(to, { now: Date.now(), earliest });
   if (point === undefined) throw new Error('to must be a time such as 20 min ago or 2026-01-31T14:32:10Z.');
   if (!('problem' in point)) return sourceAt(history, point);
-  throw new Error(
-    point.problem === 'future'
-      ? 'This time is in the future.'
-      : `The history of ${branch.id} begins at ${new Date(earliest).toISOString()}.`,
-  );
+  const reasons = {
+    skipped: 'A change of the clocks skipped this local time.',
+    future: 'This time is in the future.',
+    tooOld: `The history of ${branch.id} begins at ${new Date(earliest).toISOString()}.`,
+  };
+  throw new Error(reasons[point.problem]);
 }
 
 /** Asks the user unless the branch is the agent's own. @throws {ApiError} @throws {Error} for the agent */

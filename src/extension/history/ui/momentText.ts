@@ -89,9 +89,11 @@ export function momentProblem(text: string, limits: MomentLimits): string | unde
   const parsed = parseMoment(text, limits);
   if (parsed === undefined) return l10n.t('Enter a time such as 20 min ago, 14:32 or 2026-01-31 14:32:10');
   if (!('problem' in parsed)) return undefined;
-  return parsed.problem === 'future'
-    ? l10n.t('This time is in the future')
-    : l10n.t('The history begins {0}', clockText(limits.earliest ?? 0, limits.now));
+  return {
+    skipped: l10n.t('A change of the clocks skipped this time'),
+    future: l10n.t('This time is in the future'),
+    tooOld: l10n.t('The history begins {0}', clockText(limits.earliest ?? 0, limits.now)),
+  }[parsed.problem];
 }
 
 /** The item for an entered text; undefined if it can't become a moment, such as the beginning of another item. */
