@@ -8,6 +8,7 @@ import type { CreatedApiKey } from '../../api/records/records.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { Emitter, type Event } from '../../base/event.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import { NotConnectedError } from '../window/changeErrors.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 
 /** VS Code's SecretStorage, or a Map in tests. Every call may fail, for example because the keyring is locked. */
@@ -94,12 +95,11 @@ export class Accounts implements Disposable {
     await this.#change(account, { organizationId });
   }
 
-  /** @throws {Error} if another window has removed the account */
+  /** @throws {NotConnectedError} if another window has removed the account */
   #change(account: Account, change: Partial<Account>, before = async () => {}): Promise<void> {
     const changed = (stored: Account) => (isSame(stored, account) ? { ...stored, ...change } : stored);
     return this.#write(async ({ accounts, current }) => {
-      if (!accounts.some((stored) => isSame(stored, account)))
-        throw new Error('The account is no longer stored');
+      if (!accounts.some((stored) => isSame(stored, account))) throw new NotConnectedError();
       await before();
       return { accounts: accounts.map(changed), current };
     });

@@ -44,7 +44,7 @@ export const rotate: Command = async (context, _argument, run) => {
     case 'rotated':
       return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
     case 'unchanged':
-      throw new Error(unchangedText(outcome));
+      throw errorOf(outcome);
     case 'unknown':
       context.log.error('Rotating an API key', outcome.error);
       return void showRotationNotice(context.rotationRecords, outcome.record, outcome.error);
@@ -71,14 +71,15 @@ function rotationDependencies(context: CommandContext, account: Account): Rotati
   };
 }
 
-function unchangedText({ step, error }: Extract<RotationOutcome, { readonly kind: 'unchanged' }>): string {
+/** If no key was created, the user can do what helps against the error itself. The others are about the new key. */
+export function errorOf({ step, error }: Extract<RotationOutcome, { readonly kind: 'unchanged' }>): unknown {
+  if (step === 'create') return error;
   const { message } = explainError(error);
-  const reasons = {
-    create: () => l10n.t('No new key was created. {0}', message),
-    test: () => l10n.t("The new key doesn't work. {0}", message),
-    store: () => l10n.t("The new key couldn't be stored. {0}", message),
-  };
-  return `${reasons[step]()} ${l10n.t('This window keeps using its old key.')}`;
+  const reason =
+    step === 'test'
+      ? l10n.t("The new key doesn't work. {0}", message)
+      : l10n.t("The new key couldn't be stored. {0}", message);
+  return new Error(`${reason} ${l10n.t('This window keeps using its old key.')}`);
 }
 
 interface RotationAnswers {
