@@ -113,7 +113,7 @@ function requireParts(value: string) {
 
 /**
  * Replaces the role, password, host and database by those of another URL, and keeps everything else, such as parameters. The
- * parameters for TLS belong to the host if one of the two is on this machine.
+ * parameters for TLS belong to the host if one of the two is near.
  * @returns undefined if either isn't the URL of one database
  */
 export function withTarget(text: string, url: string): string | undefined {
@@ -121,7 +121,7 @@ export function withTarget(text: string, url: string): string | undefined {
   if (old === undefined || target === undefined) return undefined;
   const keep = (part: 'role' | 'host' | 'database') =>
     (old.url[part] === target.url[part] ? old : target).texts[part];
-  const isMoved = isLocalHost(old.url.host) !== isLocalHost(target.url.host);
+  const isMoved = isNear(old.url.host) !== isNear(target.url.host);
   return join({
     scheme: old.texts.scheme,
     role: keep('role'),
@@ -131,6 +131,9 @@ export function withTarget(text: string, url: string): string | undefined {
     rest: isMoved ? withSecurity(old.texts.rest, target.texts.rest) : old.texts.rest,
   });
 }
+
+/** On this machine, or a name that only a private network knows, such as that of a container. */
+const isNear = (host: string): boolean => isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
 
 const SECURITY = /(?<=[?&])(?:sslmode|channel_binding)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 

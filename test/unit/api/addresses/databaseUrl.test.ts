@@ -135,6 +135,15 @@ describe('withTarget', () => {
       cloud,
       'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require&schema=app\\n',
     ],
+    ...['db', 'postgres:5433', 'host.docker.internal'].map(
+      (host) =>
+        [
+          `the parameters for TLS of ${host}, which needs none`,
+          `postgres://me:x@${host}/shop`,
+          cloud,
+          'postgres://own%20er:n%24ew@ep-two.example.com/a%20b?sslmode=require&channel_binding=require',
+        ] as const,
+    ),
     [
       'the parameters for TLS by none',
       'postgres://me:x@ep-one.example.com/shop?sslmode=require&a=1&channel_binding=require#x',
