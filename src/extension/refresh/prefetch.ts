@@ -1,15 +1,16 @@
 /**
- * Loads computes for the editor, which may be used before the sidebar is opened. Each project's computes are requested once; in a
- * large account, only those of the first projects. Picking another project loads its computes.
+ * Loads computes for the editor, which may be used before the sidebar is opened. In a large account, only those of the first
+ * projects. Picking another project loads its computes.
  */
 import { isCancelled, isRejected } from '../../api/transport/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import type { ProjectList } from '../inventory/projectList.ts';
 
 /** Enough for most users, without too many requests. */
 const PREFETCHED_PROJECTS = 50;
 
-/** Milliseconds until a list of projects that failed to load is requested again. */
+/** Milliseconds until lists that failed to load are requested again. */
 const RETRY_DELAY = 60_000;
 
 export class Prefetch {
@@ -17,7 +18,8 @@ export class Prefetch {
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
   #pending: Promise<void> | undefined;
-  #failedAt = -Infinity;
+  /** Of which account, and when. */
+  #failure: { readonly projects: ProjectList; readonly at: number } | undefined;
 
   constructor(inventory: Inventory, onError: (error: unknown) => void, clock: Clock = systemClock) {
     this.#inventory = inventory;
@@ -25,7 +27,7 @@ export class Prefetch {
     this.#clock = clock;
   }
 
-  /** Loads what was never requested. Never rejects: the inventory keeps the failures. */
+  /** Loads what isn't loaded. Never rejects: the inventory keeps the failures. */
   async start(): Promise<void> {
     this.#pending ??= this.#load().finally(() => (this.#pending = undefined));
     await this.#pending;
@@ -41,16 +43,14 @@ export class Prefetch {
 
   async #load(): Promise<void> {
     const { projects } = this.#inventory;
+    const now = this.#clock.now();
     if (projects === undefined) return;
+    if (this.#failure?.projects === projects && now - this.#failure.at <= RETRY_DELAY) return;
     try {
-      if (projects.entries.size === 0) {
-        if (this.#clock.now() - this.#failedAt <= RETRY_DELAY) return;
-        await projects.firstPage();
-      }
-      const ids = [...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS);
-      await this.#inventory.loadComputesOf(ids.filter((id) => this.#inventory.computesOf(id) === undefined));
+      await projects.firstPage();
+      await this.#inventory.loadComputesOf([...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS));
     } catch (error) {
-      if (projects.entries.size === 0) this.#failedAt = this.#clock.now();
+      this.#failure = { projects, at: now };
       // Not reported if the user switched accounts, or the project was deleted.
       if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
     }

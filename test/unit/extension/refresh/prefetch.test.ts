@@ -85,6 +85,25 @@ describe('Prefetch', () => {
     }
   });
 
+  it('loads computes that failed again after a minute, and those of another account at once', async () => {
+    const clock = new FakeClock();
+    const prefetch = new Prefetch(connected.inventory, () => undefined, clock);
+    const loaded = () => [...connected.inventory.allComputes()].length;
+    connected.service.script = (call) => (call === 'GET /projects' ? manyProjects(call) : 500);
+    await prefetch.start();
+    connected.service.script = manyProjects;
+    clock.pass(60_001);
+    await prefetch.start();
+    assert.equal(loaded(), PREFETCHED_PROJECTS);
+    for (const name of ['another', 'a third']) {
+      connected.service.script = name === 'another' ? () => 500 : manyProjects;
+      await connected.accounts.add({ ...connected.account, name }, 'key');
+      await connected.session.reread();
+      await prefetch.start();
+    }
+    assert.equal(loaded(), PREFETCHED_PROJECTS);
+  });
+
   it('reports a failure once and retries after a minute, not at every keystroke', async () => {
     const clock = new FakeClock();
     connected.service.script = () => 500;
