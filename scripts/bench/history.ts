@@ -1,4 +1,4 @@
-/** Commits a second of pgbench on a branch that keeps history, beside one that keeps none. The bases are made meanwhile. */
+/** Commits a second of pgbench on a branch with history, compared with one without. Copies for the history are made at the same time. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

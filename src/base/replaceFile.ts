@@ -71,7 +71,7 @@ async function overwrite(file: string, content: Uint8Array): Promise<void> {
     if (!stats.isFile() || stats.nlink !== 1) throw new Error(`${file} is a hard link.`);
     const old = await handle.readFile();
     try {
-      // First what is longer, because on a full disk it is the only part that can fail.
+      // First the part beyond the old end: on a full disk, only this can fail, and the old content is still there.
       await writeAt(handle, content.subarray(old.length), old.length);
       await sync(handle);
       await writeAt(handle, content.subarray(0, old.length), 0);

@@ -11,7 +11,7 @@ export const OWN_FOLDER = '.hosted-postgres';
 export const TEST_PROJECT = 'hosted-postgres-tests';
 
 /**
- * Creates a data directory. A service of root, which is `nobody`, must be able to pass through it.
+ * Creates a data directory. If root starts the service, it runs as the user `nobody`, and must be able to reach folders in it.
  * @param isIgnored by Git, because it is inside a project
  * @throws {Error} if it can't be written
  */

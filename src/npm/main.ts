@@ -77,7 +77,7 @@ function serviceArguments({ run, rest }: CommandLine, dataDir: string | undefine
   );
 }
 
-/** Root's service may keep its data elsewhere, in a folder that a note names. */
+/** Whether the service was started there before. If root starts it, a file in the folder may name another folder with the data. */
 function hasAccount(dataDir: string): boolean {
   const note = path.join(dataDir, 'postgres-folder');
   const folders = [path.join(dataDir, 'postgres'), existsSync(note) ? readFileSync(note, 'utf8') : ''];

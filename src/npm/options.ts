@@ -1,4 +1,4 @@
-/** The command line of `npx hosted-postgres`: options of its own, and those of the service that make sense here. */
+/** The command line of `npx hosted-postgres`: its own options, and some of the service's. */
 import { StartError } from '../service/core/errors.ts';
 import { parseOptions, SHARED_OPTIONS } from '../service/options.ts';
 

@@ -48,7 +48,7 @@ export class SqlScript {
     let start: number | undefined;
     let parentheses = 0;
     let bodies = 0;
-    // psql looks at no more to recognize a body.
+    // At most the first four words, by which psql recognizes a statement that may have a body.
     const words: string[] = [];
     for (;;) {
       const at = this.#position;

@@ -1,5 +1,5 @@
 /**
- * The branches that agents have created, and the last calls of agents. Windows and agents without one share both
+ * The branches that agents have created, and the last calls of agents. Windows, and agents without a window, share both
  * (`sharedMemory.ts`). They contain no secret.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -11,7 +11,7 @@ import type { AccountConnection } from '../account/accountConnection.ts';
 import type { SharedMemory, SharedValues } from '../window/memory.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
-/** Owns what agents without a name create, in windows of all languages. */
+/** The owner of what agents without a name create. Not translated, because windows in different languages compare it. */
 export const UNNAMED_AGENT = 'An agent';
 
 type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
@@ -53,7 +53,7 @@ export interface AgentCall {
 const BRANCHES = 'hostedPostgres.agentBranches';
 const CALLS_KEY = 'hostedPostgres.agentCalls';
 
-/** The oldest ones are dropped. Those dropped too early only need an approval. */
+/** More are forgotten, the oldest first. An agent whose branch was forgotten asks for approval before it changes the branch. */
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
 

@@ -1,4 +1,4 @@
-/** Which branches an agent in a folder may change: for the marker before its turn. */
+/** Which branches an agent in a folder may change. Before each turn of the agent, a marker is set in their history. */
 import path from 'node:path';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { readUserText } from '../../base/files.ts';

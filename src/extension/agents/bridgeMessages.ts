@@ -1,8 +1,8 @@
 /**
- * The protocol between the MCP server (`src/mcp`) and a window: lines of JSON over a socket. The window greets. The server sends a
- * nonce, and the window proves by it that it has written the record: the one that did may have ended, and another user may listen
- * by now. Then there is one request and one reply: `result`, or `error` with a sentence for the model. So closing the connection
- * cancels the call, and replies can't be mixed up.
+ * The protocol between the MCP server (`src/mcp`) and a window: lines of JSON over a socket. The window sends a greeting. The server
+ * sends a random nonce, and the window answers with a proof that it knows the secret in its record. This is necessary because the
+ * window of a record may have ended, and a program of another user may listen at its address. Then there is one request and one
+ * reply: `result`, or `error` with a sentence for the model. With one call for each connection, closing it cancels the call.
  */
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';

@@ -1,8 +1,8 @@
 /**
  * Runs one SQL statement for an agent. A statement that may not write runs in a read-only transaction that is never committed.
- * It can't leave the transaction: it is alone in it, and must return rows, which none does that begins, ends or configures
- * transactions. There is no `SET ROLE pg_read_all_data`: the login could leave the role, and it would hide constraints, view
- * definitions and rows with row-level security, which agents would take for missing.
+ * The statement can't end the transaction: only one is accepted, and only one that returns rows. `COMMIT`, `SET TRANSACTION` and
+ * the like return no rows. `SET ROLE pg_read_all_data` would add no protection, because a statement can reset the role. It would
+ * also hide constraints, view definitions and rows with row-level security, and agents would conclude that there are none.
  */
 import type Client from 'pg/lib/client.js';
 import type { BranchLogin } from '../sql/sqlSession.ts';

@@ -11,7 +11,7 @@ import type { SharedMemory, SharedValues } from '../window/memory.ts';
 
 const NAME = /^agents-(\d{1,15})\.json$/;
 
-/** Milliseconds that old versions are kept, so that a slow process doesn't take the number of one again. */
+/** Milliseconds that files of old versions are kept, so that a slow process can't create a file with an old number again. */
 const KEPT = 60_000;
 
 /** @param initial what there was before the first version */

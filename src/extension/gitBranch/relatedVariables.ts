@@ -15,7 +15,7 @@ const GROUPS = [
   ['POSTGRES_HOST', 'POSTGRES_PORT', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DATABASE'],
 ] as const;
 
-/** Another variable than these is one of the user's, and so are those that are named after it. */
+/** Variables that may point to the same branch: the known ones, or those that have a name of the user's with a suffix. */
 const relatedNames = (name: string): readonly string[] =>
   URL_VARIABLES.includes(name)
     ? URL_VARIABLES.filter((other) => other !== name)

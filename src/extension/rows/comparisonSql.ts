@@ -18,7 +18,7 @@ export interface ComparedSource {
   readonly key: readonly number[];
   /** The types of all columns. */
   readonly types: readonly number[];
-  /** Whether the rows of the statement have an order of their own. */
+  /** Whether the source is a statement, which decides the order of its rows. The rows of a table are sorted here. */
   readonly isOrdered: boolean;
 }
 

@@ -13,7 +13,7 @@ import { contentHash, requireObjects, runStep, withClient } from './migrations.t
 import { findService } from './service.ts';
 import type { BranchOptions, TestBranch } from './types.d.ts';
 
-/** Each branch has it besides its own database, without connections, so that it can always be cloned. */
+/** A copy of the branch's database after the migrations, for `clone` and `reset`. Without connections, it can always be copied. */
 const TEMPLATE = 'hosted_postgres_template';
 const PARENT = 'parent ';
 const BUILDING = 'building ';

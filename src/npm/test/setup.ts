@@ -1,6 +1,6 @@
 /**
- * `hosted-postgres/test/setup`: a setup file for runners. A test that forgets `branch()` fails with this name, whichever
- * variable it reads, also if the program then reads `.env`, which doesn't replace a variable that is set.
+ * `hosted-postgres/test/setup`: a setup file for test runners. It sets all variables with a database to a host that doesn't exist. A
+ * test that forgets `branch()` fails with the name of that host. Programs that read `.env` don't replace variables that are set.
  */
 import { useDatabase } from '../databaseVariables.ts';
 

@@ -138,7 +138,7 @@ function flywayOrder(folder: string, sql: readonly string[]): string[] {
   return [...keys].toSorted(([, a], [, b]) => compare(a, b)).map(([name]) => name);
 }
 
-/** How names say what a file does, and the name that both of a pair have besides it. */
+/** The word in a file's name that says what the file does. The rest of the name (`start`, `end`) is the same in both files of a pair. */
 const DIRECTIONS = [
   // `1_a.up.sql`, `1-a-up.sql`, `1_a/up.sql`
   /^(?<start>.*[._/-]|)(?<word>up|down|undo|rollback|revert)(?<end>\.sql)$/i,

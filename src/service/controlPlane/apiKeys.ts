@@ -46,7 +46,7 @@ export class ApiKeys {
     return key !== undefined;
   }
 
-  /** The timing of `===` could reveal the beginning of a hash, but no one can construct a key with a given SHA-256. */
+  /** The time that `===` takes may reveal the beginning of a hash, but this doesn't help to guess a key: a SHA-256 can't be inverted. */
   #find(value: string): StoredKey | undefined {
     const hash = hashOfKey(value);
     for (const key of this.#store.account.keys.values()) if (key.hash === hash) return key;

@@ -190,7 +190,7 @@ export class ControlPlane implements Plane {
     });
   }
 
-  /** Of the branches in use, and now and then of all: the history of others only gets older. */
+  /** Each time for branches with an active compute, and only sometimes for all: without a compute, history only gets older. */
   async #keepHistory(): Promise<void> {
     const engine = await this.engine.catch(() => undefined);
     if (engine === undefined || this.operations.isStopped || this.#isKeepingHistory) return;

@@ -53,7 +53,7 @@ export async function seedAccount(deps: SeedDependencies): Promise<AccountState>
   }
   if (projects === undefined) seed.engine.setSampleData(SAMPLE_DATA);
   for (const { name } of description.api_keys ?? [])
-    // No one learns the value: the key only fills the list.
+    // The value is returned to no caller: the key is only an entry in the list.
     account.apply({ set: 'key', value: newStoredKey(account.nextKeyId(), name, newKeyValue(), now) });
   return account;
 }

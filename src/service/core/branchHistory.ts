@@ -43,7 +43,10 @@ export interface TableTransaction {
   readonly ids: readonly number[];
   /** The moment just before it (ISO 8601). */
   readonly before: string;
-  /** It has changed nothing else, but others have since the one before it, or may have. They may have done what it notes. */
+  /**
+   * It has changed only this table, and since the transaction before it in this list, others have changed something, or may
+   * have. A migration tool that notes its steps in the table may have done them in those.
+   */
   readonly late: boolean;
   readonly added: number;
   readonly changed: number;
@@ -65,12 +68,12 @@ export interface BranchRetention {
 
 /** Bytes. */
 export interface HistoryLimits {
-  /** Of the history of one branch, and of all. */
+  /** The most for the history of one branch, and for all. */
   readonly branch: number;
   readonly total: number;
   /**
-   * A copy of the data is made when as much as its size was written since the last one, but not less and not more than this,
-   * because recovery reads all that was written.
+   * A new copy of the data is made when as much WAL was written since the last copy as the data are large, but at least and at
+   * most this. Recovery reads all WAL since a copy.
    */
   readonly leastWritten: number;
   readonly mostWritten: number;

@@ -108,7 +108,7 @@ function notAllowed(methods: readonly string[]): HttpError {
   return new HttpError(405, 'METHOD_NOT_ALLOWED', `This path supports ${allow}.`, { allow });
 }
 
-/** The public command line looks for "not available", and then does without buckets, functions and credentials. */
+/** Neon's command line searches the text for "not available". It then works without buckets, functions and credentials. */
 const NOTHING_HERE = 'There is nothing at this path: it is not available in the local service.';
 const UNEXPECTED_ERROR = new HttpError(
   500,

@@ -56,7 +56,7 @@ export class Leases {
     };
   }
 
-  /** Whether this is the key of a lease that is held. No one can construct one whose hash begins like that of another. */
+  /** Whether this is the key of a lease that is held. Hashes are compared, because the time that `===` takes depends on the texts. */
   hasKey(key: string): boolean {
     return [...this.#held.values()].some((held) => held !== undefined && hashOfKey(held) === hashOfKey(key));
   }

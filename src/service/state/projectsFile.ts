@@ -1,6 +1,6 @@
 /**
  * The contents of a new account: the format of `--projects FILE`, and the sample. Fields have the names of the API; all
- * are optional except ids, names and the type of a compute. The keys in `api_keys` only fill the list: no one knows them.
+ * are optional except ids, names and the type of a compute. The keys in `api_keys` are only entries in the list, without a value.
  *
  *     { "projects": [ { "id": "shiny-wind-028834", "name": "shop", "branches": [
  *         { "id": "br-aged-salad-637688", "name": "main", "default": true, "computes": [

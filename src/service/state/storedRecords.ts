@@ -79,8 +79,8 @@ export type BranchRecord = {
   readonly parent_lsn?: string | undefined;
   readonly parent_timestamp?: string | undefined;
   /**
-   * The branch of which it preserves the data before a restore. Of a branch with the data of a snapshot: the branch that it
-   * replaces when its restore is finalized.
+   * The id of another branch. Before a restore from the past, this branch was created to preserve that branch's data. If this
+   * branch has the data of a snapshot: the branch that it replaces when the restore is finalized.
    */
   readonly restored_as?: string | undefined;
   /** The snapshot whose data it was created with. */
@@ -229,7 +229,7 @@ export type StoredKey = {
   readonly last_used_from_addr: string;
 };
 
-/** A deleted project whose processes and data the engine has not removed yet. */
+/** A deleted project whose processes and data still exist: the engine removes them later. */
 export type PendingDeletion = {
   readonly projectId: string;
   readonly branchIds: readonly string[];
@@ -242,7 +242,7 @@ export type DeletedProject = PendingDeletion & {
   readonly record: ProjectRecord;
   readonly deleted_at: string;
   readonly recoverable_until: string;
-  /** They produce it again. */
+  /** Applying them brings the project back. */
   readonly mutations: readonly Mutation[];
 };
 

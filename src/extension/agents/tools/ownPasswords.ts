@@ -8,7 +8,10 @@ import { changeBranch } from './branchChange.ts';
 import type { ToolCall } from './toolCall.ts';
 import type { BranchRef } from '../../account/refs.ts';
 
-/** Unless they have. @param role whose password the agent gets @throws {ApiError} @throws {Error} for the agent */
+/**
+ * Renews the passwords of the branch, unless that was done since they were last reset.
+ * @param role whose password the agent gets @throws {ApiError} @throws {Error} for the agent
+ */
 export async function ensureOwnPasswords(
   call: ToolCall<unknown>,
   ref: BranchRef,
@@ -19,7 +22,7 @@ export async function ensureOwnPasswords(
   const isSame = ownPasswords?.lastReset === lastResetOf(call, ref);
   if (!isSame || ownPasswords?.roles.includes(role) !== true) await renewPasswords(call, ref);
   if (deps.agentBranches.find(ref)?.ownPasswords?.roles.includes(role) !== true)
-    throw new Error(`The service doesn't give ${role} a password of its own, so the URL isn't returned.`);
+    throw new Error(`The service doesn't give ${role} its own password, so the URL isn't returned.`);
 }
 
 /** @throws {ApiError} @throws {Error} for the agent */

@@ -110,7 +110,7 @@ export async function mapDefaultBranch(
       await mapBranch(context, { ...git, gitBranch }, parent, name);
 }
 
-/** @throws {Error} with a message for the user if there is none */
+/** @throws {Error} with a message for the user if no folder has a Git repository */
 export async function requireRepository({ uri, name }: WorkspaceFolder): Promise<Repository> {
   const repository = uri.scheme === 'file' ? await findRepository(uri.fsPath) : undefined;
   if (repository === undefined) throw new Error(l10n.t("{0} isn't in a Git repository.", name));

@@ -222,7 +222,7 @@ function shows(document: TextDocument, settings: SettingsText): boolean {
   return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));
 }
 
-/** VS Code shows only the messages of its own error class. */
+/** From a file system, VS Code shows only messages of `FileSystemError`. */
 const rethrow = (error: unknown): never => {
   throw error instanceof FileSystemError ? error : FileSystemError.Unavailable(explainError(error).message);
 };

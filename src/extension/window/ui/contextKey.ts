@@ -39,5 +39,5 @@ export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFi
 /** For the palette, which offers to follow the git branch or to stop that. */
 export const setFollowsGit = (isFollowed: boolean): void => setContext('followsGit', isFollowed);
 
-/** While a chat of VS Code has the tools from the MCP server, it doesn't need them a second time. */
+/** If VS Code's chat gets the tools from the MCP server, the extension doesn't offer them a second time. */
 export const setMcpInUse = (isInUse: boolean): void => setContext('mcpInUse', isInUse);

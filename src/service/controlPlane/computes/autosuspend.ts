@@ -1,6 +1,6 @@
 /**
  * Suspends inactive computes. A compute is in use while a client connection is open. The delay counts from
- * the end of the last connection, or from the start of the compute if there was none.
+ * the end of the last connection, or, before the first connection, from the start of the compute.
  */
 import { autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
 import { toTimestamp } from '../../core/clock.ts';

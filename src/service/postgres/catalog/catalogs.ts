@@ -23,7 +23,7 @@ interface CatalogReader<T, Result> {
   readonly read: (server: Postmaster) => Promise<T>;
   /** Returns what was read before. Called while no server runs. */
   readonly cached: () => T | undefined;
-  /** Called after the read, and without other readers when a server that was started for it has ended. */
+  /** Called after the read. If a server was started for it and nothing else uses that server, called after the server has ended. */
   readonly use: (found: T) => Result;
 }
 
@@ -32,7 +32,7 @@ export class Catalogs {
   /** The catalogs of branches without a running server, so that the next read starts none. */
   readonly #idle = new Map<string, { readonly version: string; readonly rows: CatalogRows }>();
 
-  /** Reads that are asked for at the same time share one. */
+  /** Reads of a server that are requested while one runs share the next one. */
   readonly #reads = new WeakMap<Postmaster, (ask: undefined) => Promise<CatalogRows>>();
 
   constructor(deps: ServerDependencies) {

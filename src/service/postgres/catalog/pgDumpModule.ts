@@ -46,7 +46,7 @@ async function dumpInWorker(): Promise<void> {
   const turn: Int32Array = workerData.turn;
   const { pgDump } = await import(file);
   type Listener = { readonly onRawData: (answer: Uint8Array) => void };
-  // Stands in for PGlite, the package's own Postgres, with the methods that pg_dump calls.
+  // The module expects PGlite, a Postgres in WebAssembly. This object has the methods of it that pg_dump calls.
   const pg = {
     query: async () => ({ rows: [{ search_path: '' }] }),
     exec: async () => [],

@@ -33,7 +33,8 @@ const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${
 const literal = (text: string): string => `$pattern$${text}$pattern$`;
 
 /**
- * Domains instead of `text` for the arguments that can be connection strings. If both fit, Postgres prefers `text`, so the SQL in the same place has a domain as well.
+ * Domains that replace `text` for arguments that can be connection strings, and check them. In another function of the same
+ * name, SQL is in the same place. It has a domain as well: otherwise Postgres would prefer that function, because of its `text`.
  */
 const DBLINK_DOMAINS = `
 CREATE DOMAIN @extschema@.dblink_connection AS pg_catalog.text

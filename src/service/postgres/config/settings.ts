@@ -48,8 +48,8 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A file next to a branch's data directory: how much WAL its primaries keep for its history and its read replicas. It has its name
- * from the time before there was history. Another one would lose the settings of existing branches.
+ * A file next to a branch's data directory: how much WAL its primaries keep for its history and its read replicas. The name is
+ * older than histories. Renaming the file would lose the settings of existing branches.
  */
 export const KEPT_WAL_FILE = 'replicas.conf';
 
@@ -109,8 +109,8 @@ export const SMALLEST_SIZE = 0.25;
 const ENOUGH_SHARED_MEMORY = 128 * 1024 * 1024;
 
 /**
- * Postgres's default needs /dev/shm, which may be small, read-only or missing in a container. initdb would choose this for the
- * template, but other machines may use it later.
+ * Postgres's default needs /dev/shm, which may be small, read-only or missing in a container. So System V memory is used there.
+ * This is checked at each start: initdb's choice is for the machine that has created the files, and they may move to another one.
  */
 export function sharedMemorySettings(): Settings {
   if (process.platform === 'win32')

@@ -66,8 +66,8 @@ interface Copy {
 }
 
 /**
- * Copies of a server's data that are asked for at the same time share a backup, with its connection, its checkpoint and one of
- * the server's ten replication slots. Copies for replicas don't: they are made one at a time.
+ * Copies of a server's data that are requested at the same time share one backup, and so one connection, one checkpoint and one
+ * of the server's ten replication slots. Copies for replicas don't share: they are made one at a time.
  */
 const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
 

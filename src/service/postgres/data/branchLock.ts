@@ -27,7 +27,7 @@ class SharedLock {
  * work, which would wait for itself.
  */
 export class BranchLock<Server extends Pick<Postmaster, 'stop'> = Postmaster> extends SharedLock {
-  /** For those who have the lock and need a server although no primary runs. */
+  /** For work that holds the shared lock, and needs a server while no primary runs. */
   readonly ownServer = new OwnServer<Server>();
   /** Runs the creation of the data one at a time. */
   readonly creation = limitConcurrency(1);
@@ -44,7 +44,7 @@ interface Session<Server> {
 
 /** The service's own server on a branch: runs while it has users, who share it. */
 class OwnServer<Server extends Pick<Postmaster, 'stop'>> {
-  /** Exclusive for the server, shared for those who need that none runs. */
+  /** The server holds it exclusively. Work that must not run next to such a server shares it. */
   readonly #lock = new SharedLock();
   #session: Session<Server> | undefined;
 

@@ -104,8 +104,8 @@ export async function restoreBranchData(deps: ServerDependencies, restore: Branc
     });
   if (sourceId === id) return replace();
   await branches.lock(sourceId).shared(replace);
-  // A failure must not lead back to the present, which would be deleted with its branch: the branch then has the passwords of
-  // the source.
+  // The restore succeeds even if this fails: the branch then keeps the passwords of the source. A failed restore would delete the
+  // branch that preserves the data from before it.
   await setPlannedPasswords(deps, id).catch((error: unknown) => {
     if (deps.shutdownSignal.aborted) throw error;
   });

@@ -188,7 +188,10 @@ async function sharesBlocks(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Removes the oldest moments of a branch: before the retention, and those that are too much. @param before the retention begins. @returns whether there was any */
+/**
+ * Removes the oldest moments of a branch: those before its retention, and more if its history is too large.
+ * @param before when the retention begins @returns whether the branch had a history
+ */
 async function removeOldestMoments(
   deps: ServerDependencies,
   id: string,
@@ -214,8 +217,8 @@ async function removeOldestMoments(
 }
 
 /**
- * Two bases of large data may exceed the limit. The new one has no moments to go back to yet, so the one before it stays until more
- * was written.
+ * Whether the oldest base must go because of the size. Two bases of large data may exceed the limit: the older one stays while
+ * little was written after the newer one, which has few moments to go back to.
  */
 function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLimits): boolean {
   const [, second] = bases;
@@ -224,7 +227,7 @@ function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLi
   return !isNew && historySize({ wal, bases }) > branch;
 }
 
-/** Whether all of the time that is kept comes after the second one. */
+/** Whether the oldest base is not needed, because the retention begins after the second one. */
 const isTooOld = ([, second]: readonly Base[], before: number): boolean =>
   second !== undefined && second.time < before;
 

@@ -30,7 +30,7 @@ export async function readClientLogin(client: Duplex): Promise<ClientLogin> {
   return { packet, password: (await readPacket(client)).subarray(4, -1).toString() };
 }
 
-/** Resolves when the client is logged in, or was told why not. @throws if the server breaks the protocol */
+/** Resolves when the client is logged in, or has received the error message. @throws if the server breaks the protocol */
 export async function relayLogin(
   client: Duplex,
   { packet, password }: ClientLogin,

@@ -23,8 +23,8 @@ interface RunOptions {
 }
 
 /**
- * Each request has a session of its own, with the user's login. A kept session would save the next request a login, but
- * would also keep settings, accept a password that was changed, and block `DROP DATABASE`.
+ * Runs each request in a new session, with the user's login. Keeping a session for the next request would save a login, but
+ * would also keep settings, accept a password that was changed since, and block `DROP DATABASE`.
  * @returns JSON. @throws {HttpSqlError}
  */
 export async function answerSqlRequest({ login, request, port, signal }: RunOptions): Promise<string> {
@@ -89,7 +89,7 @@ async function runQuery(client: Client, { query, params }: SqlQuery): Promise<Qu
   return client.query(config);
 }
 
-/** Ends a running statement. A session that has not logged in has none. */
+/** Cancels the running statement, or closes a connection that is not logged in yet. */
 function cancel(client: Client): void {
   const { processID, secretKey, port } = client;
   // Not `end`: after it, pg never settles a `connect` that is in progress.

@@ -32,7 +32,7 @@ interface TableRow {
 /** While a table is rewritten, another one with such a name has its new file. */
 const REWRITTEN = /^pg_temp_\d+$/;
 
-/** The WAL doesn't have what a change was about, because the reading has begun after it. */
+/** A record changes a row whose content isn't known, because it was written before the WAL that was read. */
 export class UnknownRow extends Error {}
 
 export class CatalogChanges {

@@ -8,7 +8,7 @@ interface WalTransaction extends Readonly<RowCounts> {
   readonly ids: readonly number[];
   /** Microseconds since 1970. */
   readonly time: number;
-  /** It has changed nothing else, but others have since the one before it, or may have. */
+  /** See `TableTransaction`. */
   readonly late: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Several questions with a Back button, in ordinary code that awaits one after the other. When the user goes back, that code
- * runs again and gets the earlier answers without asking. So it changes nothing, and which question comes next depends only
- * on the answers and on values from before the first question.
+ * runs again from the start and gets the earlier answers without asking. So it must not change anything, and which question comes
+ * next must depend only on the answers and on values from before the first question.
  */
 
 /** The user wants to return to the previous question. */
