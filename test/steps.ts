@@ -52,7 +52,7 @@ const laterServiceSuites = [
   'resetDatabase',
   'npm',
   'postgres/network/stockClients',
-  'whyAwake',
+  'whyActive',
   'catalog/schema',
   'agents/withoutWindow',
   'agents/undo',

@@ -91,7 +91,7 @@ function createViews(
 ) {
   let hostProvider: HostProvider | undefined;
   const loadTables: LoadTables = async (branch, database) =>
-    (await import('./rows/commands/readable.ts')).tablesOf(model, branch, database);
+    (await import('./rows/commands/readable.ts')).readTables(model, branch, database);
   const workFolders = disposables.add(new WorkFolders(model));
   return {
     computesView: disposables.add(new ComputesTree({ ...model, loadTables, workFolders }, computesView)),
@@ -100,7 +100,7 @@ function createViews(
     settingsDocuments: disposables.add(new SettingsDocuments(model, filesChanged)),
     schemaText: (uri: Uri) => schemaText(model.schemas, uri),
     detailsText: (uri: Uri) =>
-      detailsText({ ...model, whyAwake: (compute) => model.awakeSentences.forDocument(compute) }, uri),
+      detailsText({ ...model, whyActive: (compute) => model.whyActiveSentences.forDocument(compute) }, uri),
     operationsText: (uri: Uri) => operationsText(model, uri),
     rowsText: (uri: Uri) => rowsDocumentText(model.rows, uri),
     /** Created on first use, because it has an index of all hosts. */

@@ -28,7 +28,7 @@ export function openFolder(folder: string, isIgnored: boolean): void {
 }
 
 /** @returns the API key, the same at each start on a folder, so that other programs may keep it */
-export function keyIn(folder: string): string {
+export function readOrCreateKey(folder: string): string {
   const file = path.join(folder, 'api-key');
   createFileSync(file, newKey());
   return readFileSync(file, 'utf8').trim();

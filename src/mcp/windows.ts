@@ -10,7 +10,7 @@ import {
   type BridgeCall,
   type BridgeRequest,
 } from '../extension/agents/bridgeMessages.ts';
-import { windowsFor, type WindowRecord } from '../extension/agents/windowRecords.ts';
+import { findWindows, type WindowRecord } from '../extension/agents/windowRecords.ts';
 
 /** Set by the extension or its launcher. */
 const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = '' } = process.env;
@@ -27,7 +27,7 @@ export async function callTool(
 ): Promise<Readonly<Record<string, unknown>>> {
   const workingFolder = currentFolder();
   const request = { ...call, folder: workingFolder };
-  for (const found of await windowsFor(folder, { pid: Number(windowId), workingFolder })) {
+  for (const found of await findWindows(folder, { pid: Number(windowId), workingFolder })) {
     const reply = await ask(found, request, signal);
     signal.throwIfAborted();
     if (reply === undefined) continue;
@@ -115,7 +115,7 @@ function parseProof(line: string): string | undefined {
 /** Lets the window that started this program know that its chat has the tools already, until the program ends. */
 export async function holdPresence(): Promise<void> {
   if (windowId === '') return;
-  const [found] = await windowsFor(folder, { pid: Number(windowId) });
+  const [found] = await findWindows(folder, { pid: Number(windowId) });
   if (found?.pid !== Number(windowId)) return;
   const ignore = () => undefined;
   sendToWindow(found, { token: found.token }, ignore, ignore).unref();

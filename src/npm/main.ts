@@ -8,7 +8,7 @@ import { findDatabase, waitForAnswer, type Database } from './database.ts';
 import { databaseVariables } from './databaseVariables.ts';
 import { endWithNpm } from './endWithNpm.ts';
 import { HELP, readCommandLine } from './options.ts';
-import { keyIn, newKey, openFolder, OWN_FOLDER } from '../localService/ownFolder.ts';
+import { readOrCreateKey, newKey, openFolder, OWN_FOLDER } from '../localService/ownFolder.ts';
 import { preparePostgres } from './postgres.ts';
 import { runCommand } from './runCommand.ts';
 import { startService, type StartedService } from '../localService/startAttached.ts';
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
   }
   const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
   if (dataDir !== undefined) openFolder(dataDir, options.dataDir === undefined);
-  const ownKey = () => (dataDir === undefined ? newKey() : keyIn(dataDir));
+  const ownKey = () => (dataDir === undefined ? newKey() : readOrCreateKey(dataDir));
   const key = options.apiKey ?? (process.env[KEY_VARIABLE] || ownKey());
   endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);

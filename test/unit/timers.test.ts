@@ -24,7 +24,7 @@ const NO_TIMERS = [
   'src/base/clock.ts',
   'src/service/core/clock.ts',
   'src/extension/window/ui/timeText.ts',
-  'src/extension/computes/whyAwake.ts',
+  'src/extension/computes/whyActive.ts',
   'src/service/controlPlane/records/operationRecord.ts',
 ];
 

@@ -19,7 +19,7 @@ type ProjectRef = Pick<BranchRef, 'account' | 'projectId'>;
 interface Caller {
   /** The name that the agent gives itself. */
   readonly agent: string;
-  /** The git worktree that the agent runs in, or else its folder: see `worktreeOf`. */
+  /** The git worktree that the agent runs in, or else its folder: see `findWorktree`. */
   readonly worktree?: string | undefined;
 }
 

@@ -40,7 +40,7 @@ async function readWindows(folder: string): Promise<FoundWindow[]> {
  * The windows, the best first: the one that started the program, then those that have its folder open, the innermost
  * first, then the one that the user used last.
  */
-export async function windowsFor(
+export async function findWindows(
   folder: string,
   { pid, workingFolder }: { readonly pid: number; readonly workingFolder?: string | undefined },
 ): Promise<FoundWindow[]> {

@@ -13,7 +13,7 @@ import type { RecoveryRecords } from '../window/memory.ts';
 import type { BranchIds, BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import type { BranchList } from '../inventory/branchLists.ts';
-import { nameOf } from '../inventory/branchStatus.ts';
+import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { SendResult, SendOptions, ServiceChange, ChangeSender } from '../operations/changeSender.ts';
 
@@ -162,7 +162,7 @@ export class BranchActions {
       const isProtected = unprotect && isPermanentRejection(error) && (await this.#isProtected(ids));
       if (!isProtected || connection === undefined) throw error;
     }
-    const name = nameOf(this.#inventory.branches.get(ids.projectId, ids.branchId));
+    const name = nameUnlessId(this.#inventory.branches.get(ids.projectId, ids.branchId));
     const { projectId, branchId } = ids;
     const branch = { account: connection.accountId, projectId, branchId, name };
     await this.#unprotected.set(recordId(branch), branch);

@@ -20,7 +20,8 @@ import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../window/ui/input/quickInput.ts';
-import { branchTitle, findPrimary, projectName } from '../inventory/branchStatus.ts';
+import { findPrimary } from '../inventory/branchStatus.ts';
+import { branchTitle, projectName } from '../inventory/names.ts';
 
 /** @throws {Error} with a message for the user if the compute was deleted */
 export async function requireCompute(
@@ -183,10 +184,10 @@ async function loadComputeItems(
   if (current !== undefined) await inventory.loadComputes(current).catch(() => undefined);
   // Items keep their positions, because the user may be about to pick one.
   const places = new Map<string, number>();
-  const placeOf = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
+  const keptPosition = ({ value }: RowItem) => places.get(idOf(value)) ?? places.size;
   const known = () => {
     const items: RowItem[] = [...computeItems(context, canPick), ...unloadedProjects(inventory)];
-    if (places.size > 0) items.sort((a, b) => placeOf(a) - placeOf(b));
+    if (places.size > 0) items.sort((a, b) => keptPosition(a) - keptPosition(b));
     for (const { value } of items) if (!places.has(idOf(value))) places.set(idOf(value), places.size);
     return items;
   };

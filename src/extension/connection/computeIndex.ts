@@ -7,7 +7,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { directHost, normalizeHost } from '../../api/addresses/host.ts';
 import { pooledHost } from './connectionStrings.ts';
 import type { HostAtPosition } from './hostAtPosition.ts';
-import { nameOf } from '../inventory/branchStatus.ts';
+import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { projectsOf } from '../inventory/nodes.ts';
 
@@ -104,7 +104,7 @@ export class ComputeIndex implements Disposable {
     const byKey = new Map<string, ComputeHost>();
     const entries: IndexEntry[] = [];
     for (const compute of this.#inventory.computesOf(projectId)?.computes.values() ?? []) {
-      const branchName = nameOf(this.#inventory.branches.get(projectId, compute.branch_id));
+      const branchName = nameUnlessId(this.#inventory.branches.get(projectId, compute.branch_id));
       const direct = { compute, host: compute.host, isPooled: false };
       const pooled = pooledHost(compute);
       const hosts = pooled === undefined ? [direct] : [direct, { compute, host: pooled, isPooled: true }];

@@ -24,7 +24,7 @@ export interface DetailsDependencies {
   readonly inventory: Inventory;
   readonly apiKeys: ApiKeyList;
   /** @returns why the compute is active, in one line */
-  readonly whyAwake?: (compute: Compute) => Promise<string | undefined>;
+  readonly whyActive?: (compute: Compute) => Promise<string | undefined>;
   /** Changes of any kind, with the ids of what they change. */
   readonly tracker: {
     readonly pending: readonly { readonly operations: readonly { readonly id: string }[] }[];
@@ -67,7 +67,7 @@ export async function readDetails(
   if (record === undefined) return undefined;
   const compute =
     node.kind === 'compute' ? deps.inventory.compute(node.projectId, node.computeId) : undefined;
-  const activity = compute && (await deps.whyAwake?.(compute));
+  const activity = compute && (await deps.whyActive?.(compute));
   const operations = node.kind === 'apiKey' ? [] : await pendingOperations(deps, node);
   const shown = {
     ...record,

@@ -112,11 +112,11 @@ function decideSwitch(facts: Facts, target: BranchRef): Decision {
     return problem === undefined ? { kind: 'nothing' } : { kind: 'stopped', reason: problem };
   if (facts.isUndone) return { kind: 'keep', reason: 'undone' };
   // Another window's lists may be too old to contain the branch, so a switch asks the service.
-  const reason = obstacleTo(facts, target) ?? (problem === 'deleted' ? undefined : problem);
+  const reason = findObstacle(facts, target) ?? (problem === 'deleted' ? undefined : problem);
   return reason === undefined ? { kind: 'switch', target } : { kind: 'stopped', reason };
 }
 
-function obstacleTo({ file, current, map, account }: Facts, target: BranchRef): StopReason | undefined {
+function findObstacle({ file, current, map, account }: Facts, target: BranchRef): StopReason | undefined {
   if (file === 'none') return 'noValue';
   if (file !== 'writable') return file;
   // Only a value that points to a branch of this repository is replaced without asking.

@@ -40,7 +40,7 @@ export async function findRepository(folder: string): Promise<Repository | undef
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
   );
   if (isHere) {
-    const gitDir = await gitDirOf(entry);
+    const gitDir = await resolveGitDir(entry);
     const common = await readUserText(path.join(gitDir, 'commondir'), gitDir);
     const commonDir = common === undefined ? gitDir : path.resolve(gitDir, common.trim());
     return { worktree: folder, gitDir, commonDir };
@@ -50,7 +50,7 @@ export async function findRepository(folder: string): Promise<Repository | undef
 }
 
 /** `.git` is a folder, a link to one, or (in a worktree or submodule) a file with its path. */
-async function gitDirOf(entry: string): Promise<string> {
+async function resolveGitDir(entry: string): Promise<string> {
   const named = await readUserText(entry, path.dirname(entry));
   const gitDir = /^gitdir: (.*?)\r?\n?$/s.exec(named ?? '')?.[1];
   const found = gitDir === undefined ? entry : path.resolve(path.dirname(entry), gitDir);

@@ -75,7 +75,7 @@ function reasonToKeep(
   created: CreatedBranch,
   branch: Branch,
 ): KeptReason | undefined {
-  const use = useOf(facts, created);
+  const use = findUse(facts, created);
   if (use !== undefined) return use;
   if (facts.isMarked(created)) return 'marked';
   return branch.protected === true ? 'protected' : deletionProblem(list, branch)?.kind;
@@ -85,7 +85,7 @@ function reasonToKeep(
 export const countUnused = (facts: BranchUsage): number =>
   new Set(
     facts.map.created
-      .filter((created) => useOf(facts, created) === undefined)
+      .filter((created) => findUse(facts, created) === undefined)
       .map(({ branchId }) => branchId),
   ).size;
 
@@ -96,7 +96,7 @@ function gitBranchFinder({ map, gitBranches }: BranchUsage): (name: string) => b
 }
 
 /** What uses a branch, as far as it is known without a request. */
-function useOf(facts: BranchUsage, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
+function findUse(facts: BranchUsage, branch: BranchRef): 'gitBranch' | 'newParent' | 'envFile' | undefined {
   const { map, inFiles } = facts;
   const exists = gitBranchFinder(facts);
   const ofGitBranches = [

@@ -8,7 +8,7 @@ import { findRepository, type Repository } from './gitState.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
 
 /** The git worktree around a folder, or else the folder, with links resolved. */
-export async function worktreeOf(folder: string): Promise<string> {
+export async function findWorktree(folder: string): Promise<string> {
   const real = await realpath(folder).catch(() => path.resolve(folder));
   return (await findRepository(real))?.worktree ?? real;
 }

@@ -28,21 +28,21 @@ export async function readMigrations(
   const files = names.map(async (name): Promise<readonly MigrationFile[]> => {
     const text = await readUserText(path.join(folder, name), folder);
     // It was deleted, but not yet from the index.
-    return text === undefined ? [] : [notesOf(name, text)];
+    return text === undefined ? [] : [notedNames(name, text)];
   });
   return (await Promise.all(files)).flat();
 }
 
-function notesOf(name: string, text: string): MigrationFile {
+function notedNames(name: string, text: string): MigrationFile {
   const file = path.basename(name);
   const number = /^\d+/.exec(file)?.[0] ?? '';
   const hash = createHash('sha256').update(text).digest('hex');
   const names = [file, path.parse(file).name, path.basename(path.dirname(name)), number, hash];
-  return names.map(noteOf);
+  return names.map(withoutLeadingZeros);
 }
 
 /** Some programs note `1` for `0001_init.sql`. */
-export const noteOf = (name: string): string => name.replace(/^0+(?=\d+$)/, '');
+export const withoutLeadingZeros = (name: string): string => name.replace(/^0+(?=\d+$)/, '');
 
 /**
  * @returns whether all migrations are in git, and have the same text in every commit that HEAD had since a time (in milliseconds

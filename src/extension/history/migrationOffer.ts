@@ -4,7 +4,7 @@
  */
 import type { TableTransaction } from '../../api/records/records.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';
-import { noteOf, type MigrationFile } from './migrationFiles.ts';
+import { withoutLeadingZeros, type MigrationFile } from './migrationFiles.ts';
 
 interface LaterMigrations {
   /** Just before the first of them. */
@@ -22,8 +22,8 @@ export function findLater(
 ): LaterMigrations | undefined {
   const { rows, areNotedFirst } = applied;
   const notes = new Set(files.flat());
-  const later = new Set(rows.filter(({ name }) => !notes.has(noteOf(name))));
-  const known = new Set(rows.flatMap(({ name, isApplied }) => (isApplied ? noteOf(name) : [])));
+  const later = new Set(rows.filter(({ name }) => !notes.has(withoutLeadingZeros(name))));
+  const known = new Set(rows.flatMap(({ name, isApplied }) => (isApplied ? withoutLeadingZeros(name) : [])));
   if (later.size === 0 || !files.every((file) => file.some((note) => known.has(note)))) return undefined;
   const ids = new Set<number>();
   let added = 0;

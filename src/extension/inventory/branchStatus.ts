@@ -1,9 +1,9 @@
-/** The names of projects, the order and names of branches in the sidebar and pickers, and why the service wouldn't delete one. */
+/** The order of branches in the sidebar and pickers, their primary computes, and why the service wouldn't delete a branch. */
 import type { Branch, Compute } from '../../api/records/records.ts';
-import { displayName, nameOrId } from '../../base/sanitize.ts';
 import type { BranchList } from './branchLists.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { compareNames, isPrimary } from './computeStatus.ts';
+import { branchTitle } from './names.ts';
 import type { Inventory } from './inventory.ts';
 
 /** The loaded branches of a project: the default one first, then by name. */
@@ -17,10 +17,6 @@ export function branchIdsOf(inventory: Inventory, projectId: string): readonly s
   const defaultId = list?.default?.id;
   return defaultId === undefined ? sorted : [defaultId, ...sorted.filter((id) => id !== defaultId)];
 }
-
-/** The branch's name; undefined if it has none or it is the same as the id. */
-export const nameOf = (branch: Branch | undefined): string | undefined =>
-  branch === undefined || branch.name === '' || branch.name === branch.id ? undefined : branch.name;
 
 /** The loaded compute to connect to. */
 export const primaryOf = (
@@ -50,18 +46,4 @@ export function deletionProblem(list: BranchList, branch: Branch): DeletionProbl
   if (!branch.parent_id) return { kind: 'root' };
   const [child] = list.childrenOf(branch.id);
   return child && { kind: 'parent', child };
-}
-
-/** The name if there is one, for messages. */
-export const branchTitle = (id: string, branch: Branch | undefined): string => nameOrId(branch?.name, id);
-
-export const projectName = (inventory: Pick<Inventory, 'project'>, id: string): string =>
-  nameOrId(inventory.project(id)?.name, id);
-
-/** What other programs show for a connection, such as `shop / main`, with the compute if it isn't the branch's primary. */
-export function connectionName(inventory: Inventory, compute: Compute): string {
-  const { project_id: projectId, branch_id: branchId } = compute;
-  const branch = branchTitle(branchId, inventory.branches.get(projectId, branchId));
-  const names = [projectName(inventory, projectId), branch];
-  return (isPrimary(compute) ? names : [...names, displayName(compute)]).join(' / ');
 }

@@ -109,7 +109,7 @@ function firstPhase(first: Operation | undefined, isActive: boolean): Phase {
 }
 
 /** Milliseconds. */
-export const timeIn = (spans: readonly Span[], phase: Phase): number =>
+export const totalTime = (spans: readonly Span[], phase: Phase): number =>
   spans.reduce((sum, span) => sum + (span.phase === phase ? span.to - span.from : 0), 0);
 
 /** Milliseconds between the operations of a restart. */

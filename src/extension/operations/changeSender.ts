@@ -9,7 +9,7 @@ import { Emitter } from '../../base/event.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { ConnectionClosedError, NotOfferedError, type OptionalFeature } from '../window/changeErrors.ts';
 import type { Session } from '../account/session.ts';
-import { nameOf } from '../inventory/branchStatus.ts';
+import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { OperationTracker } from './operationTracker.ts';
 import type { Verb } from './pendingChange.ts';
@@ -159,7 +159,7 @@ function targetOf(
   if (compute !== undefined)
     return { projectId: compute.project_id, computeId: compute.id, name: compute.name };
   if (branch !== undefined && projectId !== undefined)
-    return { projectId, branchId: branch.id, name: nameOf(branch) };
+    return { projectId, branchId: branch.id, name: nameUnlessId(branch) };
   return project && { projectId: project.id, name: project.name };
 }
 

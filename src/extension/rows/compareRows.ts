@@ -121,7 +121,7 @@ interface Shape {
 
 async function compare(clients: Both<Client>, source: RowSource): Promise<RowComparison> {
   await shareSettings(clients);
-  const [before, after] = await onBoth(clients, (client, side) => shapeOf(client, source, side));
+  const [before, after] = await onBoth(clients, (client, side) => readShape(client, source, side));
   const shared = sharedColumns(before.fields, after.fields);
   const [onlyBefore, onlyAfter] = [
     before.fields.filter((_, at) => !shared.some(([place]) => place === at)),
@@ -158,7 +158,7 @@ async function compare(clients: Both<Client>, source: RowSource): Promise<RowCom
   };
 }
 
-async function shapeOf(client: Client, { sql, table }: RowSource, side: number): Promise<Shape> {
+async function readShape(client: Client, { sql, table }: RowSource, side: number): Promise<Shape> {
   await client.query(SAME_ENCODING);
   const { rows } = await client.query<{ isMissing: boolean; bytes: string | null; key: string[] | null }>(
     `SELECT pg_catalog.to_regclass($1) IS NULL AS "isMissing",

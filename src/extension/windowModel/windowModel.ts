@@ -11,7 +11,7 @@ import { sharedMemory } from '../agents/sharedMemory.ts';
 import type { SharedMemory } from '../window/memory.ts';
 import { ConnectionDefaults } from '../connection/connectionDefaults.ts';
 import { Inventory } from '../inventory/inventory.ts';
-import { AwakeSentences } from '../computes/ui/awakeSentences.ts';
+import { WhyActiveSentences } from '../computes/ui/whyActiveSentences.ts';
 import { LastCompute } from '../computes/lastCompute.ts';
 import { BranchActions } from '../branches/branchActions.ts';
 import { ChangeSender } from '../operations/changeSender.ts';
@@ -65,7 +65,7 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
     tracker,
     sender,
     apiKeys: disposables.add(new ApiKeyList(session)),
-    awakeSentences: new AwakeSentences(session),
+    whyActiveSentences: new WhyActiveSentences(session),
     schemas: new Schemas(session),
     rows: new RowDocuments(),
     connectionDefaults: new ConnectionDefaults(session, memory),

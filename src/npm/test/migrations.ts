@@ -12,7 +12,7 @@ import { adviceInOutput, adviseOnExtension, extensionAdvice } from '../../base/s
 import { runScript } from '../../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
 import { databaseVariables } from '../databaseVariables.ts';
-import { filesIn, sqlFiles, type SqlFile } from './sqlFiles.ts';
+import { listFiles, sqlFiles, type SqlFile } from './sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run, so that parents of former versions aren't used. */
@@ -24,7 +24,7 @@ export async function contentHash(cwd: string, { from = '', migrate, seed }: Bra
   hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(textOf)]));
   for (const step of [migrate, seed]) {
     for (const name of typeof step === 'string' ? [step] : (step?.files ?? [])) {
-      for (const file of await filesIn(path.resolve(cwd, name))) {
+      for (const file of await listFiles(path.resolve(cwd, name))) {
         const content = createHash('sha256')
           .update(await readFile(file))
           .digest('hex');
@@ -128,7 +128,7 @@ async function adviceOnFiles(
   names: readonly string[],
   url: string,
 ): Promise<string | undefined> {
-  const files = (await Promise.all(names.map(async (name) => filesIn(path.resolve(cwd, name))))).flat();
+  const files = (await Promise.all(names.map(async (name) => listFiles(path.resolve(cwd, name))))).flat();
   const texts = await Promise.all(files.map(async (file) => readFile(file, 'utf8')));
   const created = texts.flatMap((text, index) =>
     files[index]?.endsWith('.sql') === true ? createdExtensions(text) : extensionsInCode(text),

@@ -4,7 +4,7 @@ import { createFileSync } from '../../base/replaceFile.ts';
 import { isLoopback } from '../../api/addresses/host.ts';
 import { baseUrlOrUndefined } from '../../api/transport/baseUrl.ts';
 import { joinOrStart } from '../../localService/joinOrStart.ts';
-import { keyIn, openFolder, OWN_FOLDER, TEST_PROJECT } from '../../localService/ownFolder.ts';
+import { readOrCreateKey, openFolder, OWN_FOLDER, TEST_PROJECT } from '../../localService/ownFolder.ts';
 import { preparePostgres } from '../postgres.ts';
 import { Api } from '../api.ts';
 
@@ -32,7 +32,7 @@ function givenService(): Promise<Api> | undefined {
 
 async function join(folder: string): Promise<Api> {
   openFolder(folder, true);
-  const key = keyIn(folder);
+  const key = readOrCreateKey(folder);
   const projects = path.join(folder, 'projects.json');
   const compute = { type: 'read_write' };
   const main = { id: 'br-hosted-postgres-tests', name: 'main', default: true, computes: [compute] };

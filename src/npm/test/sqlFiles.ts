@@ -52,7 +52,7 @@ const commandFor = (program: string): string =>
 /** @throws {Error} if the order, or which files to run, would be a guess */
 export async function sqlFiles(name: string): Promise<SqlFile[]> {
   if (await isFile(name)) return [await readSql(name, name)];
-  const all = (await filesIn(name)).map((file) => path.relative(name, file).replaceAll(path.sep, '/'));
+  const all = (await listFiles(name)).map((file) => path.relative(name, file).replaceAll(path.sep, '/'));
   const names = all.filter((each) => !each.split('/').some((part) => part.startsWith('.')));
   const ordered = await order(name, names);
   const files = await Promise.all(ordered.map(async (each) => readSql(path.join(name, each), name)));
@@ -63,7 +63,7 @@ export async function sqlFiles(name: string): Promise<SqlFile[]> {
 }
 
 /** All files in and below a folder, or the file itself. A link to a folder isn't followed, because it can lead back. */
-export async function filesIn(name: string): Promise<string[]> {
+export async function listFiles(name: string): Promise<string[]> {
   if (!(await stat(name)).isDirectory()) return [name];
   const entries = await readdir(name, { recursive: true, withFileTypes: true });
   const files = await Promise.all(

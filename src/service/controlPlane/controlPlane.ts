@@ -3,7 +3,7 @@ import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
 import { deleteExpiredSnapshots } from './branches/snapshots.ts';
-import { retentions } from './records/history.ts';
+import { listRetentions } from './records/history.ts';
 import {
   dataIds,
   removeExpiredProjects,
@@ -199,7 +199,7 @@ export class ControlPlane implements Plane {
     const used = new Set(account.activeComputes().map(({ record }) => record.branch_id));
     const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
     this.#historyChecks += 1;
-    const branches = retentions(account, (id) => isAll || used.has(id));
+    const branches = listRetentions(account, (id) => isAll || used.has(id));
     await engine.keepHistory(branches, { isAll });
     if (isAll) await removeSurplusProjects(this);
     this.#isKeepingHistory = false;

@@ -8,7 +8,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { askInSteps, singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/names.ts';
 
 export const markAccount: Command = async (context, _argument, run) => {
   const { account, accountId } = context.session.requireConnection();

@@ -4,7 +4,8 @@
  */
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
-import { branchTitle, findPrimary } from '../../inventory/branchStatus.ts';
+import { findPrimary } from '../../inventory/branchStatus.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { computeNodeOf } from '../../inventory/nodes.ts';
 import { displayName } from '../../../base/sanitize.ts';
@@ -74,7 +75,7 @@ export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): b
  * Asks before an agent connects to a suspended compute of an account, because that starts it. Call it before each connection.
  * @throws {Error} for the agent if the user doesn't approve
  */
-export async function requireAwake(
+export async function requireStartApproval(
   { deps, connection, agent, signal }: ToolCall<unknown>,
   { projectId, branchId, isOwn }: BranchIds & Pick<GatedBranch, 'isOwn'>,
 ): Promise<void> {

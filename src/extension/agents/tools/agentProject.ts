@@ -2,7 +2,7 @@
 import { EMPTY_MAP, readBranchMap, type BranchMap } from '../../gitBranch/branchMap.ts';
 import { findRepository } from '../../gitBranch/gitState.ts';
 import type { ToolCall } from './toolCall.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/names.ts';
 
 interface AgentProject {
   readonly projectId: string;
@@ -20,7 +20,7 @@ export async function findAgentProject({
   input,
   folder,
 }: ToolCall<{ readonly projectId?: string | undefined }>): Promise<AgentProject> {
-  const { parent, branches } = await mapOf(deps, folder).catch((error: unknown) => {
+  const { parent, branches } = await readFolderMap(deps, folder).catch((error: unknown) => {
     if (input.projectId === undefined) throw error;
     return EMPTY_MAP;
   });
@@ -32,7 +32,10 @@ export async function findAgentProject({
 }
 
 /** @throws {Error} for the agent if git fails */
-async function mapOf({ runGit }: ToolCall<unknown>['deps'], folder: string | undefined): Promise<BranchMap> {
+async function readFolderMap(
+  { runGit }: ToolCall<unknown>['deps'],
+  folder: string | undefined,
+): Promise<BranchMap> {
   const isInRepository = folder !== undefined && (await findRepository(folder)) !== undefined;
   return isInRepository ? await readBranchMap(runGit, folder) : EMPTY_MAP;
 }

@@ -1,6 +1,7 @@
 /** The tools that read and change branches. */
 import * as z from 'zod/mini';
-import { branchTitle, deletionProblem } from '../../inventory/branchStatus.ts';
+import { deletionProblem } from '../../inventory/branchStatus.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';

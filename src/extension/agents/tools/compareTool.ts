@@ -5,7 +5,7 @@ import { tableLines, tableWidths } from '../../rows/formatRows.ts';
 import { rowSourceOf } from '../../rows/statements.ts';
 import { schemaDiff } from '../../schema/compareSchemas.ts';
 import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
-import { findGatedBranch, isOwnBranch, requireAwake, type GatedBranch } from './agentPermissions.ts';
+import { findGatedBranch, isOwnBranch, requireStartApproval, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -68,8 +68,8 @@ async function differingRows(
   const { deps, connection, signal } = call;
   const { projectId, branchId, list } = found;
   const other = { ...found, branchId: otherId };
-  await requireAwake(call, { ...other, isOwn: isOwnBranch(call, list, other) });
-  await requireAwake(call, found);
+  await requireStartApproval(call, { ...other, isOwn: isOwnBranch(call, list, other) });
+  await requireStartApproval(call, found);
   const loginOf = (id: string) =>
     findBranchLogin(deps.inventory, { connection, signal, projectId, branchId: id, database });
   const logins = { before: await loginOf(otherId), after: await loginOf(branchId) };

@@ -9,8 +9,8 @@ import type { ComputeIds } from '../../account/refs.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { computeNodeOf, type ComputeNode } from '../../inventory/nodes.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
-import { awakeSentence } from '../../computes/awakeSentence.ts';
-import { ENGLISH } from '../../computes/awakeText.ts';
+import { whyActiveSentence } from '../../computes/whyActiveSentence.ts';
+import { ENGLISH } from '../../computes/whyActiveText.ts';
 import { onlyChanged } from '../../computes/computeActions.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';
@@ -116,7 +116,7 @@ export const computeTools = {
     async run(call) {
       const found = await findCompute(call);
       const question = { asksPostgres: true, signal: call.signal };
-      const activity = await awakeSentence(call.connection, found, ENGLISH, question);
+      const activity = await whyActiveSentence(call.connection, found, ENGLISH, question);
       return { ...computeDetails(call.deps.inventory, found), activity };
     },
   }),

@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { UNNAMED_AGENT, type AgentCall } from '../agentBranches.ts';
 import { SqlError } from '../../sql/sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { worktreeOf } from '../../gitBranch/worktrees.ts';
+import { findWorktree } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { withoutValues } from './sqlTool.ts';
 import type { ToolCaller, ToolDependencies } from './toolCall.ts';
@@ -63,7 +63,7 @@ async function run(
   const { secretFields = [] } = tool;
   const connection = deps.session.requireConnection();
   const account = connection.accountId;
-  const worktree = caller.folder && (await worktreeOf(caller.folder));
+  const worktree = caller.folder && (await findWorktree(caller.folder));
   const output = await tool.run({ ...caller, worktree, deps, connection, account, input });
   // Each text is redacted by itself, in case a record contains a key.
   const clean = (field: string, value: unknown) =>

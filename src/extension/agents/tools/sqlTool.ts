@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { findBranchLogin } from '../branchLogin.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { findGatedBranch, requireAwake } from './agentPermissions.ts';
+import { findGatedBranch, requireStartApproval } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, wholeNumber } from './tool.ts';
 
 const MAX_ROWS = 100;
@@ -35,7 +35,7 @@ export const sqlTools = {
         throw new Error(
           `You may only read ${branch.branchId}. Write to a branch that you have created and that the user hasn't marked.`,
         );
-      await requireAwake(call, branch);
+      await requireStartApproval(call, branch);
       const login = await findBranchLogin(deps.inventory, { ...call, ...branch, database });
       // Loads `pg`, which most windows never need.
       const { runSql: run } = await import('../runSql.ts');

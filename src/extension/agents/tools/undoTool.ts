@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { isBranchId } from '../../../api/records/ids.ts';
-import { branchTitle } from '../../inventory/branchStatus.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { findRepository, readGitState } from '../../gitBranch/gitState.ts';
 import { branchHistory, timeProblem } from '../../history/branchHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
@@ -46,7 +46,7 @@ export const undoTools = {
     }),
     async run(call) {
       const found = await findGatedBranch(call, call.input);
-      const gitEvents = found.isOwn ? await gitEventsOf(call) : [];
+      const gitEvents = found.isOwn ? await readGitEvents(call) : [];
       const history = await branchHistory(call.deps, found, { list: found.list, gitEvents });
       const { to } = call.input;
       if (to !== undefined) return await undo(call, found, requireSource(call, found, { history, to }));
@@ -80,7 +80,7 @@ const PROBLEMS = {
 };
 
 /** Of the agent's worktree, in which it uses its own branch. */
-async function gitEventsOf({ deps, worktree }: ToolCall<unknown>) {
+async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   const repository = worktree === undefined ? undefined : await findRepository(worktree);
   if (repository === undefined) return [];
   const { branch } = await readGitState(repository, deps.runGit);

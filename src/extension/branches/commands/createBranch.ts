@@ -4,8 +4,8 @@ import type { BranchCreation } from '../../../api/records/requests.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import type { SendResult } from '../../operations/changeSender.ts';
-import { expiryAfter } from '../../gitBranch/lifetime.ts';
-import { branchTitle } from '../ui/branchText.ts';
+import { expiryAfter } from '../expiryTime.ts';
+import { branchTitle, projectName } from '../../inventory/names.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
@@ -14,7 +14,6 @@ import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.
 import { askForProject, currentBranch, onlyProject } from '../../commandSupport/pickers.ts';
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 import { lifetimeQuestion, explainExpiry } from './expiry.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
 
 export const create: Command = async (context, argument, run) => {
   context.session.requireConnection();

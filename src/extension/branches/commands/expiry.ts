@@ -2,8 +2,8 @@
 import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
-import { expiryAfter } from '../../gitBranch/lifetime.ts';
-import { branchTitle } from '../ui/branchText.ts';
+import { expiryAfter } from '../expiryTime.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { formatDate, duration } from '../../window/ui/timeText.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';

@@ -10,8 +10,6 @@ import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
 import { markdownTable, type Row } from '../../window/ui/markdown.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
-export { branchTitle } from '../../inventory/branchStatus.ts';
-
 interface BranchRow {
   readonly label: string;
   /** What follows, such as `main`, `default`, `protected` and `expires in 6 d`. The id comes last. */

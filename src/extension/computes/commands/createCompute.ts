@@ -12,7 +12,7 @@ import { askForProject, currentBranch, onlyProject } from '../../commandSupport/
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 import { branchQuestion } from '../../commandSupport/branchPicker.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/names.ts';
 
 type ComputeType = ComputeCreation['type'];
 

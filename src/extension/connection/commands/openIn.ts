@@ -3,7 +3,7 @@ import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, w
 import type { Login } from '../connectionDefaults.ts';
 import { splitHost } from '../../../api/addresses/host.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
-import { connectionName } from '../../inventory/branchStatus.ts';
+import { connectionName } from '../../inventory/names.ts';
 import { withRetry } from '../../window/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';

@@ -6,7 +6,7 @@ import { connectionString, isLocalCompute } from '../connectionStrings.ts';
 import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
-import { connectionName } from '../../inventory/branchStatus.ts';
+import { connectionName } from '../../inventory/names.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';

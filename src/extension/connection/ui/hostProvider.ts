@@ -12,7 +12,7 @@ import {
 import { isLoopback } from '../../../api/addresses/host.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Compute } from '../../../api/records/records.ts';
-import { nameOf } from '../../inventory/branchStatus.ts';
+import { nameUnlessId } from '../../inventory/names.ts';
 import { ComputeIndex, type HostMatch } from '../computeIndex.ts';
 import { Prefetch } from '../../refresh/prefetch.ts';
 import { hostAtPosition, looksLikeCompute, type HostAtPosition } from '../hostAtPosition.ts';
@@ -99,7 +99,7 @@ export class HostProvider implements Disposable {
   }
 
   #branchName({ project_id: projectId, branch_id: branchId }: Compute): string | undefined {
-    return nameOf(this.#deps.inventory.branches.get(projectId, branchId));
+    return nameUnlessId(this.#deps.inventory.branches.get(projectId, branchId));
   }
 
   dispose(): void {

@@ -3,7 +3,7 @@ import { commands, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { onlyProject } from '../../commandSupport/pickers.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/names.ts';
 import { asBranchNode, asComputeNode, asProjectNode } from '../../inventory/nodes.ts';
 import type { PendingChange } from '../../operations/pendingChange.ts';
 import { operationsText, pendingText } from '../../operations/ui/changeText.ts';

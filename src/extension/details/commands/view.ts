@@ -46,12 +46,12 @@ export const copyId: Command = async (context, argument, run) => {
 /** Shows all fields of a project, branch, compute or API key. The Command Palette asks for a compute. */
 export const showDetails: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't show the details");
-  const { inventory, apiKeys, session, awakeSentences } = context;
+  const { inventory, apiKeys, session, whyActiveSentences } = context;
   const title = l10n.t('Show Details');
   const node = asDetailsNode(argument) ?? asDetailsNode(await pickCompute(context, title, argument));
   if (node === undefined) return;
   const { accountId } = session.requireConnection();
-  if (node.kind === 'compute') awakeSentences.forget(node.computeId);
+  if (node.kind === 'compute') whyActiveSentences.forget(node.computeId);
   if (node.kind === 'apiKey') await apiKeys.refresh();
   else
     await Promise.all([

@@ -6,7 +6,7 @@ import { displayName, escapeMarkdown } from '../../../base/sanitize.ts';
 import { AccountSwitchedError } from '../../window/changeErrors.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { ago, duration, formatDate } from '../../window/ui/timeText.ts';
-import { nameOf, projectName } from '../../inventory/branchStatus.ts';
+import { nameUnlessId, projectName } from '../../inventory/names.ts';
 import { byTypeAndLabel } from '../../inventory/computeStatus.ts';
 import { knownSince, lastDayOf } from '../../operations/activitySpans.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
@@ -123,7 +123,7 @@ function targetText({ inventory }: DetailsDependencies, operation: Operation): s
   const compute = computeId ? inventory.compute(projectId, computeId) : undefined;
   if (compute !== undefined) return displayName(compute);
   const branch = branchId ? inventory.branches.get(projectId, branchId) : undefined;
-  return computeId ?? nameOf(branch) ?? branchId ?? '';
+  return computeId ?? nameUnlessId(branch) ?? branchId ?? '';
 }
 
 /** Returns the action itself if it is unknown. */

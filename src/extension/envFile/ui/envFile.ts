@@ -53,7 +53,7 @@ export type WriteEnv = (
  */
 export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<WriteEnv | undefined> {
   requireTrust();
-  const target = await envFileOf(uri);
+  const target = await readEnvFile(uri);
   const protection = await askForProtection(target, file);
   if (protection === undefined) return undefined;
   const ignoreFile = protection === 'ignore' ? target.ignoreFile : undefined;
@@ -61,7 +61,7 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
     return undefined;
   return async (value, related = []) => {
     // The file may have been replaced during the questions.
-    if ((await envFileOf(uri)).path !== target.path) throw changedMeanwhile(file);
+    if ((await readEnvFile(uri)).path !== target.path) throw changedMeanwhile(file);
     const changes = [{ name, after: value }, ...related];
     const isAllowed = await askForOtherForm(target.uri, file, name, changes);
     if (isAllowed === undefined) return undefined;
@@ -117,7 +117,7 @@ interface EnvFile {
 }
 
 /** @throws {Error} for example for a link out of the workspace */
-async function envFileOf(file: Uri): Promise<EnvFile> {
+async function readEnvFile(file: Uri): Promise<EnvFile> {
   const ignoreFile = Uri.joinPath(file, '..', '.gitignore');
   if (file.scheme !== 'file')
     return { uri: file, isLink: false, path: undefined, ignored: 'unknown', ignoreFile };

@@ -5,7 +5,7 @@ import type { BranchList } from '../../inventory/branchLists.ts';
 import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
-import { expiryAfter, LIFETIME } from '../lifetime.ts';
+import { expiryAfter, GIT_BRANCH_LIFETIME } from '../../branches/expiryTime.ts';
 import { branchRow } from '../../branches/ui/branchText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { createBranchIn } from '../../branches/commands/createBranch.ts';
@@ -147,7 +147,9 @@ async function create(
       name,
       ...(parent === undefined ? {} : { parent_id: parent.id }),
       // Branches on this machine cost nothing.
-      ...(context.session.requireConnection().isLocal ? {} : { expires_at: expiryAfter(LIFETIME) }),
+      ...(context.session.requireConnection().isLocal
+        ? {}
+        : { expires_at: expiryAfter(GIT_BRANCH_LIFETIME) }),
     },
     endpoints: [{ type: 'read_write' as const }],
   };

@@ -5,7 +5,7 @@ import type { Guards } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { BranchActions } from '../../branches/branchActions.ts';
 import type { KnownBranch } from '../knownHosts.ts';
-import { expiryAfter, LIFETIME, needsRenewal } from '../lifetime.ts';
+import { expiryAfter, GIT_BRANCH_LIFETIME, needsRenewal } from '../../branches/expiryTime.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { formatDate } from '../../window/ui/timeText.ts';
@@ -52,7 +52,7 @@ async function renew(
   { branchActions, session, log }: RenewalDependencies,
   branch: KnownBranch,
 ): Promise<void> {
-  const expires_at = expiryAfter(LIFETIME);
+  const expires_at = expiryAfter(GIT_BRANCH_LIFETIME);
   try {
     await branchActions.update(branch, { expires_at }, { initialConnection: session.connection });
     announce(l10n.t('{0} expires on {1}', knownBranchName(branch), formatDate(expires_at)));

@@ -55,21 +55,21 @@ export function isOwn({ session, agentBranches, workFolders }: CommandContext, r
 }
 
 /** @param withSnapshots whether they are offered, too @throws {ApiError} */
-export async function historyOf(
+export async function loadHistory(
   context: CommandContext,
   picked: PickedBranch,
   withSnapshots = false,
 ): Promise<BranchHistory> {
   const ref = refOf(context, picked);
   const [gitEvents, snapshots] = await Promise.all([
-    gitEventsOf(context, ref),
-    withSnapshots ? snapshotsIn(context, picked.projectId) : [],
+    readGitEvents(context, ref),
+    withSnapshots ? listProjectSnapshots(context, picked.projectId) : [],
   ]);
   return await branchHistory(context, ref, { list: picked.list, gitEvents, snapshots });
 }
 
 /** Empty if they can't be loaded: they are only some of the moments. */
-async function snapshotsIn({ session, log }: CommandContext, projectId: string) {
+async function listProjectSnapshots({ session, log }: CommandContext, projectId: string) {
   try {
     const snapshots = await listSnapshots(session.requireConnection(), projectId);
     if (snapshots === undefined) hideNotOffered('snapshots');
@@ -81,7 +81,7 @@ async function snapshotsIn({ session, log }: CommandContext, projectId: string) 
 }
 
 /** What git did in folders whose env file pointed to the branch by then. */
-async function gitEventsOf({ workFolders }: CommandContext, ref: BranchRef): Promise<readonly GitEvent[]> {
+async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): Promise<readonly GitEvent[]> {
   const isAbout = ({ map, current }: WorkFolderState) => isSameBranch(ref, current) || isInMap(map, ref);
   const found = workFolders.states.filter(isAbout).map(async ({ repository, map, git, current }) => {
     if (repository === undefined) return [];

@@ -6,7 +6,7 @@ import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { CommandContext, Run } from '../../commandSupport/context.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { branchMapWriter } from '../../gitBranch/branchMap.ts';
-import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { expiryAfter } from '../../branches/expiryTime.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';

@@ -5,11 +5,11 @@ import { explainExpiry, lifetimeQuestion } from '../../branches/commands/expiry.
 import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';
-import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { expiryAfter } from '../../branches/expiryTime.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { momentsOf, parentOf } from '../moments.ts';
-import { askForMoment, branchArgument, historyOf, needsNoHistory } from './askForMoment.ts';
+import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
 import { problemText } from './undo.ts';
 
@@ -19,7 +19,7 @@ export const createFromTime: Command = async (context, argument, run) => {
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined || (await explainExpiry(picked))) return;
   const { name: parent, projectId, list } = picked;
-  const history = await historyOf(context, picked, true);
+  const history = await loadHistory(context, picked, true);
   const onlyUndo = history.retention === 0;
   if (onlyUndo && !momentsOf(history).some(needsNoHistory))
     return void (await window.showWarningMessage(problemText('noHistory', parent)));

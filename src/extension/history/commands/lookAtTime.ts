@@ -3,11 +3,11 @@ import { l10n, window as editors, type Terminal } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
-import { createPastBranch, LIFETIME } from './pastBranch.ts';
+import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/names.ts';
 import { showComparison } from '../../rows/commands/compare.ts';
-import { givenSource } from '../../rows/commands/editorSource.ts';
+import { givenSource } from '../../rows/commands/givenSource.ts';
 import { activeRows } from '../../rows/commands/peek.ts';
 import { findReadable, pickTable, type Readable } from '../../rows/commands/readable.ts';
 import type { RowRequest } from '../../rows/rowDocuments.ts';
@@ -15,7 +15,7 @@ import { compareWithPast } from '../../schema/commands/schema.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import type { RestoreSource } from '../moments.ts';
-import { askForMoment, branchArgument, historyOf, refOf } from './askForMoment.ts';
+import { askForMoment, branchArgument, loadHistory, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
 export const compareSchema: Command = async (context, argument, run) => {
@@ -59,7 +59,13 @@ async function compareRowsWithPast(
   request: RowRequest & { readonly past: RestoreSource },
 ): Promise<boolean> {
   const { branch, database } = request;
-  const past = await createPastBranch(context, run, branch.projectId, request.past, LIFETIME.comparison);
+  const past = await createPastBranch(
+    context,
+    run,
+    branch.projectId,
+    request.past,
+    PAST_BRANCH_LIFETIME.comparison,
+  );
   if (past === undefined) return false;
   try {
     const title = l10n.t('Compare Rows with a Time');
@@ -79,7 +85,8 @@ export const openPsql: Command = async (context, argument, run) => {
   const title = l10n.t('psql at a Time');
   const past = await pickPast(context, title, argument);
   const branch =
-    past && (await createPastBranch(context, run, past.picked.projectId, past.source, LIFETIME.psql));
+    past &&
+    (await createPastBranch(context, run, past.picked.projectId, past.source, PAST_BRANCH_LIFETIME.psql));
   if (branch === undefined) return;
   const { compute, remove } = branch;
   const name = [projectName(context.inventory, branch.projectId), branch.title].join(' / ');
@@ -116,7 +123,7 @@ async function pickPast(
 ): Promise<Past | undefined> {
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined) return undefined;
-  const history = await historyOf(context, picked);
+  const history = await loadHistory(context, picked);
   if (history.retention === 0)
     return void (await window.showWarningMessage(problemText('noHistory', picked.name)));
   const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', picked.name);

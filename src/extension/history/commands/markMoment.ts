@@ -8,7 +8,7 @@ import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../branchHistory.ts';
 import { MAX_TEXT } from '../markers.ts';
-import { branchArgument, historyOf, refOf } from './askForMoment.ts';
+import { branchArgument, loadHistory, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
 export const markMoment: Command = async (context, argument, run) => {
@@ -18,7 +18,7 @@ export const markMoment: Command = async (context, argument, run) => {
   const title = l10n.t('Mark This Moment');
   const picked = await pickBranch(context, title, branchArgument(context, argument));
   if (picked === undefined) return;
-  const history = await historyOf(context, picked);
+  const history = await loadHistory(context, picked);
   const problem = timeProblem(picked.branch, history, context.session.connection?.isLocal === true);
   if (problem !== undefined) return void (await window.showWarningMessage(problemText(problem, picked.name)));
   const question = enterText({

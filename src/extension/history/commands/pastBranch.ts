@@ -2,17 +2,17 @@
 import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { BranchRef } from '../../account/refs.ts';
-import { expiryAfter } from '../../gitBranch/lifetime.ts';
+import { expiryAfter } from '../../branches/expiryTime.ts';
 import { parentOf, type RestoreSource } from '../moments.ts';
 import { pastText } from '../ui/momentText.ts';
 import { nameWithTime } from '../undoBranch.ts';
-import { branchTitle } from '../../inventory/branchStatus.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { finishChange } from '../../operations/finishChange.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { CommandContext, Run } from '../../commandSupport/context.ts';
 
 /** Seconds, after which the service deletes what a closed window could not delete: longer than the branch is used. */
-export const LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } as const;
+export const PAST_BRANCH_LIFETIME = { comparison: 60 * 60, psql: 24 * 60 * 60 } as const;
 
 interface PastBranch extends BranchRef {
   readonly compute: Compute;

@@ -19,7 +19,7 @@ import { preservedName, undoBranch } from '../undoBranch.ts';
 import {
   askForMoment,
   branchArgument,
-  historyOf,
+  loadHistory,
   isOwn,
   needsNoHistory,
   refOf,
@@ -139,7 +139,7 @@ async function chooseMoment(
   picked: PickedBranch,
   run: Run,
 ): Promise<ChosenMoment | undefined> {
-  const history = await historyOf(context, picked, true);
+  const history = await loadHistory(context, picked, true);
   const isLocal = context.session.connection?.isLocal === true;
   const reason = timeProblem(picked.branch, history, isLocal);
   const problem = reason && problemText(reason, picked.name);

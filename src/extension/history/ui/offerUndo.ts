@@ -8,7 +8,7 @@ import { readEnv } from '../../envFile/ui/envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
 import type { WorkFolder } from '../../gitBranch/workFolder.ts';
-import { branchTitle } from '../../inventory/branchStatus.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';

@@ -18,7 +18,7 @@ import type { ResourceRef } from '../../account/refs.ts';
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-type ComputesTreeDependencies = Pick<WindowModel, 'session' | 'inventory' | 'log' | 'awakeSentences'> & {
+type ComputesTreeDependencies = Pick<WindowModel, 'session' | 'inventory' | 'log' | 'whyActiveSentences'> & {
   readonly agentBranches: Pick<WindowModel['agentBranches'], 'find' | 'onDidChange'>;
   readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
   readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
@@ -107,7 +107,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
 
   async resolveTreeItem(item: TreeItem, node: TreeNode): Promise<TreeItem> {
     const compute = node.kind === 'compute' && this.#inventory.compute(node.projectId, node.computeId);
-    const activity = compute ? await this.#deps.awakeSentences.forTooltip(compute) : undefined;
+    const activity = compute ? await this.#deps.whyActiveSentences.forTooltip(compute) : undefined;
     const text = tooltip(this.#inventory, node, { ...this.#factsOf(node), activity });
     if (text !== undefined) item.tooltip = text;
     return item;

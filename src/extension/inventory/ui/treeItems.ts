@@ -11,7 +11,8 @@ import {
   type FileDecorationProvider,
 } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
-import { branchTitle, nameOf, primaryOf } from '../branchStatus.ts';
+import { primaryOf } from '../branchStatus.ts';
+import { branchTitle, nameUnlessId } from '../names.ts';
 import { isPrimary, computeStatus } from '../computeStatus.ts';
 import type { Inventory } from '../inventory.ts';
 import type { BranchNode, ComputeNode, ProjectNode } from '../nodes.ts';
@@ -219,7 +220,7 @@ export function tooltip(
   if (node.kind !== 'compute') return undefined;
   const compute = inventory.compute(node.projectId, node.computeId);
   const branch = inventory.branches.get(node.projectId, node.branchId);
-  return compute && computeTable(compute, nameOf(branch), branch && usageOf(branch), activity);
+  return compute && computeTable(compute, nameUnlessId(branch), branch && usageOf(branch), activity);
 }
 
 /** The scheme for the URI of a marked row, which contains the mark. There is no such file. */

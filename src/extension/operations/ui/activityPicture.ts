@@ -3,7 +3,7 @@
  * are those of VS Code's theme.
  */
 import { env, l10n } from 'vscode';
-import { DAY, timeIn, type Phase, type Span } from '../activitySpans.ts';
+import { DAY, totalTime, type Phase, type Span } from '../activitySpans.ts';
 
 const WIDTH = 960;
 const BAR = 28;
@@ -56,7 +56,7 @@ function fullHours(begin: number): readonly number[] {
 
 /** Returns text such as `Active for 3 hr, 4 starts`. */
 export function activitySummary(spans: readonly Span[], starts: number): string {
-  const active = Math.round(timeIn(spans, 'active') / 60_000);
+  const active = Math.round(totalTime(spans, 'active') / 60_000);
   const [hours, minutes] = [Math.floor(active / 60), active % 60];
   const unit = (value: number, name: string) =>
     new Intl.NumberFormat(env.language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value);

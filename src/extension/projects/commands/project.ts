@@ -10,7 +10,7 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { projectQuestion } from '../../commandSupport/pickers.ts';
 import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
+import { projectName } from '../../inventory/names.ts';
 import { offerRecovery } from './recoverProject.ts';
 
 export const create: Command = async (context, _argument, run) => {

@@ -8,7 +8,8 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import type { RowRequest } from '../rowDocuments.ts';
 import { comparisonTexts, comparisonTitle, differenceText, explainComparison } from '../ui/comparisonText.ts';
-import { envBranch, givenSource } from './editorSource.ts';
+import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
+import { givenSource } from './givenSource.ts';
 import { findReadable, pickTable, read, type Readable } from './readable.ts';
 
 export const compareRows: Command = async (context, argument, run) => {
@@ -21,7 +22,7 @@ export const compareRows: Command = async (context, argument, run) => {
     title,
     given.branch === undefined ? argument : { kind: 'branch', ...given.branch },
     undefined,
-    envBranch(context),
+    envFileBranch(context),
   );
   if (picked === undefined) return;
   const { projectId, branchId } = picked;

@@ -7,7 +7,8 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { RowRequest } from '../rowDocuments.ts';
 import { urisOf } from '../ui/rowsDocuments.ts';
 import { rowCountText, rowsText, rowsTitle } from '../ui/rowsText.ts';
-import { envBranch, givenSource } from './editorSource.ts';
+import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
+import { givenSource } from './givenSource.ts';
 import { findReadable, pickTable, read, type Readable } from './readable.ts';
 
 export const peek: Command = async (context, argument, run) => {
@@ -43,7 +44,7 @@ export async function refreshPeek(
 /** @returns undefined if the user canceled. @throws {Error} with a message for the user */
 async function pickReadingBranch(context: CommandContext, title: string, argument: unknown) {
   const { accountId: account } = context.session.requireConnection();
-  const picked = await pickBranch(context, title, argument, undefined, envBranch(context));
+  const picked = await pickBranch(context, title, argument, undefined, envFileBranch(context));
   return picked && { account, projectId: picked.projectId, branchId: picked.branchId };
 }
 

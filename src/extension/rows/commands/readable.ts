@@ -2,10 +2,9 @@
 import { l10n } from 'vscode';
 import type { BranchLogin } from '../../sql/sqlSession.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
-import { branchTitle } from '../../branches/ui/branchText.ts';
+import { branchTitle, projectName } from '../../inventory/names.ts';
 import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';
 import { askForLogin, findOrAskPassword, loadCatalog } from '../../connection/commands/login.ts';
-import { projectName } from '../../inventory/branchStatus.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { AccountSwitchedError } from '../../window/changeErrors.ts';
@@ -116,7 +115,7 @@ async function loadTables(login: BranchLogin): Promise<readonly TableName[] | un
 }
 
 /** For the rows below a database. @returns undefined if the user canceled. @throws {Error} with a message for the user */
-export async function tablesOf(
+export async function readTables(
   context: ReadingContext,
   branch: BranchIds,
   database: string,

@@ -8,7 +8,7 @@ import { NotOfferedError } from '../../window/changeErrors.ts';
 import { compareSchemas } from '../compareSchemas.ts';
 import { schemaOwner, schemaUri } from '../schemas.ts';
 import { SCHEMA_SCHEME } from '../schemaScheme.ts';
-import { branchTitle } from '../../branches/ui/branchText.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { branchQuestion, pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';

@@ -6,7 +6,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { psqlProgram } from '../../connection/commands/psql.ts';
 import { passFileLine } from '../../connection/serviceFile.ts';
 import { approve, requireWritable } from '../../operations/ui/approval.ts';
-import { envBranch } from '../../rows/commands/editorSource.ts';
+import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { findReadable, type Readable } from '../../rows/commands/readable.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
@@ -22,7 +22,7 @@ export const runFile: Command = async (context, argument, run) => {
   const title = l10n.t('Run File on Branch');
   const uri = await savedFile(argument);
   if (uri === undefined) return;
-  const preferred = envBranch(context, uri);
+  const preferred = envFileBranch(context, uri);
   const picked = await pickBranch(context, title, undefined, undefined, preferred);
   if (picked === undefined) return;
   const { projectId, branchId, name: branchName } = picked;

@@ -20,7 +20,7 @@ import {
   findBranch,
   newBranch,
   requireExpiryAllowed,
-  isOwnPast,
+  isOwnEarlierData,
   requireDeletable,
   requireFree,
   requireMayHaveChildren,
@@ -195,7 +195,7 @@ export async function restoreBranch(
 function requireRestorable(project: ProjectState, id: string, request: BranchRestoreBody): void {
   const branch = findBranch(project, id);
   const source = findBranch(project, request.source_branch_id);
-  if (!isOwnPast(branch, source)) requireMayHaveChildren(source);
+  if (!isOwnEarlierData(branch, source)) requireMayHaveChildren(source);
   if (source.id === id) requireOwnMoment(request);
   if (branch.protected && !request.preserve_under_name)
     throw unprocessable(`Branch ${id} is protected, so preserve_under_name is required.`);

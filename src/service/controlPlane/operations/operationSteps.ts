@@ -13,7 +13,7 @@ import {
   type SnapshotStep,
   type StoredOperation,
 } from '../../state/storedRecords.ts';
-import { computesOf, isOwnPast } from '../records/branchRecord.ts';
+import { computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
 import { recordCompute } from '../records/usage.ts';
 import { afterFinalizing, withoutPending } from './finalizeRestore.ts';
@@ -138,7 +138,11 @@ function afterBranchStep(
       const origin = { parent_id: sourceId, init_source: undefined, ...position };
       return [
         ready(
-          { ...branch, ...(!isOwnPast(branch, project.branches.get(sourceId)) && origin), last_reset_at },
+          {
+            ...branch,
+            ...(!isOwnEarlierData(branch, project.branches.get(sourceId)) && origin),
+            last_reset_at,
+          },
           now,
         ),
         ...(preservedId === undefined ? [] : afterPreserving(project, branch.id, preservedId, now)),

@@ -149,7 +149,7 @@ export function requireMayHaveChildren({ id, expires_at }: BranchRecord): void {
  * Whether the source is the branch itself or was preserved when the branch was restored. Then it doesn't become the parent:
  * the branch goes back to what it was, and the source can be deleted.
  */
-export const isOwnPast = ({ id }: BranchRecord, source: BranchRecord | undefined): boolean =>
+export const isOwnEarlierData = ({ id }: BranchRecord, source: BranchRecord | undefined): boolean =>
   source?.id === id || source?.restored_as === id;
 
 /** The default branch, protected branches and branches with children can't be deleted, so they can't expire. */

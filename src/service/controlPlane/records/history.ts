@@ -22,7 +22,7 @@ export const isHistoryKept = ({ record }: Pick<ProjectState, 'record'>, branch: 
   historyRetention(record) > 0 && branch.annotation_value?.['maker'] === undefined;
 
 /** @param isIncluded by the id of a branch */
-export const retentions = (
+export const listRetentions = (
   account: AccountState,
   isIncluded: (branchId: string) => boolean,
 ): BranchRetention[] =>

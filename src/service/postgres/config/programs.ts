@@ -25,8 +25,8 @@ export interface Programs {
 
 /** @param chosen the user's choice. If set, no other folder is tried */
 export function findPrograms(chosen: string | undefined): Programs {
-  const preferred = (chosen === undefined ? ownFolders() : [chosen]).map(lookIn);
-  const others = chosen === undefined ? [...pathFolders(), ...standardFolders()].map(lookIn) : [];
+  const preferred = (chosen === undefined ? ownFolders() : [chosen]).map(inspectFolder);
+  const others = chosen === undefined ? [...pathFolders(), ...standardFolders()].map(inspectFolder) : [];
   const problem = [...preferred, ...others].find((each) => each.problem !== undefined)?.problem;
   const none = `No Postgres ${OLDEST_MAJOR} or newer (postgres and initdb) in ${chosen}.`;
   return {
@@ -54,7 +54,7 @@ interface Found {
   readonly problem?: string;
 }
 
-function lookIn(folder: string): Found {
+function inspectFolder(folder: string): Found {
   const [postgres, initdb] = ['postgres', 'initdb'].map((name) => realPath(path.join(folder, name + EXE)));
   if (postgres === undefined || initdb === undefined) return {};
   if (path.dirname(postgres) !== path.dirname(initdb)) return {};

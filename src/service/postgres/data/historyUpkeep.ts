@@ -7,7 +7,7 @@ import { constants, existsSync, rmSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
-import { createAtomically, databasesSize, sizeOf } from '../folders/files.ts';
+import { createAtomically, databasesSize, folderSize } from '../folders/files.ts';
 import { noteSpace, readDisk, reportSpace, type Disk } from '../folders/historySpace.ts';
 import type { Storage } from '../folders/storage.ts';
 import type { Postmaster } from '../process/postmaster.ts';
@@ -53,7 +53,7 @@ export async function keepHistory(
   for (const branch of branches) {
     if (!deps.branches.hasData(branch.id)) continue;
     try {
-      isReduced = (await keepHistoryOf(deps, branch, limits)) || isReduced;
+      isReduced = (await keepBranchHistory(deps, branch, limits)) || isReduced;
     } catch (error) {
       problems.push(error);
     }
@@ -68,7 +68,7 @@ export async function keepHistory(
 }
 
 /** @returns whether something was removed */
-async function keepHistoryOf(
+async function keepBranchHistory(
   deps: ServerDependencies,
   { id, seconds }: BranchRetention,
   limits: HistoryLimits,
@@ -98,7 +98,7 @@ export async function canKeepDeleted(
     if (!existsSync(folder)) continue;
     const version = versionOf(branches, id);
     const known = deletedSizes.get(folder);
-    sizes.set(folder, known?.version === version ? known : { version, bytes: await sizeOf(folder) });
+    sizes.set(folder, known?.version === version ? known : { version, bytes: await folderSize(folder) });
   }
   deletedSizes = sizes;
   return [...sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.total;

@@ -53,21 +53,21 @@ const REPLICA_WAL_SETTING = "wal_keep_size = '256MB'\n";
 /** Makes primaries of the branch keep WAL if the branch has history or replicas. */
 export function keepWal(deps: ServerDependencies, branchId: string): void {
   const folder = deps.storage.branch(branchId);
-  const forReplicas = markersOf(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
+  const forReplicas = copyMarkers(deps, branchId).length > 0 ? REPLICA_WAL_SETTING : '';
   writePrivateFile(path.join(folder, KEPT_WAL_FILE), hasHistory(folder) ? KEPT_WAL_SETTING : forReplicas);
   deps.branches.primary(branchId)?.reload();
 }
 
 /** Makes the branch's replicas copy it again when they start. */
 export function invalidateCopies(deps: ServerDependencies, branchId: string): void {
-  for (const marker of markersOf(deps, branchId)) rmSync(marker);
+  for (const marker of copyMarkers(deps, branchId)) rmSync(marker);
 }
 
 /** A file with the branch of a copy and, if no server ran during the copy, the version of the branch's data. */
 const MARKER = 'branch';
 
 /** @returns the markers of the branch's copies */
-function markersOf({ storage }: ServerDependencies, branchId: string): string[] {
+function copyMarkers({ storage }: ServerDependencies, branchId: string): string[] {
   const folder = path.join(storage.root, 'replicas');
   const markers = readdirSync(folder).map((id) => path.join(folder, id, MARKER));
   return markers.filter((marker) => readMarker(marker)[0] === branchId);

@@ -22,10 +22,10 @@ export function sampleStatements(root: string, branchId: string): readonly strin
   const file = fileIn(root);
   if (!existsSync(file)) return [];
   const data = readPrivateJson(file, BranchesFile, 'delete it')[branchId];
-  return data === undefined ? [] : statementsOf(data);
+  return data === undefined ? [] : sampleSql(data);
 }
 
-function statementsOf(data: SampleData): readonly string[] {
+function sampleSql(data: SampleData): readonly string[] {
   const parts = {
     beforeMigration: [SHOP],
     main: [SHOP, CATEGORIES],

@@ -75,10 +75,11 @@ export async function createAtomically(
 }
 
 /** Bytes of the databases in a data directory, without the write-ahead log. */
-export const databasesSize = async (dataDir: string): Promise<number> => sizeOf(path.join(dataDir, 'base'));
+export const databasesSize = async (dataDir: string): Promise<number> =>
+  folderSize(path.join(dataDir, 'base'));
 
 /** Bytes of the files in a folder. */
-export async function sizeOf(folder: string): Promise<number> {
+export async function folderSize(folder: string): Promise<number> {
   let bytes = 0;
   for (const name of await readdir(folder, { recursive: true }))
     // Postgres may have removed the file.

@@ -93,18 +93,18 @@ export async function removeUnrecorded(storage: Storage, { branches, computes }:
   // `branch` finishes an interrupted restore.
   for (const id of branches) storage.branch(id);
   const { root } = storage;
-  await removeIn(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
-  await removeIn(path.join(root, 'bases'), (name) => name.endsWith('.new'));
+  await removeEntries(root, (name) => /^(template-.*\.new|initdb-password)$/.test(name));
+  await removeEntries(path.join(root, 'bases'), (name) => name.endsWith('.new'));
   for (const [kind, ids] of Object.entries({ branches, replicas: computes, poolers: computes })) {
     const recorded = new Set(ids);
     const folder = path.join(root, kind);
-    await removeIn(folder, (name) => !recorded.has(name));
+    await removeEntries(folder, (name) => !recorded.has(name));
     for (const id of namesInFolder(folder))
-      await removeIn(path.join(folder, id), (name) => name.endsWith('.new'));
+      await removeEntries(path.join(folder, id), (name) => name.endsWith('.new'));
   }
 }
 
-async function removeIn(folder: string, isLeft: (name: string) => boolean): Promise<void> {
+async function removeEntries(folder: string, isLeft: (name: string) => boolean): Promise<void> {
   for (const name of namesInFolder(folder).filter(isLeft)) await removeData(path.join(folder, name));
 }
 

@@ -9,7 +9,7 @@ import { lineOf, readLines, type BridgeCall } from '../../../../src/extension/ag
 import {
   recordFile,
   removeStaleRecords,
-  windowsFor,
+  findWindows,
 } from '../../../../src/extension/agents/windowRecords.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
@@ -182,7 +182,7 @@ describe('The bridge', () => {
       assert.equal(statSync(recordFile(folder, process.pid)).mode & 0o777, 0o600);
     }
     await server.publish(['/other']);
-    const [found] = await windowsFor(folder, { pid: 0, workingFolder: '/' });
+    const [found] = await findWindows(folder, { pid: 0, workingFolder: '/' });
     assert.deepEqual(found?.folders, ['/other']);
     server.dispose();
     await until('the end', async () => readdirSync(folder).length === 0);

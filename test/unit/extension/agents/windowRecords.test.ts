@@ -4,14 +4,14 @@ import path from 'node:path';
 import {
   recordFile,
   removeStaleRecords,
-  windowsFor,
+  findWindows,
 } from '../../../../src/extension/agents/windowRecords.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 describe('The windows for an agent', () => {
   const root = realpathSync(temporaryFolder());
   const pids = async (workingFolder: string | undefined, pid = 0) =>
-    (await windowsFor(path.join(root, 'agents'), { pid, workingFolder })).map((found) => found.pid);
+    (await findWindows(path.join(root, 'agents'), { pid, workingFolder })).map((found) => found.pid);
 
   before(() => {
     for (const folder of ['agents', 'shop/api/src', 'shop-2'])
@@ -45,7 +45,7 @@ describe('The windows for an agent', () => {
   });
 
   it('are an empty list without a folder of records', async () => {
-    assert.deepEqual(await windowsFor('', { pid: 0, workingFolder: root }), []);
+    assert.deepEqual(await findWindows('', { pid: 0, workingFolder: root }), []);
   });
 });
 

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
-import { otherWorktrees, worktreeOf } from '../../../../src/extension/gitBranch/worktrees.ts';
+import { otherWorktrees, findWorktree } from '../../../../src/extension/gitBranch/worktrees.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
-describe('worktreeOf', () => {
+describe('findWorktree', () => {
   it('returns the innermost worktree around a folder', async () => {
     const repository = createRepository();
     const { folder } = repository;
@@ -15,15 +15,15 @@ describe('worktreeOf', () => {
     repository.git('worktree', 'add', '--quiet', inner);
     for (const root of [folder, inner]) {
       mkdirSync(path.join(root, 'packages', 'api'), { recursive: true });
-      assert.equal(await worktreeOf(path.join(root, 'packages', 'api')), root);
-      assert.equal(await worktreeOf(root), root);
+      assert.equal(await findWorktree(path.join(root, 'packages', 'api')), root);
+      assert.equal(await findWorktree(root), root);
     }
   });
 
   it('returns a folder that is not in a repository, or does not exist', async () => {
     const folder = realpathSync(temporaryFolder());
-    assert.equal(await worktreeOf(folder), folder);
-    assert.equal(await worktreeOf(path.join(folder, 'missing')), path.join(folder, 'missing'));
+    assert.equal(await findWorktree(folder), folder);
+    assert.equal(await findWorktree(path.join(folder, 'missing')), path.join(folder, 'missing'));
   });
 });
 

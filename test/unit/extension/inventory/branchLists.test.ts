@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { branchIdsOf, deletionProblem, nameOf } from '../../../../src/extension/inventory/branchStatus.ts';
+import { branchIdsOf, deletionProblem } from '../../../../src/extension/inventory/branchStatus.ts';
+import { nameUnlessId } from '../../../../src/extension/inventory/names.ts';
 import type { InventoryEvent } from '../../../../src/extension/inventory/nodes.ts';
 import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
@@ -106,7 +107,7 @@ describe('BranchLists', () => {
       branches = status === 200 ? [record('br-b')] : status;
       await store.inventory.branches.refresh('shop');
       assert.equal(
-        nameOf(store.inventory.branches.get('shop', status === 200 ? 'br-b' : 'br-a')),
+        nameUnlessId(store.inventory.branches.get('shop', status === 200 ? 'br-b' : 'br-a')),
         status === 200 ? 'b' : 'a',
       );
     }

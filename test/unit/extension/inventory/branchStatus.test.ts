@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { isReady, nameOf } from '../../../../src/extension/inventory/branchStatus.ts';
+import { isReady } from '../../../../src/extension/inventory/branchStatus.ts';
+import { nameUnlessId } from '../../../../src/extension/inventory/names.ts';
 
 const branch = { id: 'br-main', name: 'main' };
 
@@ -12,11 +13,11 @@ describe('isReady', () => {
   });
 });
 
-describe('nameOf', () => {
+describe('nameUnlessId', () => {
   it('is the name, unless it is empty or the id', () => {
-    assert.equal(nameOf(branch), 'main');
-    assert.equal(nameOf({ ...branch, name: '' }), undefined);
-    assert.equal(nameOf({ ...branch, name: 'br-main' }), undefined);
-    assert.equal(nameOf(undefined), undefined);
+    assert.equal(nameUnlessId(branch), 'main');
+    assert.equal(nameUnlessId({ ...branch, name: '' }), undefined);
+    assert.equal(nameUnlessId({ ...branch, name: 'br-main' }), undefined);
+    assert.equal(nameUnlessId(undefined), undefined);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Emitter } from '../../../../../src/base/event.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { BranchActions } from '../../../../../src/extension/branches/branchActions.ts';
-import { expiryAfter } from '../../../../../src/extension/gitBranch/lifetime.ts';
+import { expiryAfter } from '../../../../../src/extension/branches/expiryTime.ts';
 import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';

@@ -12,7 +12,7 @@ import { connectModel, type ConnectedModel } from '../../../../helpers/connected
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 
 const { ComputesTree } = await import('../../../../../src/extension/inventory/ui/computesTree.ts');
-const { AwakeSentences } = await import('../../../../../src/extension/computes/ui/awakeSentences.ts');
+const { WhyActiveSentences } = await import('../../../../../src/extension/computes/ui/whyActiveSentences.ts');
 const { ThemeIcon } = await import('vscode');
 const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 
@@ -48,14 +48,14 @@ describe('ComputesTree', () => {
     const localService = { postgresProblem: undefined, onDidChangePostgres: ignored };
     const guards = { accountMark: undefined, cachedMark: () => undefined };
     const config = { onDidChangeMarks: ignored };
-    const awakeSentences = new AwakeSentences(model.session);
+    const whyActiveSentences = new WhyActiveSentences(model.session);
     const deps = {
       ...model,
       log: new Log(),
       localService,
       guards,
       config,
-      awakeSentences,
+      whyActiveSentences,
       loadTables,
       workFolders,
     };

@@ -2,7 +2,7 @@
 import type { Session } from '../../api/records/records.ts';
 import { sanitize } from '../../base/sanitize.ts';
 import { TIME_UNITS } from '../window/timeUnits.ts';
-import type { Cause, WhyAwake } from './whyAwake.ts';
+import type { Cause, WhyActive } from './whyActive.ts';
 
 /** The part of `vscode.l10n` and `vscode.env` that this needs. */
 export interface Translator {
@@ -16,7 +16,7 @@ export const ENGLISH: Translator = {
   t: (message, ...values) => message.replaceAll(/\{(\d+)\}/g, (_, index) => String(values[Number(index)])),
 };
 
-export function awakeText(why: WhyAwake, l10n: Translator): string {
+export function whyActiveText(why: WhyActive, l10n: Translator): string {
   const { isReplica, activeFor, suspendsAfter, suspendsIn, starts, startsEvery, cuHours = 0 } = why;
   const cause = causeText(why, l10n);
   const state = stateText(why, l10n);
@@ -55,7 +55,7 @@ function span(seconds: number, { language }: Translator): string {
 }
 
 /** A state in which it isn't active. */
-function stateText({ cause, lastUsed }: WhyAwake, l10n: Translator): string | undefined {
+function stateText({ cause, lastUsed }: WhyActive, l10n: Translator): string | undefined {
   switch (cause) {
     case 'disabled':
       return l10n.t('Disabled.');
@@ -76,7 +76,7 @@ function stateText({ cause, lastUsed }: WhyAwake, l10n: Translator): string | un
   }
 }
 
-function causeText(why: WhyAwake, l10n: Translator): string {
+function causeText(why: WhyActive, l10n: Translator): string {
   const { cause, session, client, clients, lastUsed = 0 } = why;
   const name = session === undefined ? '' : sessionText(session, l10n);
   const who =

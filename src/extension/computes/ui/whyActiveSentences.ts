@@ -2,8 +2,8 @@
 import { env, l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import type { Session } from '../../account/session.ts';
-import { awakeSentence, type AwakeQuestion } from '../awakeSentence.ts';
-import type { Translator } from '../awakeText.ts';
+import { whyActiveSentence, type WhyActiveQuestion } from '../whyActiveSentence.ts';
+import type { Translator } from '../whyActiveText.ts';
 
 const translator: Translator = {
   language: env.language,
@@ -13,7 +13,7 @@ const translator: Translator = {
 /** How long a tooltip waits. Milliseconds. */
 const HOVER_LIMIT = 3000;
 
-export class AwakeSentences {
+export class WhyActiveSentences {
   readonly #session: Pick<Session, 'connection'>;
   /** Of documents, which are read again with each change of the lists, also by a timer. */
   readonly #kept = new Map<string, { readonly state: string; readonly text: Promise<string | undefined> }>();
@@ -41,8 +41,8 @@ export class AwakeSentences {
     this.#kept.delete(computeId);
   }
 
-  async #ask(compute: Compute, question: AwakeQuestion): Promise<string | undefined> {
+  async #ask(compute: Compute, question: WhyActiveQuestion): Promise<string | undefined> {
     const { connection } = this.#session;
-    return connection && (await awakeSentence(connection, compute, translator, question));
+    return connection && (await whyActiveSentence(connection, compute, translator, question));
   }
 }

@@ -1,5 +1,5 @@
 /** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
-import { window as editors, workspace } from 'vscode';
+import { window as editors } from 'vscode';
 import type { BranchRef } from '../../account/refs.ts';
 import { schemaOwner } from '../../schema/schemas.ts';
 import { SCHEMA_SCHEME } from '../../schema/schemaScheme.ts';
@@ -57,14 +57,3 @@ const firstLine = (sql: string): string => {
   const line = sql.trim().replaceAll(/\s+/g, ' ');
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME)}…` : line;
 };
-
-/** The branch that the env file in the folder of a file points to, if the account is connected. */
-export function envBranch(
-  { workFolders, session }: Pick<CommandContext, 'workFolders' | 'session'>,
-  uri = editors.activeTextEditor?.document.uri,
-): BranchRef | undefined {
-  const folder = uri && workspace.getWorkspaceFolder(uri);
-  const current = (folder && workFolders.of(folder)?.state.current) ?? workFolders.shown?.work.state.current;
-  const isHere = current?.account === session.connection?.accountId && current?.isDeleted === false;
-  return isHere ? current : undefined;
-}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Compute, Operation, Session } from '../../../../src/api/records/records.ts';
-import { awakeText, ENGLISH } from '../../../../src/extension/computes/awakeText.ts';
-import { whyAwake, type AwakeFacts, type Cause } from '../../../../src/extension/computes/whyAwake.ts';
+import { whyActiveText, ENGLISH } from '../../../../src/extension/computes/whyActiveText.ts';
+import { whyActive, type ActivityFacts, type Cause } from '../../../../src/extension/computes/whyActive.ts';
 
 const NOW = Date.parse('2026-05-20T12:00:00Z');
 const minute = 60;
@@ -47,7 +47,12 @@ const polled = Array.from({ length: 14 }, (_, index) => [
   operation('start_compute', index * 600 + 330),
 ]).flat();
 
-const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, cause: Cause, text: RegExp])[] = [
+const STAGED: readonly (readonly [
+  what: string,
+  facts: Partial<ActivityFacts>,
+  cause: Cause,
+  text: RegExp,
+])[] = [
   [
     'idle in transaction',
     { sessions: [client('idle'), inTransaction] },
@@ -238,19 +243,19 @@ const STAGED: readonly (readonly [what: string, facts: Partial<AwakeFacts>, caus
   ],
 ];
 
-describe('Why a compute is awake', () => {
+describe('Why a compute is active', () => {
   for (const [what, facts, cause, text] of STAGED)
     it(`names ${what}`, () => {
-      const why = whyAwake({ compute, now: NOW, operations: started, ...facts });
-      const sentence = awakeText(why, ENGLISH);
+      const why = whyActive({ compute, now: NOW, operations: started, ...facts });
+      const sentence = whyActiveText(why, ENGLISH);
       assert.equal(why.cause, cause, sentence);
       assert.match(sentence, text);
     });
 
   it('names the program of a session, without control characters', () => {
     const textOf = (session: Session) => {
-      const why = whyAwake({ compute: local, now: NOW, operations: started, sessions: [session] });
-      return awakeText({ ...why, client: { program: 'no\u202ede', pid: 43_127 } }, ENGLISH);
+      const why = whyActive({ compute: local, now: NOW, operations: started, sessions: [session] });
+      return whyActiveText({ ...why, client: { program: 'no\u202ede', pid: 43_127 } }, ENGLISH);
     };
     assert.match(textOf(inTransaction), /: session “worker” \(no de, process 43127\) idle in transaction/);
     assert.match(
@@ -261,7 +266,7 @@ describe('Why a compute is awake', () => {
 
   it('compares with the public service only after its delay', () => {
     const isLocalRule = (...idleFor: readonly number[]) =>
-      whyAwake({
+      whyActive({
         compute: local,
         now: NOW,
         operations: started,
@@ -274,7 +279,7 @@ describe('Why a compute is awake', () => {
 
   it('suspends an idle session of the public service, and counts its last statement', () => {
     const sessions = [client('idle', { application: 'psql', state_for: 240 })];
-    const why = whyAwake({
+    const why = whyActive({
       compute: { ...compute, last_active: at(270) },
       now: NOW,
       operations: started,

@@ -5,10 +5,10 @@ import { isLocalCompute } from '../connection/connectionStrings.ts';
 import { credentialsFor } from '../connection/credentials.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
-import { awakeText, type Translator } from './awakeText.ts';
-import { RECENTLY, whyAwake, type AwakeFacts } from './whyAwake.ts';
+import { whyActiveText, type Translator } from './whyActiveText.ts';
+import { RECENTLY, whyActive, type ActivityFacts } from './whyActive.ts';
 
-export interface AwakeQuestion {
+export interface WhyActiveQuestion {
   /** Whether to ask Postgres, if the compute is active anyway. The local service always does. */
   readonly asksPostgres: boolean;
   readonly signal?: AbortSignal;
@@ -19,16 +19,16 @@ export interface AwakeQuestion {
 const OPERATIONS = 500;
 
 /** @returns undefined if the service doesn't answer */
-export async function awakeSentence(
+export async function whyActiveSentence(
   connection: AccountConnection,
   compute: Compute,
   l10n: Translator,
-  question: AwakeQuestion,
+  question: WhyActiveQuestion,
 ): Promise<string | undefined> {
   try {
-    const why = whyAwake(await loadFacts(connection, compute, question));
+    const why = whyActive(await loadFacts(connection, compute, question));
     const client = await findClient(compute, why.session, question.signal ?? connection.signal);
-    return awakeText({ ...why, client }, l10n);
+    return whyActiveText({ ...why, client }, l10n);
   } catch {
     // The rest of what is shown doesn't depend on it.
     return undefined;
@@ -39,8 +39,8 @@ export async function awakeSentence(
 async function loadFacts(
   connection: AccountConnection,
   compute: Compute,
-  { asksPostgres, now = Date.now(), signal = connection.signal }: AwakeQuestion,
-): Promise<AwakeFacts> {
+  { asksPostgres, now = Date.now(), signal = connection.signal }: WhyActiveQuestion,
+): Promise<ActivityFacts> {
   const client = await connection.client();
   const { project_id: projectId, id } = compute;
   if (isLocalCompute(compute)) {
@@ -74,7 +74,7 @@ async function findClient(
 }
 
 /** A statement delays the suspension of a compute that is no longer in use, so that one isn't asked. */
-const isInUse = ({ compute, now }: AwakeFacts): boolean =>
+const isInUse = ({ compute, now }: ActivityFacts): boolean =>
   compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENTLY;
 
 async function askPostgres(

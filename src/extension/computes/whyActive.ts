@@ -8,10 +8,10 @@ import { autosuspendSeconds } from '../../api/rules/autosuspend.ts';
 import { isLocalCompute } from '../connection/connectionStrings.ts';
 import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
 import type { ClientProcess } from './clientProcess.ts';
-import { lastDayOf, timeIn, type KnownOperations, type Start } from '../operations/activitySpans.ts';
+import { lastDayOf, totalTime, type KnownOperations, type Start } from '../operations/activitySpans.ts';
 import { isFinal } from '../operations/pendingChange.ts';
 
-export interface AwakeFacts extends KnownOperations {
+export interface ActivityFacts extends KnownOperations {
   readonly compute: Compute;
   /** Undefined if they weren't asked for. */
   readonly sessions?: readonly Session[] | undefined;
@@ -55,7 +55,7 @@ export type Cause =
   | 'unused';
 
 /** Durations in seconds. */
-export interface WhyAwake {
+export interface WhyActive {
   readonly cause: Cause;
   readonly isReplica: boolean;
   /** The session that is the cause. */
@@ -89,7 +89,7 @@ export const RECENTLY = 60_000;
 /** Starts without which no rhythm is seen. */
 const MIN_STARTS = 4;
 
-export function whyAwake(facts: AwakeFacts): WhyAwake {
+export function whyActive(facts: ActivityFacts): WhyActive {
   const { compute, sessions = [] } = facts;
   const clients = sessions.filter(({ type }) => type === 'client backend');
   const { lastStart, ...history } = historyOf(facts);
@@ -118,7 +118,7 @@ export function whyAwake(facts: AwakeFacts): WhyAwake {
   return { ...why, ...free, ...suspends };
 }
 
-function historyOf(facts: AwakeFacts) {
+function historyOf(facts: ActivityFacts) {
   const { compute, now } = facts;
   const { spans, starts } = lastDayOf(compute, facts);
   const last = spans.findLast(({ phase }) => phase === 'active');
@@ -131,12 +131,12 @@ function historyOf(facts: AwakeFacts) {
     activeFor: isActive && since !== undefined ? Math.max(0, now - since) / 1000 : undefined,
     lastStart: starts.at(-1),
     starts: first.length,
-    startsEvery: rhythmOf(first.map(({ at }) => at)),
-    cuHours: size === undefined ? undefined : (timeIn(spans, 'active') / 3_600_000) * size,
+    startsEvery: regularInterval(first.map(({ at }) => at)),
+    cuHours: size === undefined ? undefined : (totalTime(spans, 'active') / 3_600_000) * size,
   };
 }
 
-function stateCause({ compute }: AwakeFacts): Cause | undefined {
+function stateCause({ compute }: ActivityFacts): Cause | undefined {
   const status = computeStatus(compute);
   if (status === 'active') return undefined;
   if (status === 'disabled') return 'disabled';
@@ -148,7 +148,7 @@ function stateCause({ compute }: AwakeFacts): Cause | undefined {
 }
 
 /** Seconds since the compute was last used, by its record and its sessions. */
-function lastUsed({ compute, now }: AwakeFacts, clients: readonly Session[] = []): number | undefined {
+function lastUsed({ compute, now }: ActivityFacts, clients: readonly Session[] = []): number | undefined {
   const recorded = Date.parse(compute.last_active ?? '');
   const all = clients.flatMap(({ state_for }) => state_for ?? []);
   if (!Number.isNaN(recorded)) all.push((now - recorded) / 1000);
@@ -162,7 +162,7 @@ interface Found<C extends Cause = Cause> {
 
 /** What keeps the compute active by itself: the first in the order of how surely it is the reason. */
 function holdingCause(
-  { compute, operations, sessions = [], pooledClients = 0 }: AwakeFacts,
+  { compute, operations, sessions = [], pooledClients = 0 }: ActivityFacts,
   clients: readonly Session[],
   delay: number,
 ): Found<HoldingCause> | undefined {
@@ -219,13 +219,13 @@ function mostCommon(clients: readonly Session[]): Session | undefined {
 
 /** Why a compute is active that nothing keeps active now. */
 function freeCause(
-  facts: AwakeFacts,
+  facts: ActivityFacts,
   {
     startsEvery,
     activeFor = 0,
     lastStart,
     delay,
-  }: Pick<WhyAwake, 'startsEvery' | 'activeFor'> & {
+  }: Pick<WhyActive, 'startsEvery' | 'activeFor'> & {
     readonly lastStart: Start | undefined;
     readonly delay: number;
   },
@@ -248,7 +248,7 @@ function freeCause(
 }
 
 /** The time between two starts if most are about the same, in seconds. */
-function rhythmOf(times: readonly number[]): number | undefined {
+function regularInterval(times: readonly number[]): number | undefined {
   if (times.length < MIN_STARTS) return undefined;
   const gaps = times.slice(1).map((time, index) => (time - (times[index] ?? time)) / 1000);
   const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { Client } from '../../src/api/client.ts';
 import type { Compute } from '../../src/api/records/records.ts';
-import { awakeSentence } from '../../src/extension/computes/awakeSentence.ts';
-import { ENGLISH } from '../../src/extension/computes/awakeText.ts';
+import { whyActiveSentence } from '../../src/extension/computes/whyActiveSentence.ts';
+import { ENGLISH } from '../../src/extension/computes/whyActiveText.ts';
 import { readSessions } from '../../src/extension/computes/readSessions.ts';
 import { AccountConnection } from '../../src/extension/account/accountConnection.ts';
 import { connectionUri } from '../helpers/connectionUri.ts';
@@ -145,7 +145,7 @@ const CAUSES: readonly (readonly [what: string, stage: Stage, text: RegExp])[] =
   ],
 ];
 
-describe('Why a compute of the local service is awake', () => {
+describe('Why a compute of the local service is active', () => {
   let service: LocalService;
   let compute: Compute;
   let uris: Pick<Database, 'uri' | 'pooledUri'>;
@@ -194,7 +194,7 @@ describe('Why a compute of the local service is awake', () => {
     const connection = new AccountConnection({ baseUrl, name: '', local: true }, key, async () => client);
     const before = await current();
     requests = 0;
-    const sentence = await awakeSentence(connection, before, ENGLISH, { asksPostgres: true });
+    const sentence = await whyActiveSentence(connection, before, ENGLISH, { asksPostgres: true });
     assert.equal(requests, 1);
     const after = await current();
     assert.deepEqual(
