@@ -60,9 +60,8 @@ const program = (library: string): string => `
     }
     await db.drop();
   };
-  const withReset = async () => {
-    const { branch } = require(${JSON.stringify(library)});
-    const db = await branch({ migrate: 'schema.sql', seed: 'seed.sql' });
+  const withReset = async (kind) => {
+    const db = await require(${JSON.stringify(library)})[kind]({ migrate: 'schema.sql', seed: 'seed.sql' });
     const client = await connect(db.url);
     for (let n = 0; n < ${TESTS}; n += 1) {
       await test(client);
@@ -85,7 +84,7 @@ const program = (library: string): string => `
     await client.end();
   };
   const { PREPARED_DATABASE: prepared, SHARED_DATABASE: shared, WITH_RESET: reset } = process.env;
-  (prepared ? prepare(prepared) : shared ? onSharedDatabase(shared) : reset ? withReset() : onBranch()).catch((error) => { console.error(error); process.exitCode = 1; });`;
+  (prepared ? prepare(prepared) : shared ? onSharedDatabase(shared) : reset ? withReset(reset) : onBranch()).catch((error) => { console.error(error); process.exitCode = 1; });`;
 
 export async function measure(): Promise<readonly Result[]> {
   const service = await startLocalService();
@@ -115,7 +114,11 @@ export async function measure(): Promise<readonly Result[]> {
         note: `${FILES} files of ${TESTS} tests, ${PARALLEL} at a time`,
       });
     };
-    return [await row('test suite, clones', {}), await row('test suite, reset', { WITH_RESET: '1' })];
+    return [
+      await row('test suite, clones', {}),
+      await row('test suite, reset', { WITH_RESET: 'branch' }),
+      await row('test suite, databases', { WITH_RESET: 'database' }),
+    ];
   } finally {
     await service.stop();
   }

@@ -47,7 +47,7 @@ export async function program(code: string): Promise<string> {
   return `
     const fs = require('node:fs');
     const { Client } = require('pg');
-    const { branch } = require(${JSON.stringify(await builtTestLibrary())});
+    const { branch, database } = require(${JSON.stringify(await builtTestLibrary())});
     const query = async (url, text) => {
       const client = new Client(url);
       await client.connect();

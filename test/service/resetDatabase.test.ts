@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
+import { saveBeginning } from '../../src/npm/test/beginning.ts';
 import { copyDatabase } from '../../src/npm/test/copyDatabase.ts';
 import { Reset } from '../../src/npm/test/reset.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
@@ -172,11 +173,12 @@ describe('db.reset()', () => {
   let reset: Reset;
   let expected: string;
   let client: pg.Client;
+  let admin: pg.Client;
   const at = async (database: string) => connectTo(withDatabase(url, database));
   before(async () => {
     service = await startControlPlane();
     url = withDatabase(await service.uri(await service.create()), 'shop');
-    const admin = await at('postgres');
+    admin = await at('postgres');
     await admin.query('create database shop');
     const seed = await at('shop');
     await seed.query("set timezone = 'Europe/Berlin'; set datestyle = 'SQL, DMY'");
@@ -186,14 +188,15 @@ describe('db.reset()', () => {
     await admin.query("alter database shop set datestyle = 'SQL, DMY'");
     await admin.query('alter database shop set search_path = public, "Odd ""name""", sales');
     await copyDatabase(admin, 'shop', 'shop_template');
-    await admin.end();
-    reset = new Reset(url, 'shop_template');
+    await saveBeginning(admin, url, 'shop_template');
+    reset = new Reset(url, 'shop_template', 'hosted_postgres_reset');
     client = await at('shop');
     expected = await contents(client);
   });
   after(async () => {
     await reset?.close();
     await client?.end();
+    await admin?.end();
     await service?.close();
   });
   /** After a database is created again, its connections have ended. */
@@ -205,7 +208,7 @@ describe('db.reset()', () => {
   beforeEach(open);
 
   it('does nothing if nothing was written', async () => {
-    assert.equal(await reset.run(), false);
+    assert.equal(await reset.run(admin), false);
     assert.equal(await contents(client), expected);
   });
 
@@ -213,7 +216,7 @@ describe('db.reset()', () => {
     it(`undoes: ${sql(3)}`, async () => {
       await client.query(sql(3));
       await client.query('discard temp');
-      assert.equal(await reset.run(), isDdl);
+      assert.equal(await reset.run(admin), isDdl);
       if (isDdl) await open();
       assert.equal(await contents(client), expected);
     });
@@ -236,7 +239,7 @@ describe('db.reset()', () => {
         );
         hasDdl ||= worked && isDdl === true;
       }
-      const wasCreated = await reset.run();
+      const wasCreated = await reset.run(admin);
       if (wasCreated) await open();
       assert.equal(wasCreated, hasDdl, statements.join(';\n'));
       assert.equal(await contents(client), expected, statements.join(';\n'));
@@ -246,11 +249,11 @@ describe('db.reset()', () => {
   it('rejects a transaction that is open, and a statement that runs', async () => {
     await client.query("begin; insert into public.audit (what) values ('open')");
     await assert.rejects(
-      reset.run(),
+      reset.run(admin),
       /A transaction is open\. End it and await all statements before reset\. Open:\n.*insert into public\.audit/s,
     );
     await client.query('commit');
-    assert.equal(await reset.run(), false);
+    assert.equal(await reset.run(admin), false);
     assert.equal(await contents(client), expected);
   });
 
@@ -265,25 +268,23 @@ describe('db.reset()', () => {
       const { rowCount } = await client.query('select from pg_locks where not granted');
       return rowCount === 1;
     });
-    await assert.rejects(reset.run(), /A transaction is open.*active, with a as \(insert/s);
+    await assert.rejects(reset.run(admin), /A transaction is open.*active, with a as \(insert/s);
     await client.query('select pg_advisory_unlock(1)');
     await running;
     await other.end();
-    assert.equal(await reset.run(), false);
+    assert.equal(await reset.run(admin), false);
     assert.equal(await contents(client), expected);
   });
 
   it('keeps the database if the template is in use, and creates it if it is missing', async () => {
     const inTemplate = await at('shop_template');
     await client.query('create table public.more (n int)');
-    await assert.rejects(reset.run(), /"shop_template" is being accessed/);
+    await assert.rejects(reset.run(admin), /"shop_template" is being accessed/);
     await client.query('select from public.more');
     await inTemplate.end();
-    assert.equal(await reset.run(), true);
-    const admin = await at('postgres');
+    assert.equal(await reset.run(admin), true);
     await admin.query('drop database shop with (force)');
-    await admin.end();
-    assert.equal(await reset.run(), true);
+    assert.equal(await reset.run(admin), true);
     await open();
     const { rows } = await client.query('select count(*)::int as count from public.customer');
     assert.deepEqual(rows, [{ count: 20 }]);

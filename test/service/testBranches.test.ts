@@ -74,10 +74,10 @@ describe('Branches of tests', () => {
       const counts = [];
       for (const { url } of [a, b]) counts.push(...await query(url, 'select count(*)::int from item'));
       await a.drop();
-      const left = await query(db.url, "select datname::text from pg_database where datname ~ '^clone_'");
+      const left = await query(db.url, "select datname::text from pg_database where datname ~ 'clone_'");
       await connected.end();
       show([counts, left, listeners, warnings]);`;
-    assert.deepEqual(await run(cwd, code), [[3, 2], ['clone_2'], 1, []]);
+    assert.deepEqual(await run(cwd, code), [[3, 2], ['hosted_postgres_clone_2'], 1, []]);
   });
 
   it('are reset to the data that they began with, under the connections of the test, and created again after DDL', async () => {

@@ -35,12 +35,16 @@ describe('Parents of test branches', () => {
     const [first = ''] = await parents();
     for (let n = 1; n <= 20; n += 1)
       await api.change('POST', `/${id}/branches`, { branch: { name: `parent ${n}` } });
+    const unused = (await api.branches(id)).find(({ name }) => name === 'parent 1');
+    const shared = { name: 'shared 1', parent_id: unused?.id };
+    await api.change('POST', `/${id}/branches`, { branch: shared, endpoints: [{ type: 'read_write' }] });
     await use(cwd);
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
     await use(cwd);
     const left = await parents();
     assert.ok(left.includes(first) && left.includes('parent 2') && !left.includes('parent 1'));
     assert.equal(left.length, 21);
+    assert.ok((await api.branches(id)).every(({ name }) => name !== 'shared 1'));
     writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
     await use(cwd);
     assert.equal(count(), 2);

@@ -1,218 +1,88 @@
-/** `hosted-postgres/test`: a database branch for each test file, and a clone of it for each test. See TESTS.md. */
-import type Client from 'pg/lib/client.js';
-import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
-import { isRejected } from '../../api/transport/errors.ts';
-import { createPgClient } from '../../base/pgClient.ts';
-import { fieldsOf } from '../../base/fieldsOf.ts';
-import type { Api, Branch } from '../api.ts';
-import { useDatabase } from '../databaseVariables.ts';
+/** `hosted-postgres/test`: a branch or a database for each test file, and a clone of it for each test. See TESTS.md. */
+import { randomBytes } from 'node:crypto';
+import { withDatabase } from '../../api/addresses/databaseUrl.ts';
+import type { Api } from '../api.ts';
 import { copyDatabase } from './copyDatabase.ts';
-import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
-import { Reset, type TestClient } from './reset.ts';
-import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
-import { findService } from './service.ts';
-import type { BranchOptions, TestBranch } from './types.d.ts';
+import type { Maker } from './maker.ts';
+import { openDatabase } from './openDatabase.ts';
+import { SHARED, TEMPLATE, withParent, type Parent } from './parents.ts';
+import { Reset } from './reset.ts';
+import { closeClient, openClient, type TestClient } from './testClient.ts';
+import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
 
-/** A copy of the branch's database after the migrations, for `clone` and `reset`. Without connections, it can always be copied. */
-const TEMPLATE = 'hosted_postgres_template';
-const PARENT = 'parent ';
-const BUILDING = 'building ';
-/** Parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
-const KEPT_PARENTS = 20;
 /** Milliseconds. */
 const LIFETIME = 6 * 3600_000;
-const POLL = 50;
 
 /** See `types.d.ts`. */
 export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
-  const { cwd = process.cwd() } = options;
-  const [api, hash] = await Promise.all([findService(cwd), contentHash(cwd, options)]);
-  const me = await ownMaker();
-  const { projectId, source } = await findSource(api, options.from);
-  const build = async (url: string) => {
-    const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
-    for (const step of steps) await runStep(cwd, step, url);
-    if (steps.length > 0 && options.from === undefined) await requireObjects(url);
-    await createTemplate(url);
-  };
-  const name = `test ${me.pid} ${crypto.randomUUID()}`;
-  for (;;) {
-    const { id: parent } = await findParent(api, { projectId, source, hash, me }, build);
-    try {
-      const created = await api.createBranch(projectId, { name, parent, maker: me, lifetime: LIFETIME });
-      if (created === undefined) throw new Error(`There is already a branch ${name}`);
-      return openBranch(api, created);
-    } catch (error) {
-      // Another process has deleted the parent since.
-      if (!isRejected(fieldsOf(error)['cause'], 404)) throw error;
-    }
-  }
-}
-
-/** The branch to start from. Without a name, the default branch of a project of our own, which stays empty. */
-async function findSource(api: Api, from: string | undefined) {
-  if (from === undefined) {
-    const projectId = await api.ownProject();
-    return { projectId, source: undefined };
-  }
-  for (const { id: projectId } of await api.projects()) {
-    const found = (await api.branches(projectId)).find(({ id, name }) => id === from || name === from);
-    if (found !== undefined) return { projectId, source: found.id };
-  }
-  throw new Error(`The service has no branch ${from}`);
-}
-
-interface ParentQuery {
-  readonly projectId: string;
-  readonly source: string | undefined;
-  readonly hash: string;
-  readonly me: Maker;
-}
-
-/**
- * Returns the branch with the migrations. Names are unique, so only one process or thread can create the branch `building …`,
- * and renames it when it is complete. The others wait, and delete it if that one has ended.
- */
-async function findParent(
-  api: Api,
-  { projectId, source, hash, me }: ParentQuery,
-  build: (url: string) => Promise<void>,
-): Promise<Branch> {
-  for (;;) {
-    const branches = await api.branches(projectId);
-    await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));
-    const parents = branches.filter(({ name }) => name.startsWith(PARENT));
-    const found = parents.find(({ name }) => name === PARENT + hash);
-    if (found !== undefined) {
-      // Makes it the first.
-      if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
-      return found;
-    }
-    const building = branches.some(({ name }) => name === BUILDING + hash);
-    const created = building
-      ? undefined
-      : await api.createBranch(projectId, { name: BUILDING + hash, parent: source, maker: me });
-    if (created === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, POLL));
-      continue;
-    }
-    try {
-      await build(created.url);
-      // Its copies begin faster without a server that runs.
-      await api.deleteComputes(created);
-      await api.rename(created, PARENT + hash);
-    } catch (error) {
-      await api.delete(created).catch(() => undefined);
-      throw error;
-    }
-    // One that has branches of running tests stays.
-    for (const each of parents.slice(KEPT_PARENTS)) await api.delete(each).catch(() => undefined);
-    return created;
-  }
-}
-
-/** Deletes a branch whose process or thread was ended. Parents are for all of them. */
-async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
-  const { name, maker } = each;
-  if (maker === undefined || name.startsWith(PARENT) || (await isMakerRunning(JSON.parse(maker)))) return;
-  await api.delete(each).catch(() => undefined);
-}
-
-/** Those that are deleted when the process ends by itself. */
-const open = new Set<() => Promise<void>>();
-
-function dropAll(): void {
-  for (const drop of open) drop().catch(() => undefined);
-}
-
-function openBranch(api: Api, created: Branch & { readonly url: string }): TestBranch {
-  const { url } = created;
-  const leaveDatabase = useDatabase(url);
-  let count = 0;
-  let admin: Promise<TestClient> | undefined;
-  let dropped: Promise<void> | undefined;
-  const reset = new Reset(url, TEMPLATE);
-  let last: Promise<unknown> = Promise.resolve();
-  /** One after the other, because all of it needs the template. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.catch(() => undefined).then(work);
-    last = done;
-    return done;
-  };
-  const run = async (work: (client: Client) => Promise<unknown>) => {
-    // Not to the branch's own database, which may be created again.
-    const client = await (admin ??= connect(withDatabase(url, 'postgres')));
-    const done = inTurn(async () => work(client));
-    client.ref();
-    try {
-      await done;
-    } finally {
-      // The process may end while the connection is idle.
-      if (last === done && dropped === undefined) client.unref();
-    }
-  };
-  const dropBranch = async () => {
-    leaveDatabase();
-    const close = async (client: TestClient) => {
-      client.ref();
-      await client.end();
-    };
-    await admin?.then(close).catch(() => undefined);
-    await reset.close();
-    await api.delete(created);
-  };
-  const drop = () => {
-    open.delete(drop);
-    if (open.size === 0) process.off('beforeExit', dropAll);
-    return (dropped ??= dropBranch());
-  };
-  // Runners refuse hooks that are added by hooks, so the end of the file can't be noticed.
-  if (open.size === 0) process.on('beforeExit', dropAll);
-  open.add(drop);
-  return {
-    id: created.id,
-    url,
-    drop,
-    [Symbol.asyncDispose]: drop,
-    reset: async () => void (await inTurn(async () => reset.run())),
-    async clone() {
-      const name = `clone_${(count += 1)}`;
-      await run(async (client) => copyDatabase(client, TEMPLATE, name));
-      const dropClone = async () => {
-        const sql = `drop database if exists ${name} with (force)`;
-        await run(async (client) => client.query(sql)).catch(async (error: unknown) => {
-          // The branch, and this database with it, is deleted already, or in this moment.
-          if (dropped === undefined) throw error;
-          await dropped;
-        });
-      };
-      return { url: withDatabase(url, name), drop: dropClone, [Symbol.asyncDispose]: dropClone };
-    },
-  };
-}
-
-async function connect(url: string): Promise<TestClient> {
-  const client = createPgClient({ connectionString: url });
-  await client.connect();
-  return client as TestClient;
-}
-
-/** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */
-async function createTemplate(url: string): Promise<void> {
-  const { database } = requireDatabaseUrl(url);
-  await withClient(withDatabase(url, 'postgres'), async (client) => {
-    try {
-      await copyDatabase(client, database, TEMPLATE);
-    } catch (error) {
-      if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
-      const { rows } = await client.query(OTHERS, [database]);
-      const others = rows.map(({ text }) => `\n${text}`).join('');
-      const hint = 'Close connections and pools before `migrate` and `seed` return.';
-      throw new Error(`The database is still in use. ${hint} Open:${others}`, { cause: error });
-    }
+  return withParent(options, async (api, { projectId, id: parent }, me) => {
+    const name = `test ${me.pid} ${crypto.randomUUID()}`;
+    const created = await api.createBranch(projectId, { name, parent, maker: me, lifetime: LIFETIME });
+    if (created === undefined) throw new Error(`There is already a branch ${name}`);
+    const { id, url } = created;
+    const prefix = 'hosted_postgres_';
+    const opened = openDatabase(url, {
+      prefix,
+      reset: new Reset(url, TEMPLATE, `${prefix}reset`),
+      async remove(admin) {
+        if (admin !== undefined) await closeClient(admin);
+        await api.delete(created);
+      },
+    });
+    return { ...opened, id };
   });
 }
 
-const OBJECT_IN_USE = '55006';
-const OTHERS = `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text
-  from pg_stat_activity where datname = $1`;
+/** See `types.d.ts`. */
+export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
+  return withParent(options, async (api, parent, me) => {
+    const server = await urlOfShared(api, parent, me);
+    const name = `test_${randomBytes(8).toString('hex')}`;
+    // Its name says that the database is in use, until the process or thread has ended.
+    const admin = await openClient(withDatabase(server, 'postgres'), { application_name: name });
+    await dropAbandoned(admin);
+    await copyDatabase(admin, TEMPLATE, name);
+    const url = withDatabase(server, name);
+    return openDatabase(url, {
+      prefix: `${name}_`,
+      reset: new Reset(url, TEMPLATE, `${name}_reset`),
+      admin,
+      async remove() {
+        await dropDatabases(admin, `datname = '${name}' or datname ^@ '${name}_'`);
+        await closeClient(admin);
+      },
+    });
+  });
+}
+
+/** @returns the URL of the branch on which all files with the same migrations have a database */
+async function urlOfShared(api: Api, { projectId, id, hash }: Parent, maker: Maker): Promise<string> {
+  const name = SHARED + hash;
+  for (;;) {
+    const found = (await api.branches(projectId)).find((each) => each.name === name);
+    if (found !== undefined) {
+      const url = await api.url(found);
+      if (url === undefined) throw new Error(`The branch ${name} has no database. Delete it.`);
+      return url;
+    }
+    const created = await api.createBranch(projectId, { name, parent: id, maker });
+    if (created !== undefined) return created.url;
+  }
+}
+
+/** Drops the databases of processes that were killed, and of threads that were terminated. */
+const dropAbandoned = async (admin: TestClient): Promise<void> =>
+  dropDatabases(
+    admin,
+    "datname ~ '^test_[0-9a-f]{16}' and left(datname, 21) not in (select application_name from pg_stat_activity)",
+  );
+
+/** @param condition of `pg_database` */
+async function dropDatabases(admin: TestClient, condition: string): Promise<void> {
+  const { rows } = await admin.query<{ name: string }>(
+    `select datname::text as name from pg_database where ${condition}`,
+  );
+  // Another process may drop the same ones.
+  for (const { name } of rows)
+    await admin.query(`drop database if exists ${name} with (force)`).catch(() => undefined);
+}

@@ -16,7 +16,7 @@ import { listFiles, sqlFiles, type SqlFile } from './sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run, so that parents of former versions aren't used. */
-const VERSION = 3;
+const VERSION = 4;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
 export async function contentHash(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {

@@ -4,90 +4,48 @@
  * database is created again, which ends its connections.
  */
 import type Client from 'pg/lib/client.js';
-import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
+import { requireDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { createPgClient } from '../../base/pgClient.ts';
+import { connectForReset, loadBeginning, withTemplate, type Beginning } from './beginning.ts';
 import { copyDatabase } from './copyDatabase.ts';
-import {
-  readLayout,
-  readRows,
-  readState,
-  type Contents,
-  type DatabaseState,
-  type Layout,
-  type Table,
-} from './databaseState.ts';
+import { readRows, readState, type Contents, type Layout, type Table } from './databaseState.ts';
+import { closeClient, type TestClient } from './testClient.ts';
 
-/** Texts of values that both databases read in the same way, and nothing of users in a name. Milliseconds. */
-const OPTIONS = Object.entries({
-  search_path: 'pg_catalog',
-  datestyle: 'ISO,YMD',
-  intervalstyle: 'postgres',
-  extra_float_digits: 1,
-  bytea_output: 'hex',
-  lc_monetary: 'C',
-  timezone: 'UTC',
-  xmloption: 'content',
-  row_security: 'off',
-  default_transaction_read_only: 'off',
-  default_transaction_isolation: 'read\\ committed',
-  statement_timeout: 0,
-  lock_timeout: 10_000,
-})
-  .map(([name, value]) => `-c ${name}=${value}`)
-  .join(' ');
-
-/** Its types lack these. */
-export type TestClient = Client & { ref(): void; unref(): void };
-
-async function connect(url: string): Promise<TestClient> {
-  const client = createPgClient({ connectionString: url, options: OPTIONS, application_name: 'reset' });
-  await client.connect();
-  return client as TestClient;
-}
-
-/** Tables with more are read when they are needed. */
-const FEW_ROWS = 1000;
-
-/** What the database had in the beginning. */
-interface Beginning {
-  readonly layout: Layout;
-  readonly state: DatabaseState;
-  /** By table: its rows as a text, once they were needed. */
-  readonly rows: Map<string, string>;
-}
-
-/** The database until it gets its name. */
-const NEXT = 'hosted_postgres_reset';
 /** The code if there is no database of that name. */
 const MISSING = '3D000';
 
 export class Reset {
   readonly #url: string;
   readonly #template: string;
+  readonly #next: string;
   #beginning: Beginning | undefined;
   #client: TestClient | undefined;
   /** By table, after its rows were replaced. */
   #replaced = new Map<string, Contents>();
 
-  /** @param template the name of the database that the database is a copy of, and that has no connections */
-  constructor(url: string, template: string) {
+  /**
+   * @param template the name of the database that the database is a copy of, and that has no connections
+   * @param next the name of a database that is created again, until it gets its name
+   */
+  constructor(url: string, template: string, next: string) {
     this.#url = url;
     this.#template = template;
+    this.#next = next;
   }
 
-  /** @returns whether the database was created again @throws {Error} if a transaction is open or a statement writes */
-  async run(): Promise<boolean> {
-    // Without it, for example because a table can't be read, the database is created again each time.
-    const reading = this.#beginning ?? this.#readBeginning().catch(() => undefined);
+  /**
+   * @param admin a connection to the database `postgres`
+   * @returns whether the database was created again
+   * @throws {Error} if a transaction is open or a statement writes
+   */
+  async run(admin: Client): Promise<boolean> {
+    // Without it, the database is created again each time.
+    this.#beginning ??= await loadBeginning(admin).catch(() => undefined);
     let client: TestClient | undefined;
     try {
       client = await this.#connected();
     } catch (error) {
       if (fieldsOf(error).code !== MISSING) throw error;
-    } finally {
-      // Before others use the template.
-      this.#beginning = await reading;
     }
     try {
       if (await this.#replaceRows(client).catch(async (error: unknown) => giveUp(client, error)))
@@ -96,7 +54,7 @@ export class Reset {
       // The process may end while the connection is idle.
       client?.unref();
     }
-    await this.#createAgain();
+    await this.#createAgain(admin);
     return true;
   }
 
@@ -106,7 +64,7 @@ export class Reset {
     known?.ref();
     // A test may have ended all connections.
     const found = await known?.query<{ text: string }>(OPEN).catch(() => undefined);
-    const client = found === undefined || known === undefined ? await connect(this.#url) : known;
+    const client = found === undefined || known === undefined ? await connectForReset(this.#url) : known;
     this.#client = client;
     const { rows } = found ?? (await client.query<{ text: string }>(OPEN));
     if (rows.length === 0) return client;
@@ -118,28 +76,8 @@ export class Reset {
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
-    client?.ref();
-    await client?.end().catch(() => undefined);
+    if (client !== undefined) await closeClient(client).catch(() => undefined);
   }
-
-  async #atTemplate<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = await connect(withDatabase(this.#url, this.#template));
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
-  }
-
-  #readBeginning = async (): Promise<Beginning> =>
-    this.#atTemplate(async (client) => {
-      const layout = await readLayout(client);
-      const state = await readState(client, layout);
-      const small = layout.tables.filter(
-        ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= FEW_ROWS,
-      );
-      return { layout, state, rows: await readRows(client, small) };
-    });
 
   /** @returns false if that isn't enough */
   async #replaceRows(client: TestClient | undefined): Promise<boolean> {
@@ -161,9 +99,7 @@ export class Reset {
     if (tables.some(({ problem }) => problem !== null)) return false;
     if (tables.length === 0 && sequences.length === 0) return true;
     const unknown = tables.filter(({ name }) => !rows.has(name));
-    if (unknown.length > 0)
-      for (const [name, text] of await this.#atTemplate(async (other) => readRows(other, unknown)))
-        rows.set(name, text);
+    if (unknown.length > 0) for (const [name, text] of await this.#rowsOf(unknown)) rows.set(name, text);
     const result: unknown = await client.query(
       [
         'begin;',
@@ -180,21 +116,20 @@ export class Reset {
     return true;
   }
 
-  async #createAgain(): Promise<void> {
+  async #rowsOf(tables: readonly Table[]): Promise<Map<string, string>> {
+    return withTemplate(this.#url, this.#template, async (client) => readRows(client, tables));
+  }
+
+  async #createAgain(admin: Client): Promise<void> {
     await this.close();
     this.#replaced = new Map();
     const { database } = requireDatabaseUrl(this.#url);
-    const client = await connect(withDatabase(this.#url, 'postgres'));
-    try {
-      const name = client.escapeIdentifier(database);
-      // If it can't be copied, such as while a program is connected to the template, the database stays as it is.
-      await client.query(`drop database if exists ${NEXT} with (force)`);
-      await copyDatabase(client, this.#template, NEXT);
-      await client.query(`drop database if exists ${name} with (force)`);
-      await client.query(`alter database ${NEXT} rename to ${name}`);
-    } finally {
-      await client.end();
-    }
+    const name = admin.escapeIdentifier(database);
+    // If it can't be copied, such as while a program is connected to the template, the database stays as it is.
+    await admin.query(`drop database if exists ${this.#next} with (force)`);
+    await copyDatabase(admin, this.#template, this.#next);
+    await admin.query(`drop database if exists ${name} with (force)`);
+    await admin.query(`alter database ${this.#next} rename to ${name}`);
   }
 }
 

@@ -1,0 +1,79 @@
+/**
+ * What a database contains in the beginning: the same as the template that it is a copy of. It is read once, when the template is
+ * complete, and kept as a large object of another database. So the resets of all test files need no connection to the template,
+ * which Postgres would not copy meanwhile.
+ */
+import type Client from 'pg/lib/client.js';
+import { withDatabase } from '../../api/addresses/databaseUrl.ts';
+import { readLayout, readRows, readState, type DatabaseState, type Layout } from './databaseState.ts';
+import { closeClient, openClient, type TestClient } from './testClient.ts';
+
+export interface Beginning {
+  readonly layout: Layout;
+  readonly state: DatabaseState;
+  /** By table: its rows as a text. Those of large tables are added when they are needed. */
+  readonly rows: Map<string, string>;
+}
+
+/** Tables with more are large. */
+const FEW_ROWS = 1000;
+/** The id of the large object, in the database `postgres`, where any role can create one. */
+const OBJECT = 16_000;
+
+/** @throws {Error} of Postgres, for example because a table can't be read */
+export async function saveBeginning(admin: Client, url: string, template: string): Promise<void> {
+  const beginning = await withTemplate(url, template, async (client) => {
+    const layout = await readLayout(client);
+    const state = await readState(client, layout);
+    const small = layout.tables.filter(
+      ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= FEW_ROWS,
+    );
+    return { layout, state, rows: [...(await readRows(client, small))] };
+  });
+  await admin.query(`select lo_from_bytea($1, convert_to($2, 'UTF8'))`, [OBJECT, JSON.stringify(beginning)]);
+}
+
+/** @param admin a connection to the database `postgres`. @throws {Error} if it wasn't saved */
+export async function loadBeginning(admin: Client): Promise<Beginning> {
+  const { rows } = await admin.query<{ text: string }>(`select convert_from(lo_get($1), 'UTF8') as text`, [
+    OBJECT,
+  ]);
+  const saved = JSON.parse(String(rows[0]?.text));
+  return { ...saved, rows: new Map(saved.rows) };
+}
+
+/** Milliseconds. Texts of values that both databases read in the same way, and nothing of users in a name. */
+const OPTIONS = Object.entries({
+  search_path: 'pg_catalog',
+  datestyle: 'ISO,YMD',
+  intervalstyle: 'postgres',
+  extra_float_digits: 1,
+  bytea_output: 'hex',
+  lc_monetary: 'C',
+  timezone: 'UTC',
+  xmloption: 'content',
+  row_security: 'off',
+  default_transaction_read_only: 'off',
+  default_transaction_isolation: 'read\\ committed',
+  statement_timeout: 0,
+  lock_timeout: 10_000,
+})
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
+
+/** A connection that reads and writes the texts of all values in the same way. */
+export const connectForReset = async (url: string): Promise<TestClient> =>
+  openClient(url, { options: OPTIONS, application_name: 'reset' });
+
+export async function withTemplate<T>(
+  url: string,
+  template: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await connectForReset(withDatabase(url, template));
+  try {
+    return await work(client);
+  } finally {
+    await closeClient(client);
+  }
+}

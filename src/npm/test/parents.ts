@@ -1,0 +1,159 @@
+/**
+ * Branches with the migrations of test files, from which their branches and databases are made. Migrations run once for each
+ * content of their files.
+ */
+import { requireDatabaseUrl, withDatabase } from '../../api/addresses/databaseUrl.ts';
+import { isRejected } from '../../api/transport/errors.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { Api, Branch } from '../api.ts';
+import { saveBeginning } from './beginning.ts';
+import { copyDatabase } from './copyDatabase.ts';
+import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
+import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
+import { findService } from './service.ts';
+import type { BranchOptions } from './types.d.ts';
+
+/** A copy of the branch's database after the migrations, for `clone` and `reset`. Without connections, it can always be copied. */
+export const TEMPLATE = 'hosted_postgres_template';
+const PARENT = 'parent ';
+const BUILDING = 'building ';
+/** A child of the parent, with the databases of files that share a branch. */
+export const SHARED = 'shared ';
+/** Parents of other migrations that are kept, for other test files and branches of Git. Each takes about 35 MB. */
+const KEPT_PARENTS = 20;
+const POLL = 50;
+
+export interface Parent {
+  readonly projectId: string;
+  readonly id: string;
+  /** Of the migrations. */
+  readonly hash: string;
+}
+
+/** Does work with the branch that has the migrations, which is created unless it exists. */
+export async function withParent<T>(
+  options: BranchOptions,
+  work: (api: Api, parent: Parent, me: Maker) => Promise<T>,
+): Promise<T> {
+  const { cwd = process.cwd() } = options;
+  const [api, hash] = await Promise.all([findService(cwd), contentHash(cwd, options)]);
+  const me = await ownMaker();
+  const { projectId, source } = await findSource(api, options.from);
+  const build = async (url: string) => {
+    const steps = [options.migrate, options.seed].filter((step) => step !== undefined);
+    for (const step of steps) await runStep(cwd, step, url);
+    if (steps.length > 0 && options.from === undefined) await requireObjects(url);
+    await createTemplate(url);
+  };
+  for (;;) {
+    const { id } = await findParent(api, { projectId, source, hash, me }, build);
+    try {
+      return await work(api, { projectId, id, hash }, me);
+    } catch (error) {
+      // Another process has deleted the parent since.
+      if (!isRejected(fieldsOf(error)['cause'], 404)) throw error;
+    }
+  }
+}
+
+/** The branch to start from. Without a name, the default branch of a project of our own, which stays empty. */
+async function findSource(api: Api, from: string | undefined) {
+  if (from === undefined) {
+    const projectId = await api.ownProject();
+    return { projectId, source: undefined };
+  }
+  for (const { id: projectId } of await api.projects()) {
+    const found = (await api.branches(projectId)).find(({ id, name }) => id === from || name === from);
+    if (found !== undefined) return { projectId, source: found.id };
+  }
+  throw new Error(`The service has no branch ${from}`);
+}
+
+interface ParentQuery {
+  readonly projectId: string;
+  readonly source: string | undefined;
+  readonly hash: string;
+  readonly me: Maker;
+}
+
+/**
+ * Returns the branch with the migrations. Names are unique, so only one process or thread can create the branch `building …`,
+ * and renames it when it is complete. The others wait, and delete it if that one has ended.
+ */
+async function findParent(
+  api: Api,
+  { projectId, source, hash, me }: ParentQuery,
+  build: (url: string) => Promise<void>,
+): Promise<Branch> {
+  for (;;) {
+    const branches = await api.branches(projectId);
+    await Promise.all(branches.map(async (each) => deleteAbandoned(api, each)));
+    const parents = branches.filter(({ name }) => name.startsWith(PARENT));
+    const found = parents.find(({ name }) => name === PARENT + hash);
+    if (found !== undefined) {
+      // Makes it the first.
+      if (found !== parents[0]) await api.rename(found, found.name).catch(() => undefined);
+      return found;
+    }
+    const building = branches.some(({ name }) => name === BUILDING + hash);
+    const created = building
+      ? undefined
+      : await api.createBranch(projectId, { name: BUILDING + hash, parent: source, maker: me });
+    if (created === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, POLL));
+      continue;
+    }
+    try {
+      await build(created.url);
+      // Its copies begin faster without a server that runs.
+      await api.deleteComputes(created);
+      await api.rename(created, PARENT + hash);
+    } catch (error) {
+      await api.delete(created).catch(() => undefined);
+      throw error;
+    }
+    for (const { name } of parents.slice(KEPT_PARENTS)) {
+      const old = name.slice(PARENT.length);
+      // A parent that has branches of running tests stays.
+      for (const each of [SHARED + old, name])
+        for (const unused of branches.filter((other) => other.name === each))
+          await api.delete(unused).catch(() => undefined);
+    }
+    return created;
+  }
+}
+
+/** Deletes a branch whose process or thread was ended. Parents are for all of them. */
+async function deleteAbandoned(api: Api, each: Branch): Promise<void> {
+  const { name, maker } = each;
+  if (
+    maker === undefined ||
+    name.startsWith(PARENT) ||
+    name.startsWith(SHARED) ||
+    (await isMakerRunning(JSON.parse(maker)))
+  )
+    return;
+  await api.delete(each).catch(() => undefined);
+}
+
+/** @throws {Error} with the connections that prevent it: Postgres copies no database while others are connected to it */
+async function createTemplate(url: string): Promise<void> {
+  const { database } = requireDatabaseUrl(url);
+  await withClient(withDatabase(url, 'postgres'), async (client) => {
+    try {
+      await copyDatabase(client, database, TEMPLATE);
+      // A table that can't be read: each reset creates the database again.
+      await saveBeginning(client, url, TEMPLATE).catch(() => undefined);
+    } catch (error) {
+      if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
+      const { rows } = await client.query(OTHERS, [database]);
+      const others = rows.map(({ text }) => `\n${text}`).join('');
+      const hint = 'Close connections and pools before `migrate` and `seed` return.';
+      throw new Error(`The database is still in use. ${hint} Open:${others}`, { cause: error });
+    }
+  });
+}
+
+const OBJECT_IN_USE = '55006';
+const OTHERS = `select concat_ws(', ', nullif(application_name, ''), state, left(query, 200)) as text
+  from pg_stat_activity where datname = $1`;

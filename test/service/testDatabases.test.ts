@@ -1,0 +1,114 @@
+/** `database()` of `hosted-postgres/test`: files that share a branch, each as a process of its own. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fieldsOf } from '../../src/base/fieldsOf.ts';
+import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
+import {
+  allEnded,
+  createProject,
+  environment,
+  OPTIONS,
+  program,
+  PROJECT,
+  run,
+} from '../helpers/testProject.ts';
+import { connectTo, query } from './postgres/clients.ts';
+
+const FILES = `{ migrate: 'migrations', seed: 'seed.sql' }`;
+/** The names of test databases and their clones. */
+const left = async (url: string) =>
+  query(
+    withDatabase(url, 'postgres'),
+    "select datname::text from pg_database where datname ~ '^test_' order by 1",
+  );
+
+describe('Databases of tests', () => {
+  after(allEnded);
+
+  it('are on one branch for files at the same time, which migrations ran on once, with only their own changes', async () => {
+    const { cwd, count, api } = await createProject();
+    const code = `const db = await database(${OPTIONS});
+      const before = await query(process.env.DATABASE_URL, 'select id from item order by 1');
+      await query(db.url, 'insert into item values (3)');
+      await db.drop();
+      show([before, process.env.DATABASE_URL, db.url]);`;
+    const results = await Promise.all([1, 2, 3].map(async () => run<[number[], string, string]>(cwd, code)));
+    assert.deepEqual(
+      results.map(([before, after]) => [before, after]),
+      Array(3).fill([[1, 2], 'before']),
+    );
+    const urls = results.map(([, , url]) => url);
+    assert.equal(new Set(urls).size, 3);
+    assert.equal(new Set(urls.map((url) => withDatabase(url, 'same'))).size, 1);
+    assert.equal(count(), 1);
+    const { project } = await api().send<{ project: object }>('GET', `/${PROJECT}`);
+    assert.equal(fieldsOf(project)['history_retention_seconds'], 0);
+    const names = (await api().branches(PROJECT)).map(({ name }) => name.split(' ')[0]);
+    assert.deepEqual(new Set(names), new Set(['main', 'parent', 'shared']));
+
+    // A later file has it too. The end of its process drops the database.
+    const [url, rows] = await run<[string, number[]]>(
+      cwd,
+      `const db = await database(${OPTIONS}); show([db.url, await query(db.url, 'select id from item')]);`,
+    );
+    assert.deepEqual(rows, [1, 2]);
+    assert.deepEqual(await left(url), []);
+    assert.equal((await api().branches(PROJECT)).length, 3);
+  });
+
+  it('are reset, also after DDL, and cloned', async () => {
+    const { cwd } = await createProject();
+    writeFileSync(
+      path.join(cwd, 'seed.sql'),
+      'insert into item select generate_series(1, 2); create table large as select generate_series(1, 2000) as id;',
+    );
+    const code = `const [other, db] = [await database(${FILES}), await database(${FILES})];
+      const count = async (url) => query(url, 'select (select count(*)::int from item), (select count(*)::int from large)');
+      const shown = [];
+      for (const change of ['delete from item', 'delete from item; delete from large', 'drop table item']) {
+        await query(db.url, change);
+        await query(other.url, 'insert into item select max(id) + 1 from item');
+        const clone = await db.clone();
+        await db.reset();
+        shown.push(await count(db.url), await count(clone.url));
+        await clone.drop();
+      }
+      shown.push(await count(other.url));
+      await Promise.all([db.drop(), other.drop()]);
+      show([shown, db.url]);`;
+    const [shown, url] = await run<[number[][], string]>(cwd, code);
+    assert.deepEqual(shown, [...Array(6).fill([2, 2000]), [5, 2000]]);
+    assert.deepEqual(await left(url), []);
+  });
+
+  it('that a killed process has left are dropped by the next call, and no others', async () => {
+    const { cwd } = await createProject();
+    const code = `const db = await database(${FILES});
+      const clone = await db.clone();
+      show([db.url, clone.url]);
+      setInterval(() => {}, 1000);`;
+    const start = async (): Promise<{ child: ChildProcess; urls: string[] }> => {
+      const args = ['-e', await program(code)];
+      const stdio = ['ignore', 'pipe', 'inherit'] as const;
+      const child = spawn(process.execPath, args, { cwd, env: environment(), stdio: [...stdio] });
+      if (child.stdout === null) throw new Error('no output');
+      const [line] = await once(createInterface({ input: child.stdout }), 'line');
+      return { child, urls: JSON.parse(String(line)) };
+    };
+    const [killed, running] = [await start(), await start()];
+    // A program that the test forgot.
+    const forgotten = await connectTo(killed.urls[0] ?? '');
+    forgotten.on('error', () => undefined);
+    killed.child.kill('SIGKILL');
+    await once(killed.child, 'close');
+    const url = await run<string>(cwd, `const db = await database(${FILES}); await db.drop(); show(db.url);`);
+    const names = running.urls.map((each) => new URL(each).pathname.slice(1));
+    assert.deepEqual(await left(url), names);
+    running.child.kill('SIGKILL');
+    await once(running.child, 'close');
+  });
+});
