@@ -1,7 +1,7 @@
 /** The account commands: connect, switch, choose the organization, disconnect, remove. A key is stored only after the service has accepted it. */
 import { l10n, ThemeIcon } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import type { Account } from '../accounts.ts';
+import { accountId, type Account } from '../accounts.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { accountLabel } from '../ui/accountLabel.ts';
 import { window } from '../../window/ui/window.ts';
@@ -11,13 +11,17 @@ import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
 import { startLocal } from '../../localService/commands/localService.ts';
 
-/** @param argument `newKey` to replace the key of the current account */
+/** @param argument to replace the key of an account: its `accountId`, or `newKey` for the current one */
 export const connect: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
-  const current = context.session.connection?.account;
+  const { accounts } = await context.accounts.list();
+  const account =
+    argument === 'newKey'
+      ? context.session.connection?.account
+      : accounts.find((stored) => accountId(stored) === argument);
   // The user can't know the key of the local service. It gets a new one.
-  if (argument === 'newKey' && current?.local === true) return await startLocal(context, undefined, run);
-  const answer = await askForAccount(context, argument === 'newKey' ? current : undefined);
+  if (account?.local === true) return await startLocal(context, undefined, run);
+  const answer = await askForAccount(context, account);
   if (answer === undefined) return;
   if (answer === 'localService') return await startLocal(context, undefined, run);
   context.log.addSecret(answer.key);

@@ -1,6 +1,6 @@
 /** Notifications about failed commands. Background failures go to the log and the view, never here. */
 import { env, l10n, Uri } from 'vscode';
-import type { Account } from '../../account/accounts.ts';
+import { accountId, type Account } from '../../account/accounts.ts';
 import { isPublicService, PUBLIC_KEYS_PAGE } from '../../account/publicService.ts';
 import type { Log } from './log.ts';
 import { explainError, ReadOnlyError, type ErrorAction } from './errorMessage.ts';
@@ -64,7 +64,9 @@ const startLocalService = () =>
 /** For a key that was rejected. The user can't know the key of the local service. A start gets a new one. */
 function keyButtons(account: Account | undefined): readonly Button[] {
   if (account?.local === true) return [startLocalService()];
-  const enter = commandButton(l10n.t('Enter New Key…'), 'hostedPostgres.account.connect', 'newKey');
+  // The window may have switched to another account by the time the user presses it.
+  const argument = account === undefined ? 'newKey' : accountId(account);
+  const enter = commandButton(l10n.t('Enter New Key…'), 'hostedPostgres.account.connect', argument);
   if (account === undefined || !isPublicService(account.baseUrl)) return [enter];
   return [enter, { label: l10n.t('Get API Key'), run: () => env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)) }];
 }
