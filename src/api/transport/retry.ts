@@ -43,12 +43,11 @@ export function retryDelay(
 ): number | undefined {
   const fault = faultOf(error);
   if (fault === undefined || !isRetried(error as ApiError, isChange)) return undefined;
-  const { status, retryAfter = 0 } = fault.kind === 'rejected' ? fault : {};
+  const { status, retryAfter } = fault.kind === 'rejected' ? fault : {};
   const isLocked = status === LOCKED.status;
   if (failures > retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
-  const requestedDelay = retryAfter * 1000;
   // If the service asks for a longer delay, the caller gets the error.
-  if (requestedDelay > 0) return requestedDelay <= maxDelay ? requestedDelay : undefined;
+  if (retryAfter !== undefined) return retryAfter * 1000 <= maxDelay ? retryAfter * 1000 : undefined;
   const longest = isLocked ? Math.min(maxDelay, LOCKED.maxDelay) : maxDelay;
   // Jitter spreads the retries of several windows that failed at the same moment.
   return Math.min(longest, FIRST_DELAY * 2 ** (failures - 1)) * (0.75 + Math.random() * 0.25);
@@ -59,12 +58,13 @@ const MAX_RETRY_AFTER = 3600;
 
 /**
  * Reads the header Retry-After, which is a number of seconds or a date.
- * @returns seconds from now, from 0 to {@link MAX_RETRY_AFTER}; undefined if the header is missing or malformed
+ * @returns seconds from now, at most {@link MAX_RETRY_AFTER}; undefined if the header is missing, malformed, 0 or in the past
  */
 export function parseRetryAfter(headers: ResponseHeaders): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : secondsUntil(text, headers);
-  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER);
+  // A delay of 0 would be asked for again and again.
+  return seconds !== undefined && seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER) : undefined;
 }
 
 /** Uses the service's clock if the response has it, because this machine's may be wrong. */
