@@ -20,7 +20,15 @@ import { LocalServiceError, type LocalServiceFailure } from '../../../localServi
 import { sanitize } from '../../../base/sanitize.ts';
 
 /** The action offered with the message. */
-export type ErrorAction = 'newKey' | 'retry' | 'log' | 'organization' | 'localService' | 'postgres' | 'mark';
+export type ErrorAction =
+  | 'connect'
+  | 'newKey'
+  | 'retry'
+  | 'log'
+  | 'organization'
+  | 'localService'
+  | 'postgres'
+  | 'mark';
 
 interface ErrorMessage {
   readonly message: string;
@@ -55,7 +63,7 @@ export function explainError(error: unknown, unknownOutcome?: string): ErrorMess
   }
   if (error instanceof NotOfferedError) return { message: notOfferedMessage(error.feature), action: 'log' };
   if (error instanceof NotConnectedError) {
-    return { message: l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'), action: 'log' };
+    return { message: l10n.t('Not connected. Run “Hosted Postgres: Connect…”.'), action: 'connect' };
   }
   if (error instanceof AccountSwitchedError) {
     const message = l10n.t('This window has switched to another account. Nothing was changed.');

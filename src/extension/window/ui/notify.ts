@@ -76,6 +76,8 @@ function buttonFor(action: Exclude<ErrorAction, 'retry' | 'newKey'>, error: unkn
   switch (action) {
     case 'log':
       return commandButton(l10n.t('Show Log'), 'hostedPostgres.log.show');
+    case 'connect':
+      return commandButton(l10n.t('Connect…'), 'hostedPostgres.account.connect');
     case 'organization':
       return commandButton(l10n.t('Choose Organization…'), 'hostedPostgres.account.organization');
     case 'localService':

@@ -4,6 +4,7 @@ import type { BaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
 import { ApiError, type Fault } from '../../../../../src/api/transport/errors.ts';
 import {
   ConnectionClosedError,
+  NotConnectedError,
   ProtectionLostError,
 } from '../../../../../src/extension/window/changeErrors.ts';
 
@@ -50,6 +51,10 @@ describe('explainError', () => {
     ['an endless response', unexpected('tooLarge'), /too large/, 'log'],
     ['a redirect', unexpected('redirect'), /not sent there/, 'log'],
   ];
+  it('offers to connect a window without an account', () => {
+    assert.equal(explainError(new NotConnectedError()).action, 'connect');
+  });
+
   it('says after the end of a connection whether the change may have been made', () => {
     const [sent, unsent] = [new ConnectionClosedError(true), new ConnectionClosedError(false)];
     const reason = 'The account or key of this window has changed in the meantime.';
