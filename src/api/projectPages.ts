@@ -8,7 +8,7 @@ import { MAX_BODY_BYTES } from './transport/request.ts';
 import { Project } from './records/records.ts';
 import type { Reply } from './transport/http.ts';
 
-/** Far more than any account has. Stops at a service that always returns a next page. */
+/** More pages than any account has. This ends the loop if a service always returns a next page. */
 const MAX_PAGES = 1000;
 
 /** One page, in the service's order. */

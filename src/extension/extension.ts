@@ -29,7 +29,7 @@ interface Manifest {
 export function activate(context: ExtensionContext): void {
   const disposables = new DisposableStore();
   context.subscriptions.push(disposables);
-  // Read now: a later one may be that of another window that rotates a key at this moment.
+  // Read at activation: a record that appears later may be of another window that is rotating a key.
   const interruptedRotations = rotationRecords(context.globalStorageUri).all();
   const open = async (): Promise<App> => {
     const { createApp } = await import('./app.ts');

@@ -9,7 +9,7 @@ const { HOSTED_POSTGRES_AGENTS: agents = '', HOSTED_POSTGRES_DATA_DIR: chosen = 
 const ofExtension = agents === '' ? undefined : path.join(path.dirname(agents), 'local-service');
 
 export interface RunningService {
-  /** Where agents remember what they own: with a service of the extension, where its windows do. */
+  /** Where agents remember what they have created. With the extension's service, it is the folder that its windows use, too. */
   readonly memoryFolder: string;
   readonly lease: Lease;
 }
@@ -23,7 +23,10 @@ export async function findRunning(folder: string | undefined): Promise<RunningSe
   return undefined;
 }
 
-/** The one that the user has chosen, or else that of the project around the folder, and that of the extension. */
+/**
+ * The data directories to look in: the one that the user has chosen; otherwise those of the projects around the folder, then that
+ * of the extension.
+ */
 function dataDirs(folder: string | undefined): string[] {
   if (chosen !== '') return [path.resolve(chosen)];
   const found: string[] = [];

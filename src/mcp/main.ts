@@ -20,7 +20,7 @@ const INSTRUCTIONS =
 
 const { version } = fieldsOf(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
 
-// Windows would look for git in the agent's folder first, where a repository may contain any program.
+// Without this, Windows looks for git first in the agent's folder, and a repository may contain any program.
 process.env['NoDefaultCurrentDirectoryInExePath'] = '1';
 
 const createServer = () => {

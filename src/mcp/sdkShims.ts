@@ -1,6 +1,6 @@
 /**
- * Replaces a module of the MCP SDK, which brings a validator of 150 KB for forms. This server shows none: clients may
- * decline them without asking.
+ * Replaces a module of the MCP SDK that would add a validator for forms, 150 KB. This server shows no forms: clients may decline
+ * them without asking.
  */
 export { default as process } from 'node:process';
 

@@ -46,7 +46,7 @@ export async function callTool(
   return fieldsOf(result);
 }
 
-/** Returns undefined if it is gone, as that of a removed worktree. */
+/** Returns undefined if the folder is gone, such as that of a removed worktree. */
 function currentFolder(): string | undefined {
   try {
     return process.cwd();
@@ -112,7 +112,7 @@ function parseProof(line: string): string | undefined {
   }
 }
 
-/** Lets the window that started this program know that its chat has the tools already, until the program ends. */
+/** Tells the window that started this program that its chat has the tools already, until the program ends. */
 export async function holdPresence(): Promise<void> {
   if (windowId === '') return;
   const [found] = await findWindows(folder, { pid: Number(windowId) });

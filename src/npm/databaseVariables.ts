@@ -4,7 +4,7 @@ import { requireDatabaseUrl, URL_VARIABLES } from '../api/addresses/databaseUrl.
 /** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
 const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
 
-/** Also with a driver, as in `postgresql+psycopg` and `jdbc:postgresql`. */
+/** A URL of Postgres, also one that names a driver, as in `postgresql+psycopg` and `jdbc:postgresql`. */
 const URL_OF_POSTGRES = /^(?:[a-z0-9]+[:+])?postgres(?:ql)?(?:\+[a-z0-9]+)?:\/\//i;
 
 /**

@@ -5,8 +5,8 @@ import { isAlive } from '../base/processIdentity.ts';
 const POLL = 500;
 
 /**
- * Sends this program SIGTERM when the shell of npm that started it is gone. Other programs may start it to outlive them,
- * as may a script that runs it in the background.
+ * Sends this program SIGTERM when the shell of npm that has started it is gone. Not if another program has started it: that
+ * program may want it to continue, for example a script that runs it in the background.
  */
 export function endWithNpm(): void {
   const script = process.env['npm_lifecycle_script'] ?? '';

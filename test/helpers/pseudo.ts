@@ -21,7 +21,7 @@ const bracketed = (part: string): string => {
 };
 
 /**
- * Returns the words of a text on screen that are not translated.
+ * Returns those words on the screen that are not translated.
  * @param data names and ids that are not translated
  */
 export function leftOut(text: string, data: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-/** `hosted-postgres/test`, each file of tests as a process of its own, as most runners start them. */
+/** `hosted-postgres/test`, with a process for each file of tests, as in most runners. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -195,7 +195,7 @@ describe('Branches of tests', () => {
     assert.ok(files.some((file) => ids.some((id) => file.includes(id))));
   });
 
-  it('are made in a context with classes of its own, as each test file of Jest has', async () => {
+  it('are made in a context with its own classes, as each test file of Jest has', async () => {
     const { cwd, dataDir } = await createProject();
     const file = JSON.stringify(await builtTestLibrary());
     // Its files exist already, so Node throws errors of the other context.

@@ -58,7 +58,7 @@ describe('The local service of root', () => {
     assert.deepEqual(lazy.toSorted(), [
       'src/service/loadEngine.ts',
       'src/service/main.ts',
-      // Its package was copied with Postgres to where it can be read.
+      // Its package was copied with Postgres to a folder that the service can read.
       'src/service/postgres/catalog/pgDumpModule.ts',
       // In the bundle, what it imports is in the same file.
       'src/service/postgres/compute.ts',

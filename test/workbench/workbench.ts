@@ -106,7 +106,7 @@ export class Workbench {
     return (await message.allInnerTexts()).join('\n');
   }
 
-  /** Waits for a message above the tree of computes. It is empty if there is none. */
+  /** Waits for a message above the tree of computes. It is empty without a message. */
   async waitForMessage(expected: RegExp): Promise<void> {
     await until(
       async () => `${String(expected)} above the tree; shown: ${await this.viewMessage('Computes')}`,

@@ -237,7 +237,7 @@ export const parseChanges = (list: unknown): readonly ChangesSince[] => parseRea
 const TableTransaction = z.object({
   ids: z.array(number),
   before: text,
-  /** It has changed nothing else, but others have since the one before it, or may have. */
+  /** See `TableTransaction` of the local service. */
   late: z.boolean(),
   added: number,
   changed: number,

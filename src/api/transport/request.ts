@@ -1,6 +1,9 @@
 /** Sends one request and reads its whole response. A connection that breaks during the body counts as a failed attempt. */
 
-/** The parts of `globalThis.fetch` that are used. Loading Node's own classes for them takes 20 ms, so `localFetch` has no more. */
+/**
+ * The parts of `globalThis.fetch` that are used. `localFetch` has only these, because loading Node's classes for the others takes
+ * 20 ms.
+ */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export interface RequestContent {

@@ -78,11 +78,11 @@ export interface WhyActive {
   readonly cuHours?: number | undefined;
 }
 
-/** Sessions, from which on their number is what is remarkable. */
+/** From this number of sessions on, the number is the cause that is shown. */
 const FLOOD = 50;
 /** Seconds. PgBouncer of the local service keeps an unused session that long. */
 const POOLED_SESSION = 6;
-/** The first use after a start is the one that started it. Milliseconds. */
+/** Milliseconds. A use so soon after a start is the one that has started the compute. */
 const FIRST_USE = 15_000;
 /** Milliseconds. A compute that was used since then counts as in use. */
 export const RECENTLY = 60_000;
@@ -160,7 +160,7 @@ interface Found<C extends Cause = Cause> {
   readonly session?: Session | undefined;
 }
 
-/** What keeps the compute active by itself: the first in the order of how surely it is the reason. */
+/** What keeps the compute active now. If there are several causes, the most certain one. */
 function holdingCause(
   { compute, operations, sessions = [], pooledClients = 0 }: ActivityFacts,
   clients: readonly Session[],
@@ -217,7 +217,7 @@ function mostCommon(clients: readonly Session[]): Session | undefined {
   return groups.sort((a, b) => b.length - a.length)[0]?.[0];
 }
 
-/** Why a compute is active that nothing keeps active now. */
+/** Why a compute is active although nothing keeps it active now. */
 function freeCause(
   facts: ActivityFacts,
   {

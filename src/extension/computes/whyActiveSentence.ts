@@ -15,7 +15,7 @@ export interface WhyActiveQuestion {
   readonly now?: number;
 }
 
-/** Operations of the whole project. Enough for a day of most. */
+/** How many operations of the project are requested. For most projects, these are more than those of a day. */
 const OPERATIONS = 500;
 
 /** @returns undefined if the service doesn't answer */
@@ -73,7 +73,7 @@ async function findClient(
   return await findClientProcess({ clientPort, serverPorts }, signal);
 }
 
-/** A statement delays the suspension of a compute that is no longer in use, so that one isn't asked. */
+/** Whether the compute is in use. If not, Postgres isn't asked, because a statement would delay the suspension. */
 const isInUse = ({ compute, now }: ActivityFacts): boolean =>
   compute.current_state === 'active' && now - Date.parse(compute.last_active ?? '') < RECENTLY;
 

@@ -114,7 +114,7 @@ function lastValue(file: string, name: string): ValueRange | undefined {
   for (let match = ASSIGNMENT.exec(file); match !== null; match = ASSIGNMENT.exec(file)) {
     const range = rangeOfValue(file, ASSIGNMENT.lastIndex);
     const afterSign = match.index + match[0].trimEnd().length;
-    // An empty value before a comment: the space stays between them.
+    // After an empty value, there is a comment. The space between them stays.
     const isCommented = range.quote === '' && file[range.start] === '#';
     if (match[1] === name) last = isCommented ? { ...range, start: afterSign, end: afterSign } : range;
     ASSIGNMENT.lastIndex = range.end;

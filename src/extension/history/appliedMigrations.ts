@@ -6,8 +6,9 @@ import { withSession, type BranchLogin } from '../sql/sqlSession.ts';
 const PRISMA = '_prisma_migrations';
 
 /**
- * By the name of the table: what the row of a migration names it by. For Prisma; Knex; sqlx; Rails, dbmate and Supabase;
- * node-pg-migrate; TypeORM; Drizzle. All but Prisma note a migration in its transaction, or after it if it has none.
+ * By the name of a table with migrations: its column that says which migration a row is about. The tables are those of Prisma;
+ * Knex; sqlx; Rails, dbmate and Supabase; node-pg-migrate; TypeORM; Drizzle. All but Prisma write the row in the transaction of
+ * the migration, or after a migration that runs without a transaction.
  */
 const TABLES: Readonly<Record<string, string>> = {
   [PRISMA]: 'migration_name',

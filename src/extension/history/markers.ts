@@ -36,7 +36,7 @@ const MAX_MARKERS = 400;
 export const MAX_TEXT = 120;
 
 interface MarkersOptions {
-  /** Nothing that is marked may fail because it couldn't be. */
+  /** If a marker can't be written, the change that it marks must not fail. */
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
 }

@@ -1,4 +1,4 @@
-/** The migrations of a working tree: the files in its folders of migrations that git has. */
+/** The migrations of a working tree: the files in folders for migrations that git tracks. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { readUserText } from '../../base/files.ts';

@@ -32,9 +32,10 @@ export function findLater(
     for (const id of transaction.ids) ids.add(id);
     if (transaction.deleted > 0 || added > later.size) return undefined;
     if (added < later.size) continue;
-    // As many rows were added since then as there are later ones. If these were written since then, and no other, they are the same.
+    // The table got as many rows since then as there are later migrations. They are these migrations if exactly their rows were
+    // written by these transactions.
     if (rows.some((row) => ids.has(row.transaction) !== later.has(row))) return undefined;
-    // It may have been applied without a transaction, by what was changed before.
+    // The migration may have run without a transaction, as part of the changes just before this row.
     if (transaction.late && !areNotedFirst) return undefined;
     const count = new Set([...later].map(({ name }) => name)).size;
     return { before: transaction.before, count, since: firstOf(applied, transactions) };

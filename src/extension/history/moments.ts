@@ -21,7 +21,7 @@ export function parentOf({ branchId: parent_id, at }: RestoreSource) {
 type MomentKind =
   /** @property name the branch with the data from before the last undo */
   | { readonly kind: 'undo'; readonly name: string }
-  /** @property changes how many of this agent followed it closely */
+  /** @property changes how many changes of this agent followed it closely, itself included */
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
   | { readonly kind: 'program' | 'mark'; readonly text: string }
   | { readonly kind: 'snapshot'; readonly id: string; readonly text: string }
@@ -54,7 +54,7 @@ export interface BranchHistory {
   readonly restoredAs?: string | undefined;
 }
 
-/** A part of the past of a branch, which another branch has since an undo. */
+/** A period in the past of a branch. Since an undo, its data and history may be those of another branch. */
 interface Segment {
   readonly branchId: string;
   readonly from: number;
@@ -103,7 +103,7 @@ export const earliestOf = (history: BranchHistory): number => segmentsOf(history
 const segmentAt = (segments: readonly Segment[], time: number): Segment | undefined =>
   segments.find(({ from, to }) => time >= from && time < to);
 
-/** Where the data of the branch at a time is. @param at an LSN is of the branch itself */
+/** The branch that has the data of this branch at a time. @param at if it is an LSN, it is always one of this branch itself */
 export function sourceAt(history: BranchHistory, at: PointInTime): RestoreSource {
   const { branchId } = history.ref;
   if ('lsn' in at) return { branchId, at };
@@ -185,7 +185,10 @@ function momentsOfMarkers({ branchId, from, to }: Segment, { markersOf }: Branch
 /** Milliseconds between changes of an agent that belong together. */
 const TURN_GAP = 10 * 60_000;
 
-/** For each marker, the newest first: how many changes an agent began with it; 1 in the middle of its work. */
+/**
+ * For each marker: the number of changes in a series of an agent's changes at its first one; otherwise 1. The markers are the
+ * newest first.
+ */
 function countChanges(markers: readonly Marker[]): readonly number[] {
   const continues = (later: Marker | undefined, earlier: Marker | undefined) =>
     later?.kind === 'agent' &&

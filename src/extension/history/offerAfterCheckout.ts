@@ -1,4 +1,7 @@
-/** Whether git has just gone back to a commit whose database a branch can be again. See `migrationOffer.ts`. */
+/**
+ * After git has gone back to an earlier commit: whether the database branch can go back to the migrations of that commit. See
+ * `migrationOffer.ts`.
+ */
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import type { BranchRef } from '../account/refs.ts';

@@ -48,7 +48,7 @@ const UNSETTLED_INTERVAL = 15_000;
 interface RequestPlan {
   readonly settled: boolean;
   readonly next: number;
-  /** How often they were requested since it settled, or before. */
+  /** How often they were requested while `settled` was the same as now. */
   readonly times: number;
 }
 

@@ -185,7 +185,7 @@ const onBoth = async <T>(
 const MIN_BYTES = 4 * 1024 * 1024;
 /** Of a view or query. */
 const UNKNOWN_BYTES = 64 * 1024 * 1024;
-/** So many bytes a range, and at most 2 ** 20 ranges. */
+/** Bytes of rows in a range. There are at most 2 ** 20 ranges. */
 const RANGE_BYTES = 1024;
 
 /** @returns undefined to read all rows */

@@ -1,6 +1,6 @@
 /**
- * The statements that compare rows. Both sides hash each row in the server, so that only rows of ranges that differ are sent. The
- * hashes are of the texts that Postgres prints: only these differ for 1.0 and 1.00, and every type has one.
+ * The statements that compare rows. Each server hashes its own rows, so that only rows of ranges that differ are sent. The hashes
+ * are of values as Postgres prints them: every type has such a text, and it differs between 1.0 and 1.00, which `=` doesn't.
  */
 import type { FieldDef } from 'pg';
 import { MAX_VALUE } from './formatRows.ts';
@@ -37,7 +37,7 @@ const rowsOf = ({ sql, count }: ComparedSource): string =>
 
 const hash = (text: string): string => `pg_catalog.hashtextextended(${text} COLLATE pg_catalog."C", 0)`;
 
-/** Bytes are hashed first: as text, they would have twice the size, which has a limit. */
+/** `bytea` values are hashed first: as text they would be twice as long, and could exceed the limit for a text. */
 const rowText = ({ types }: ComparedSource, positions: readonly number[]): string =>
   `ROW(${positions
     .map((at) => (types[at] === BYTEA ? `pg_catalog.sha256(${column(at)})` : column(at)))

@@ -44,7 +44,7 @@ const textsOf = ({ columns, rows }: RowTable, maxValue: number): readonly (reado
 /** Characters of the name of a column. Those of Postgres have at most 63 bytes, but not those of every server. */
 const MAX_NAME = 80;
 
-/** NULL has no quotes. A text that could be taken for it, or whose ends couldn't be seen, has. */
+/** NULL has no quotes. A text has quotes if it is empty, could be taken for NULL, or has a space at an end. */
 function cellText(value: Cell, maxValue: number): string {
   if (value === null) return 'NULL';
   const text = visible(cut(value, maxValue));

@@ -7,7 +7,7 @@ import { ROWS_SCHEME } from './rowsScheme.ts';
 export interface RowSource {
   /** One statement. */
   readonly sql: string;
-  /** As its owner has quoted it; undefined for a query. */
+  /** The name of the table in SQL, with quotes if it needs them; undefined for a query. */
   readonly table?: string | undefined;
   /** For titles. */
   readonly name: string;

@@ -22,7 +22,7 @@ function statementsOf(sql: string): readonly FileStatement[] {
   return statements;
 }
 
-/** The statement isn't one that returns rows, or they are several. */
+/** The SQL isn't exactly one statement that returns rows. */
 export class NotOneQueryError extends Error {
   override readonly name = 'NotOneQueryError';
 }

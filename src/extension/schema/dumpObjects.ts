@@ -1,6 +1,7 @@
 /**
- * The objects in a schema as written by pg_dump, and the statements that say nothing about them. It puts a comment before each, but the same lines may be in the body of a
- * function, a text or a name. So only what is outside of all quotes counts.
+ * Finds the objects in a schema that pg_dump has written, and the statements that aren't about objects. pg_dump puts a comment
+ * before each object, but lines that look the same may be in the body of a function, a text or a name. So only comments outside of
+ * all quotes count.
  */
 
 /** The statements for each object, such as a table or a grant, by its name and kind. */

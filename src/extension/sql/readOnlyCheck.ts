@@ -60,7 +60,7 @@ UNION ALL SELECT 'relation', oid, NULL FROM pg_catalog.pg_class
 UNION ALL SELECT 'type', oid, NULL FROM pg_catalog.pg_type
   WHERE typname = ANY ($3::name[]) AND oid >= 16384 AND typtype = 'd'`;
 
-/** What those reach that is harmful, by their definitions. $3: kinds, $4: ids. */
+/** The harmful functions that these objects reach by their definitions. $3: kinds, $4: ids. */
 const FIND_REACHED = String.raw`
 WITH RECURSIVE functions AS MATERIALIZED (${FUNCTIONS}), words AS MATERIALIZED (
   SELECT oid, pg_catalog.lower(word[1])::name AS word

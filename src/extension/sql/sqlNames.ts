@@ -1,4 +1,4 @@
-/** The names in a statement, wherever they stand. This is no parser: a text that isn't clear is rejected. */
+/** Finds all names in a statement. It doesn't parse SQL: text whose meaning isn't clear is rejected. */
 
 interface SqlNames {
   readonly all: readonly string[];

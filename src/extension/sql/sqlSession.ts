@@ -97,8 +97,8 @@ function createClient(login: BranchLogin, application: string): Client {
 }
 
 /**
- * The first query of the transaction: from then on, Postgres doesn't let it become read-write. There, the settings end with
- * it.
+ * The first query of the transaction. After a query, Postgres doesn't let a read-only transaction become read-write. The settings
+ * end with the transaction.
  */
 function settings({ begin, timeoutSeconds, settings: more }: SessionOptions): string {
   const values = {

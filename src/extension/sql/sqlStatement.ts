@@ -17,7 +17,7 @@ declare module 'pg' {
 
 export interface SqlRequest {
   readonly sql: string;
-  /** Without it, only a statement that returns rows is run, and it is stopped after `maxRows`. */
+  /** Whether the statement may write. If not, only a statement that returns rows is run, and it is stopped after `maxRows`. */
   readonly write: boolean;
   readonly maxRows: number;
   /** Characters of all values; by default, what a model can read. */
@@ -62,7 +62,7 @@ export class Statement implements Submittable {
   /** Only parses the statement. It runs after Postgres has said whether it returns rows. */
   submit(connection: Connection): void {
     this.#connection = connection;
-    // Before the parser, which may end the statement with the same chunk.
+    // Counts before the parser reads the chunk, because the parser may end the statement with it.
     connection.stream.prependListener('data', this.#count);
     connection.once('noData', this.#handleNoData);
     connection.parse({ name: '', text: this.#request.sql, types: [] });

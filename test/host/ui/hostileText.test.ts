@@ -36,7 +36,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'compute.insertHost': 'needs an editor; asks like Copy Host',
   'branch.unprotect': 'needs a protected branch; asks like Protect Branch',
   'log.show': 'shows the log',
-  'workBranch.show': 'its first item opens a terminal; its menu has a test of its own',
+  'workBranch.show': 'its first item opens a terminal; another test is about its menu',
   'workBranch.stopFollowing': 'asks nothing',
   'localService.start': 'another service',
   'localService.stop': 'another service',

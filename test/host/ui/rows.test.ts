@@ -84,7 +84,7 @@ describe('The rows of a branch', () => {
     await until('the older document to close', async () => (await tabs().count()) === before);
   });
 
-  it('are shown for the statement at the cursor of a SQL file, beside it', async () => {
+  it('are shown next to a SQL file, for the statement at its cursor', async () => {
     await ui().openFile('query.sql');
     await ui().page.keyboard.press('ControlOrMeta+End');
     await ui().run('Peek Rows…');

@@ -190,7 +190,7 @@ describe('The MCP server without a window', () => {
     await assert.rejects(call('listComputes'), /No window of VS Code .* and no local service runs\./);
   });
 
-  it('goes on with a service that was restarted', async () => {
+  it('continues with a service that was restarted', async () => {
     const restarted = temporaryFolder();
     const first = await startLocalService({ dataDir: restarted, postgres: false });
     const { call } = await connect({ HOSTED_POSTGRES_DATA_DIR: restarted });
@@ -241,7 +241,7 @@ describe('The MCP server without a window', () => {
     await call('deleteBranch', { projectId, branchId });
   });
 
-  it('has a key of its own, which the service accepts only during its lease', async () => {
+  it('has its own key, which the service accepts only during its lease', async () => {
     const owner = await findOwner(dataDir);
     const address = owner && (await findAddress(dataDir, owner));
     assert.ok(address);

@@ -76,7 +76,7 @@ describe('Poller', () => {
     assert.deepEqual(clock.waits, [1000]);
   });
 
-  it('waits as long as the service asks, instead of its own pause', async () => {
+  it('waits as long as the service asks, not its own pause', async () => {
     poller({ poll: () => Promise.reject(new Error('busy')), retryAfter: () => 90_000 });
     await clock.turn();
     assert.deepEqual(clock.waits, [90_000]);

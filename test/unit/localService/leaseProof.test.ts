@@ -41,7 +41,7 @@ describe('a lease proof', () => {
 });
 
 describe('the key of a lease', () => {
-  it('can be sent, and is none of the proofs', () => {
+  it('can be sent, and differs from the proofs', () => {
     const key = leaseKey(challenge);
     assert.ok(typeof key === 'string' && isSendableKey(key));
     for (const side of ['window', 'service'] as const) assert.ok(!isLeaseProof(side, challenge, key));

@@ -28,7 +28,7 @@ export const openPsql: Command = async (context, argument, run) => {
   await openTerminal(context, { title, program, compute, name: connectionName(context.inventory, compute) });
 };
 
-/** @param argument of the commands that are offered otherwise. @returns undefined if it isn't installed */
+/** @param argument for the commands that are offered if psql isn't installed @returns undefined if it isn't installed */
 export function findPsql({ config }: CommandContext, argument: unknown): string | undefined {
   requireTrust();
   const program = psqlProgram(config);

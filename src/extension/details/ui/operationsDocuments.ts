@@ -15,7 +15,7 @@ import { activityPicture, activitySummary } from '../../operations/ui/activityPi
 import { detailsOwner, type DetailsDependencies } from '../details.ts';
 import { OPERATIONS_SCHEME } from '../detailsScheme.ts';
 
-/** One request. A day of most projects, and as many as the local service keeps. */
+/** As many as one request returns. For most projects, these are more than those of a day, and the local service keeps no more. */
 const MAX_OPERATIONS = 500;
 
 interface History {

@@ -80,7 +80,7 @@ async function listProjectSnapshots({ session, log }: CommandContext, projectId:
   }
 }
 
-/** What git did in folders whose env file pointed to the branch by then. */
+/** What git did in folders while their env file pointed to the branch. */
 async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): Promise<readonly GitEvent[]> {
   const isAbout = ({ map, current }: WorkFolderState) => isSameBranch(ref, current) || isInMap(map, ref);
   const found = workFolders.states.filter(isAbout).map(async ({ repository, map, git, current }) => {

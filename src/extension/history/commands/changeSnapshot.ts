@@ -99,7 +99,7 @@ export async function createFromSnapshot(
   await revealRow(context, { projectId, branchId: created.id, computeId: compute?.id });
 }
 
-/** A restored branch has another id: what knew the old one gets to know the new one. */
+/** The restored branch has another id. Replaces the id where the old one is remembered. */
 export async function replaceId(
   { workFolders, agentBranches, log }: CommandContext,
   from: BranchRef,

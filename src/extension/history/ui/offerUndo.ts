@@ -41,7 +41,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   const open = new Set<string>();
   let timer: Disposable | undefined;
   const check = async (work: WorkFolder, uri: Uri) => {
-    // It may point the env file to another branch first.
+    // The folder may first follow git, and so point the env file to another branch.
     await work.refresh();
     const readFile = async () => (await readEnv(envVariable(config, { uri }))).value;
     const find = () => offerAfterCheckout({ ...deps, runGit, readEnv: readFile }, work);
@@ -55,7 +55,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
       open.delete(key);
     }
   };
-  // Of several windows, the one that is used asks.
+  // If several windows have the folder, the one with the focus asks.
   const checkPending = () => {
     if (!vscodeWindow.state.focused) return;
     for (const [work, uri] of pending)

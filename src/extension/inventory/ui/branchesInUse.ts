@@ -24,7 +24,7 @@ export class BranchesInUse {
     return node.kind === 'branch' && this.#nodes.has(nodeId(node));
   }
 
-  /** With the branches that are in use since then, and those that no longer are. */
+  /** Fires with the branches that have come into use, and those that are no longer in use. */
   readonly onDidChange: Event<readonly BranchNode[]> = (listener) => {
     let before = this.#nodes;
     return this.#targets.onDidChange(() => {

@@ -136,7 +136,7 @@ export function childrenOf(inventory: Inventory, node: TreeNode): readonly TreeN
   const { projectId, branchId } = node;
   const computes = inventory.computesOf(projectId)?.branches().get(branchId) ?? [];
   const rows = computes.map(({ id }): TreeNode => ({ kind: 'compute', projectId, branchId, computeId: id }));
-  // They are read by a compute, and only of branches that the service lists.
+  // A compute reads the databases, and only branches that the service lists have these rows.
   const hasDatabases = rows.length > 0 && inventory.branches.get(projectId, branchId) !== undefined;
   return hasDatabases ? [...rows, { kind: 'databases', projectId, branchId }] : rows;
 }

@@ -14,8 +14,8 @@ interface Model {
 const MAX_PROJECTS = 5;
 
 /**
- * Reads the default branches of projects. The local service is left out, and branches that can't be read or whose primary isn't active:
- * nothing says before that reading may wake it.
+ * Reads the extensions in the default branches of projects, except on the local service. Branches that can't be read are left out,
+ * and so are those whose primary isn't active: the user wasn't told that this could start it.
  */
 export async function namesInBranches(model: Model, projectIds: readonly string[]): Promise<string[]> {
   if (model.session.connection?.isLocal !== false) return [];

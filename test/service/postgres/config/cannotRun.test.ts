@@ -110,7 +110,7 @@ describe('a machine with Windows', () => {
       }),
     ));
 
-  it('has its own kind of shared memory, whatever the user sets', () =>
+  it('has its own kind of shared memory, also if the user sets another one', () =>
     onPlatform('win32', () => {
       const kind = { shared_memory_type: 'windows', dynamic_shared_memory_type: 'windows' };
       assert.deepEqual(sharedMemorySettings(), kind);

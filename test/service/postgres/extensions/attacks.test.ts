@@ -1,4 +1,4 @@
-/** Attacks of an owner on each extension that only superusers create elsewhere: 0 superusers, 0 files, 0 other branches. */
+/** Attacks of an owner on each extension that other installations of Postgres allow only to superusers. An owner must not become a superuser, and must not reach files or other branches. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync, chmodSync } from 'node:fs';
 import path from 'node:path';
@@ -159,7 +159,7 @@ describe('the extensions that owners create, attacked by an owner', () => {
           const argument = types.map((type) => argumentOf(type, text)).join(', ');
           const sql = `select t::text from ${call}(${argument}) as t ${columns}`;
           const found = await values(sql).catch(String);
-          // A text that is returned as it was given is none of the machine's.
+          // If a function returns the text that it was given, it has not read it on the machine.
           assert.doesNotMatch(String(found), LEAKED, sql);
         }
       await nothingGained(name);

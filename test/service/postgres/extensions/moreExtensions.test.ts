@@ -242,7 +242,7 @@ describe('extensions in a folder of the user', function () {
     );
   });
 
-  it('are not used if other users can change a file or folder, or if there are none', () => {
+  it('are not used if other users can change a file or folder, or if the folder has none', () => {
     for (const part of ['', 'lib', 'extension', 'lib/moved.so', 'extension/moved--1.sql']) {
       const file = path.join(folder, part);
       chmodSync(file, 0o777);

@@ -57,7 +57,7 @@ describe('slow clients', () => {
     client.write(bytes, 'latin1');
     return client;
   };
-  /** Sends a whole request on a connection of its own. */
+  /** Sends a whole request on a new connection. */
   const post = async () => {
     const client = await connect(COMPLETE);
     const [chunk] = await once(client, 'data');

@@ -215,7 +215,7 @@ describe('messages that arrive in parts', function () {
   });
 });
 
-/** Ends the stream of a reader that reads again and again what has not arrived, because that would freeze the tests. */
+/** Ends the stream if a reader reads without end although nothing has arrived, because this would freeze the tests. */
 function limitReads(stream: Duplex): void {
   const read = stream.read.bind(stream);
   let reads = 0;

@@ -21,7 +21,7 @@ describe("strangers at a compute's address", () => {
 
   const idle = async () => eventually(() => (service.open.get(compute.id) ?? 0) === 0);
 
-  it('survives random first packets and requests without a leak, and lets nobody in', async () => {
+  it('survives random first packets and requests without a leak, and gives none access', async () => {
     const uri = await service.uri(compute);
     const send = async (bytes: Buffer, refusal?: RegExp) => {
       const socket = net.connect(compute.address.port, '127.0.0.1').on('error', () => {});

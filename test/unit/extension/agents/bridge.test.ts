@@ -246,7 +246,7 @@ describe('The bridge', () => {
     await withVariables({ TMPDIR: long }, () => assert.rejects(listen(), { syscall: 'listen' }));
   });
 
-  it('removes no folder that it has not made', async () => {
+  it('removes only a folder that it has created', async () => {
     const [name, real] = ['agents', folder];
     // The same folder, written differently.
     for (const same of [real + path.sep, [path.dirname(real), '.', name].join(path.sep)]) {

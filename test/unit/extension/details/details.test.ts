@@ -50,7 +50,7 @@ describe('The details of a resource', () => {
     }
   });
 
-  it('are none of what is gone, or of another account', async () => {
+  it('have no text for what is gone, or of another account', async () => {
     assert.equal(await read({ kind: 'compute', ...target, computeId: 'ep-two' }), undefined);
     await assert.rejects(read({ kind: 'branch', ...target }, 'other'), /switched to another account/);
   });

@@ -71,7 +71,7 @@ describe('findRelated', () => {
     assert.deepEqual(await follow(before.join('\n')), { text: after.join('\n'), left: [] });
   });
 
-  it('changes only variables with its suffixes beside one with another name', async () => {
+  it('changes only variables with its suffixes, if the variable has another name', async () => {
     const line = (name: string, host = main, password = 'old') =>
       `${name}=postgres://me:${password}@${host}/app\n`;
     assert.equal(
@@ -80,7 +80,7 @@ describe('findRelated', () => {
     );
   });
 
-  it('changes nothing beside a value that points to no known branch', async () => {
+  it('changes no other variable if the value points to no known branch', async () => {
     const text = `DATABASE_URL=postgres://me:x@localhost/app\nDIRECT_URL=postgres://me:x@${main}/app\n`;
     assert.deepEqual(await follow(text), { text, left: [] });
     assert.deepEqual(await follow('A=1\n'), { text: 'A=1\n', left: [] });

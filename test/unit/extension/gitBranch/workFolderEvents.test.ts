@@ -85,7 +85,7 @@ describe('WorkFolder', () => {
     assert.equal(fixture.value, url('two', 'new'));
   });
 
-  it('reads nothing of a folder that nobody trusts', async () => {
+  it('reads nothing of an untrusted folder', async () => {
     const fixture = await createFollowing();
     fixture.isTrusted = false;
     await fixture.folder.activate();

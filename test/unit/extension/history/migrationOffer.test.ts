@@ -60,7 +60,7 @@ describe('Migrations of a database that the working tree does not have', () => {
   });
 
   for (const [what, files, rows, transactions] of [
-    ['there are none', [A, B, C], ROWS, COMMITS],
+    ['there are no later ones', [A, B, C], ROWS, COMMITS],
     ['the working tree has one that the database does not have', [A, ['d']], ROWS, COMMITS],
     [
       'one of the working tree has failed',

@@ -80,7 +80,7 @@ describe('The moments of Undo', () => {
       { markers: [marker('br-main', 2), marker('br-main', 30)], gitEvents: [commit(10), commit(90)] },
       ['program 2', '5 min', 'commit 10', 'program 30', '60 min', 'commit 90'],
     ],
-    ['are none without history', { markers: [marker('br-main', 8)], retention: 0 }, []],
+    ['are empty without history', { markers: [marker('br-main', 8)], retention: 0 }, []],
     [
       'begin with the branch',
       { gitEvents: [commit(4), commit(90)], created: { 'br-main': 7 } },

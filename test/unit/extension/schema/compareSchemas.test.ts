@@ -90,7 +90,7 @@ describe('withoutSettings', () => {
       assert.equal(withoutSettings(text(`${statement}\n\n`)), expected);
     });
 
-  it('keeps the default of a setting that has another value elsewhere', () => {
+  it('keeps the default of a setting that has another value in another place', () => {
     const text = "SET default_tablespace = fast;\n\nA;\n\nSET default_tablespace = '';\n\nB;\n";
     assert.equal(withoutSettings(text), text);
   });

@@ -20,7 +20,7 @@ async function connectSchemas(replies: Script) {
 }
 
 describe('Schemas', () => {
-  it('name the database in the URI, whatever it is called', async () => {
+  it('name the database in the URI, with any name', async () => {
     const { uriOf } = await connectSchemas(script);
     for (const database of ['app', 'a/b', 'größe 100% #?', '..', '🐘.sql']) {
       assert.deepEqual(schemaOwner(uriOf({ database })), { ...owner, database });

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { inBatches } from '../../../../src/service/core/inBatches.ts';
 
 describe('Work in batches', () => {
-  it('takes what is added at the same time at once, and what is added meanwhile in the next batch', async () => {
+  it('takes what is added at the same time together, and what is added while a batch runs in the next one', async () => {
     const batches: number[][] = [];
     let release = () => {};
     const add = inBatches(async (items: readonly number[]) => {

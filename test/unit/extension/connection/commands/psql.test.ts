@@ -88,7 +88,7 @@ describe('Open psql', () => {
       assert.equal(fakeTerminals.opened.length, 1);
     });
 
-  it('connects to the compute, whatever Postgres variables the environment has', async function () {
+  it('connects to the compute, also if the environment has other Postgres variables', async function () {
     const psql = findProgram('psql', []);
     if (psql === undefined) return this.skip();
     const listener = createServer((socket) => socket.destroy());

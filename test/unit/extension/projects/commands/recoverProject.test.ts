@@ -101,7 +101,7 @@ describe('Recover a Deleted Project…', () => {
     assert.deepEqual(errors, []);
   });
 
-  it('is not offered if the service has not kept the project, and a message says so', async () => {
+  it('is not offered if the service did not keep the project, and a message says so', async () => {
     deleted = undefined;
     answers.push('Shop');
     await run('delete', node('shop'));
