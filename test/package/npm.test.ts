@@ -44,11 +44,11 @@ const QUERY = `
 /** What `npm install` gets from the registry, or from its cache. */
 const VITEST = ['vitest@5.1.1', 'pg@8.23.1'];
 
-/** A test file of a runner, which changes the branch and expects a clone without the change. */
-const suite = (imports: string, client = PG): string => `
+/** A test file of a runner, which changes the branch or database and expects a clone without the change. */
+const suite = (imports: string, client = PG, make: 'branch' | 'database' = 'branch'): string => `
   import assert from 'node:assert/strict';
   import pg from ${client};
-  import { branch } from 'hosted-postgres/test';
+  import { ${make} } from 'hosted-postgres/test';
   ${imports}
   const count = async (url, change) => {
     const client = new pg.Client(url);
@@ -61,10 +61,10 @@ const suite = (imports: string, client = PG): string => `
   let db;
   before(async () => {
     assert.match(process.env.DATABASE_URL, /call-branch-first/);
-    db = await branch({ migrate: 'schema.sql' });
+    db = await ${make}({ migrate: 'schema.sql' });
   });
   after(() => db.drop());
-  it('has a branch and a clone', async () => {
+  it('has a ${make} and a clone', async () => {
     assert.equal(await count(process.env.DATABASE_URL, 'insert into notes values (2)'), 2);
     const clone = await db.clone();
     assert.equal(await count(clone.url), 1);
@@ -169,11 +169,11 @@ describe(`the npm package without network and Postgres${why}`, () => {
       assert.match(output, /pass 1\b[^]*1 passing/);
     });
 
-  it('gives test files of Vitest branches, as npm installs both', async () => {
+  it('gives test files of Vitest branches and databases, as npm installs both', async () => {
     const machine = mkdtempSync(path.join(folder, 'machine-'));
     chmodSync(machine, 0o755);
     mkdirSync(path.join(machine, 'project'));
-    const file = suite("import { afterAll as after, beforeAll as before, it } from 'vitest';", "'pg'");
+    const imports = "import { afterAll as after, beforeAll as before, it } from 'vitest';";
     const options = {
       setupFiles: ['hosted-postgres/test/setup'],
       hookTimeout: TEST_LIMIT,
@@ -182,14 +182,16 @@ describe(`the npm package without network and Postgres${why}`, () => {
     write(machine, {
       'package.json': '{ "private": true }',
       'schema.sql': 'create table notes (id int); insert into notes values (1);',
-      'one.test.mjs': file,
-      'two.test.mjs': file,
+      'one.test.mjs': suite(imports, "'pg'"),
+      'two.test.mjs': suite(imports, "'pg'"),
+      'three.test.mjs': suite(imports, "'pg'", 'database'),
+      'four.test.mjs': suite(imports, "'pg'", 'database'),
       'vitest.config.mjs': `export default ${JSON.stringify({ test: options })};`,
     });
     // With more retries, a registry that can't be reached takes minutes.
     const flags = ['--prefer-offline', '--fetch-retries=1', '--fetch-retry-mintimeout=1000'];
     await npm(['install', tgz, ...VITEST, ...flags], path.join(machine, 'project'));
     const output = run(machine, 'user', 'NO_COLOR=1 npx vitest run', '--temporary');
-    assert.match(output, /Test Files +2 passed \(2\)\s+Tests +2 passed \(2\)/);
+    assert.match(output, /Test Files +4 passed \(4\)\s+Tests +4 passed \(4\)/);
   });
 });
