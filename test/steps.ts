@@ -49,6 +49,7 @@ const laterServiceSuites = [
   'neonctlHistory',
   'neonctlSnapshots',
   'testBranches',
+  'testDatabases',
   'resetDatabase',
   'npm',
   'postgres/network/stockClients',
