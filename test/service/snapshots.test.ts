@@ -148,6 +148,21 @@ describe('Snapshots', () => {
     );
   });
 
+  it('get no parent that is a copy of themselves when they take the place of a branch', async () => {
+    const preview = await restore((await create({}, FREE)).id, {});
+    const { branch: copy } = await api.send('POST', BRANCHES, { branch: { parent_id: preview.id } });
+    await settle();
+    await send('POST', `${BRANCHES}/${FREE}/restore`, { source_branch_id: copy.id });
+    await settle();
+    assert.equal((await find(FREE)).parent_id, copy.id);
+    await send('POST', `${BRANCHES}/${preview.id}/finalize_restore`, {});
+    await settle();
+    assert.deepEqual(
+      [(await find(preview.id)).parent_id, (await find(copy.id)).parent_id],
+      [undefined, preview.id],
+    );
+  });
+
   it('have names of at most 256 characters by default, and so do the branches of a restore', async () => {
     const rename = (id: string, name: string) => send('PATCH', `${BRANCHES}/${id}`, { branch: { name } });
     await rename(MAIN, 'x'.repeat(256));

@@ -5,7 +5,7 @@
 import { toTimestamp } from '../../core/clock.ts';
 import type { ProjectState } from '../../state/store.ts';
 import type { BranchRecord, BranchStep, Mutation } from '../../state/storedRecords.ts';
-import { computesOf, uniqueName } from '../records/branchRecord.ts';
+import { computesOf, isCopyOf, uniqueName } from '../records/branchRecord.ts';
 import { withState } from '../records/computeRecord.ts';
 
 type FinalizeStep = Extract<BranchStep, { readonly kind: 'finalizeBranch' }>;
@@ -32,9 +32,12 @@ export function afterFinalizing(
     name: target.name,
     default: target.default,
     protected: target.protected,
-    parent_id: target.parent_id,
-    parent_lsn: target.parent_lsn,
-    parent_timestamp: target.parent_timestamp,
+    // The target may have been replaced by a copy of the restored branch, which can't become its parent.
+    ...(!isCopyOf(project, branch, target.parent_id) && {
+      parent_id: target.parent_id,
+      parent_lsn: target.parent_lsn,
+      parent_timestamp: target.parent_timestamp,
+    }),
     init_source: target.init_source,
     expires_at: target.expires_at,
     ttl_interval_seconds: target.ttl_interval_seconds,

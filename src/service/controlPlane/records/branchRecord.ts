@@ -105,6 +105,17 @@ export function requireNotCopied(project: ProjectState, id: string): void {
 const childrenOf = (project: ProjectState, id: string): readonly BranchRecord[] =>
   [...project.branches.values()].filter((branch) => branch.parent_id === id);
 
+/** Whether the other branch is the branch itself, or a copy of it or of such a copy. */
+export function isCopyOf(
+  { branches }: ProjectState,
+  { id }: BranchRecord,
+  other: string | undefined,
+): boolean {
+  const line = new Set<string>();
+  for (let at = other; at !== undefined && !line.has(at); at = branches.get(at)?.parent_id) line.add(at);
+  return line.has(id);
+}
+
 export function requireNewName(project: ProjectState, name: string, exceptId?: string): void {
   for (const branch of project.branches.values())
     if (branch.name === name && branch.id !== exceptId)
