@@ -163,6 +163,14 @@ describe('Snapshots', () => {
     );
   });
 
+  it('do not take the place of a branch that expires if they have children, which could not be deleted', async () => {
+    await send('PATCH', `${BRANCHES}/${FREE}`, { branch: { expires_at: inSeconds(600) } });
+    const preview = await restore((await create({}, FREE)).id, {});
+    await api.send('POST', BRANCHES, { branch: { parent_id: preview.id } });
+    await settle();
+    await send('POST', `${BRANCHES}/${preview.id}/finalize_restore`, {}, 422);
+  });
+
   it('have names of at most 256 characters by default, and so do the branches of a restore', async () => {
     const rename = (id: string, name: string) => send('PATCH', `${BRANCHES}/${id}`, { branch: { name } });
     await rename(MAIN, 'x'.repeat(256));

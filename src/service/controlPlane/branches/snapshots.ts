@@ -22,6 +22,7 @@ import {
   findBranch,
   newBranch,
   primaryOf,
+  requireExpiryAllowed,
   requireFree,
   requireNewName,
   requireNotCopied,
@@ -243,6 +244,7 @@ function finalize(
   oldName?: string,
 ): { readonly tasks: readonly Task[]; readonly changes: readonly Mutation[] } {
   requireFree(project, target);
+  requireExpiryAllowed(project, { ...branch, expires_at: target.expires_at });
   const own = primaryOf(project, branch.id);
   if (own !== undefined && primaryOf(project, target.id) !== undefined)
     throw conflict(
