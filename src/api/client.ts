@@ -55,8 +55,6 @@ export interface LoginQuery {
   readonly host: string;
 }
 
-export type KeyKind = 'personal' | 'organization';
-
 export class Client {
   readonly #http: Http;
   readonly branches: BranchCalls;
@@ -243,14 +241,6 @@ export class Client {
   async findOrganizations(options?: CallOptions) {
     const reply = await this.#http.getIfOffered('/users/me/organizations', {}, options);
     return reply && parseList(reply, 'organizations', records.Organization).items;
-  }
-
-  /** Also returns undefined for an unknown kind. */
-  async findKeyKind(options?: CallOptions): Promise<KeyKind | undefined> {
-    const reply = await this.#http.getIfOffered('/auth', {}, options);
-    const method = reply && parseRecord(reply, undefined, records.Authentication).auth_method;
-    if (method === 'api_key_org') return 'organization';
-    return method === 'api_key_user' ? 'personal' : undefined;
   }
 
   /** The result contains a password. @throws {ApiError} also for a URI that leads to another host */

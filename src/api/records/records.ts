@@ -269,9 +269,6 @@ export type Role = z.infer<typeof Role>;
 /** A role with a new password, so it is a secret. */
 export const ResetRole = z.object({ name: printable, password: printable });
 
-/** How the service authenticates the sender of a request (public service). */
-export const Authentication = z.object({ auth_method: open<'api_key_user' | 'api_key_org'>() });
-
 /** An organization of the account's user (public service). */
 export const Organization = z.object({ id, name: text });
 export type Organization = z.infer<typeof Organization>;

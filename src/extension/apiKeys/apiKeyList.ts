@@ -1,5 +1,5 @@
 /** The account's API keys, and the calls that create and revoke them. Never holds a key's value. */
-import type { CallOptions, KeyKind } from '../../api/client.ts';
+import type { CallOptions } from '../../api/client.ts';
 import { isOutcomeUnknown, isRejected } from '../../api/transport/errors.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/records/records.ts';
 import { DisposableStore, type Disposable } from '../../base/disposable.ts';
@@ -13,7 +13,6 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
   readonly #changed = new Emitter<void>();
   readonly #disposables = new DisposableStore();
   #connection: AccountConnection | undefined;
-  #keyKind: KeyKind | undefined;
 
   readonly onDidChange = this.#changed.event;
 
@@ -27,11 +26,6 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
 
   get keys(): readonly ApiKey[] {
     return [...this.items.values()];
-  }
-
-  /** The kind of the key in use. Known only after a 403, and if the service reports it. */
-  get keyKind(): KeyKind | undefined {
-    return this.#keyKind;
   }
 
   /** Whether the list was requested before. If not, a refresh isn't worth a request. */
@@ -71,7 +65,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     const connection = this.#session.requireConnection();
     try {
       const client = await connection.client();
-      const created = await this.#findKindAfter403(connection, client.createApiKey(name, options));
+      const created = await client.createApiKey(name, options);
       await this.#refreshAfterEdit(connection);
       return created;
     } catch (error) {
@@ -103,7 +97,7 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     const connection = this.#session.requireConnection();
     const client = await connection.client();
     const { signal } = connection;
-    const { items, unreadable } = await this.#findKindAfter403(connection, client.listApiKeys({ signal }));
+    const { items, unreadable } = await client.listApiKeys({ signal });
     return { items: new Map(items.map((key) => [key.id, key])), unreadable };
   }
 
@@ -111,25 +105,11 @@ export class ApiKeyList extends RemoteList<number, ApiKey> implements Disposable
     this.#changed.fire();
   }
 
-  async #findKindAfter403<T>(connection: AccountConnection, call: Promise<T>): Promise<T> {
-    try {
-      return await call;
-    } catch (error) {
-      if (isRejected(error, 403)) {
-        const client = await connection.client();
-        const kind = await client.findKeyKind({ signal: connection.signal }).catch(() => undefined);
-        if (connection === this.#connection) this.#keyKind = kind;
-      }
-      throw error;
-    }
-  }
-
   #changeConnection(): void {
     const { connection } = this.#session;
     if (connection === this.#connection) return;
     const isKept = this.wasRequested && connection?.isSameAccount(this.#connection) === true;
     this.#connection = connection;
-    this.#keyKind = undefined;
     this.reset({ keepItems: isKept });
     if (isKept) this.refresh().catch(() => undefined); // The list keeps the failure.
     this.#changed.fire();

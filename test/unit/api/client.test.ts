@@ -150,9 +150,6 @@ const ROWS: readonly Row[] = [
     { roles: [{ name: 'owner' }, { name: '' }, { name: 'team', authentication_method: 'no_login' }] },
     [{ name: 'owner' }, { name: 'team', authentication_method: 'no_login' }],
   ],
-  ['GET /auth', (c) => c.findKeyKind(), { auth_method: 'api_key_user' }, 'personal'],
-  ['GET /auth', (c) => c.findKeyKind(), { auth_method: 'api_key_org' }, 'organization'],
-  ['GET /auth', (c) => c.findKeyKind(), { auth_method: 'oauth' }, undefined],
   [
     'GET /users/me/organizations',
     (c) => c.findOrganizations(),
@@ -212,7 +209,6 @@ describe('Client', () => {
           assert.equal(await client.findCredentials('shop', where), undefined);
           assert.equal(await client.listDatabases('shop', 'br-main'), undefined);
           assert.equal(await client.listRoles('shop', 'br-main'), undefined);
-          assert.equal(await client.findKeyKind(), undefined);
           assert.equal(await client.findOrganizations(), undefined);
           await assert.rejects(client.startCompute('shop', 'ep-1'), (error) => isRejected(error, status));
         },
@@ -222,7 +218,7 @@ describe('Client', () => {
   it('throws any other error of such a call', () =>
     withService(
       () => ({ status: 401 }),
-      (client) => assert.rejects(client.findKeyKind(), (error) => isRejected(error, 401)),
+      (client) => assert.rejects(client.findOrganizations(), (error) => isRejected(error, 401)),
     ));
 
   for (const [what, authority, fault] of [

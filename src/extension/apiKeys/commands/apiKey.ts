@@ -2,7 +2,6 @@
 import { l10n } from 'vscode';
 import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
-import type { ApiKeyList } from '../apiKeyList.ts';
 import type { Account } from '../../account/accounts.ts';
 import { asApiKeyNode } from '../../inventory/nodes.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -14,18 +13,14 @@ import { showOnce } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 
-/** Explains the 403 for keys of organizations. @throws {Error} with a message for the user */
-export async function requireKeyAccess<T>(
-  apiKeys: Pick<ApiKeyList, 'keyKind'>,
-  call: () => Promise<T>,
-): Promise<T> {
+/** Explains the 403, which keys of organizations get. @throws {Error} with a message for the user */
+export async function requireKeyAccess<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    // The kind is known only after the call has failed.
-    if (!isRejected(error, 403) || apiKeys.keyKind === 'personal') throw error;
+    if (!isRejected(error, 403)) throw error;
     throw new Error(
-      l10n.t("The key of this window belongs to an organization. Such keys can't create or revoke API keys."),
+      l10n.t("The key of this window can't create or revoke API keys. It may belong to an organization."),
     );
   }
 }
@@ -35,8 +30,7 @@ export const create: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
   // Fail before the question, not after it.
-  if (isRejected(context.apiKeys.failure, 403))
-    await requireKeyAccess(context.apiKeys, () => context.apiKeys.refresh());
+  if (isRejected(context.apiKeys.failure, 403)) await requireKeyAccess(() => context.apiKeys.refresh());
   const prompt = l10n.t('Name of the key, such as where you use it');
   const problem = (text: string) => nameProblem(text, MAX_SHORT_NAME);
   const name = await singleStep(l10n.t('Create API Key'), enterText({ prompt, problem }));
@@ -46,7 +40,7 @@ export const create: Command = async (context, _argument, run) => {
     question: l10n.t('Create API key “{0}”?', sanitize(name)),
     button: l10n.t('Create'),
     progress: l10n.t('Creating an API key'),
-    send: (options) => requireKeyAccess(context.apiKeys, () => context.apiKeys.create(name, options)),
+    send: (options) => requireKeyAccess(() => context.apiKeys.create(name, options)),
   });
   if (created === undefined) return;
   const { key } = created;
@@ -105,7 +99,7 @@ async function signOut({ accounts, localService }: CommandContext, account: Acco
 
 async function pickKey({ apiKeys }: CommandContext): Promise<number | undefined> {
   const items = async () => {
-    await requireKeyAccess(apiKeys, () => apiKeys.load());
+    await requireKeyAccess(() => apiKeys.load());
     return apiKeys.keys.map(({ id, name }) => ({
       label: nameOrId(name, String(id)),
       description: String(id),

@@ -22,7 +22,7 @@ export const rotate: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;
   requireWritable(context.guards, {});
-  await requireKeyAccess(context.apiKeys, () => context.apiKeys.load());
+  await requireKeyAccess(() => context.apiKeys.load());
   const answers = await askForRotation(context);
   if (answers === undefined) return;
   const { old, name } = answers;

@@ -100,7 +100,7 @@ const keysItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
 
 function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
   if (node.kind === 'apiKey') return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
-  if (node.kind === 'hiddenKeys') return hiddenItem(list.keyKind === 'personal');
+  if (node.kind === 'hiddenKeys') return hiddenItem();
   const { id, field = '' } = list.unreadable[node.index] ?? {};
   return unreadableRecordItem(id ?? l10n.t('API key'), field);
 }
@@ -131,7 +131,7 @@ function lastUse({ last_used_at, last_used_from_addr: address }: ApiKey): string
 
 /** Only for the row under the pointer, because the last use of the key in use changes with each refresh. */
 function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
-  if (node.kind === 'hiddenKeys' && list.keyKind !== 'personal')
+  if (node.kind === 'hiddenKeys')
     return l10n.t(
       "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
     );
@@ -146,12 +146,9 @@ function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
   ]);
 }
 
-/** @param isPersonal false for an organization's key, and for a key of unknown kind */
-function hiddenItem(isPersonal: boolean): TreeItem {
+function hiddenItem(): TreeItem {
   const label = l10n.t("This key can't list API keys");
-  const reason = isPersonal
-    ? l10n.t("the service doesn't permit it")
-    : l10n.t('it belongs to an organization');
+  const reason = l10n.t('it may belong to an organization');
   const item = new TreeItem(label);
   item.description = reason;
   item.accessibilityInformation = { label: `${label}, ${reason}` };

@@ -132,16 +132,6 @@ describe('ApiKeyList', () => {
     );
   });
 
-  it('knows the kind of the key after a 403, for the list or for a new key', async () => {
-    service.script = (call) => (call === 'GET /auth' ? { auth_method: 'api_key_user' } : 403);
-    for (const call of [() => keys.refresh(), () => keys.create('new')]) {
-      await useKey(`account ${service.requests.length}`, 'second-key');
-      assert.equal(keys.keyKind, undefined);
-      await assert.rejects(call(), /status 403/);
-      assert.equal(keys.keyKind, 'personal');
-    }
-  });
-
   it('is empty and rejects changes without a connection', async () => {
     await store.accounts.choose(undefined);
     await until('the end of the session', async () => store.session.connection === undefined);

@@ -89,15 +89,10 @@ describe('ApiKeysTree', () => {
       assert.doesNotMatch(String(row.description), /this window/);
   });
 
-  for (const [auth, reason] of [
-    [404, 'it belongs to an organization'],
-    [{ auth_method: 'api_key_org' }, 'it belongs to an organization'],
-    [{ auth_method: 'api_key_user' }, "the service doesn't permit it"],
-  ] as const)
-    it(`explains that a key can't list keys: ${JSON.stringify(auth)}`, async () => {
-      const rows = await rowsOf((call: string) => (call === 'GET /auth' ? auth : 403));
-      assert.deepEqual(rows.map(textOf), [`This key can't list API keys | ${reason}`]);
-    });
+  it("explains that a key can't list keys", async () => {
+    const rows = await rowsOf(() => 403);
+    assert.deepEqual(rows.map(textOf), ["This key can't list API keys | it may belong to an organization"]);
+  });
 
   it('shows a record that cannot be parsed', async () => {
     const rows = await rowsOf([used, { id: 'nine', name: 9 }]);
