@@ -110,9 +110,12 @@ async function removeAccount(
   question: string,
   button: string,
 ): Promise<boolean> {
-  const detail = l10n.t(
-    'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
-  );
+  const detail =
+    account.local === true
+      ? l10n.t('Its projects, computes and data are kept.')
+      : l10n.t(
+          'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
+        );
   if ((await window.ask(question, detail, button)) === undefined) return false;
   await accounts.remove(account);
   return true;

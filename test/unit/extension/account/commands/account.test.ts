@@ -1,12 +1,25 @@
-import { answers, executed } from '../../../../helpers/vscodeValues.ts';
+import { answers, executed, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../../../src/api/transport/errors.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
 
 const { window } = await import('vscode');
-const { connect } = await import('../../../../../src/extension/account/commands/account.ts');
+const { connect, disconnect } = await import('../../../../../src/extension/account/commands/account.ts');
 const { showFailure } = await import('../../../../../src/extension/window/ui/notify.ts');
+
+const run = { failureMessage: '', initialConnection: undefined };
+
+describe('Disconnect', () => {
+  it('says nothing of a key for the local service, whose key stays', async () => {
+    const { accounts, account, session } = await connectScripted(() => ({ projects: [] }));
+    await accounts.add({ ...account, local: true }, 'key');
+    await session.reread();
+    questions.length = 0;
+    await disconnect({ accounts, session } as CommandContext, undefined, run);
+    assert.deepEqual(questions, ['Disconnect from Local service? Its projects, computes and data are kept.']);
+  });
+});
 
 describe('Enter New Key…', () => {
   const prompts: string[] = [];
@@ -39,7 +52,6 @@ describe('Enter New Key…', () => {
     answers.push('Enter New Key…');
     await showFailure("Couldn't restart", new ApiError('No', fault), assert.fail, { account });
     const [, argument] = executed.at(-1) ?? [];
-    const run = { failureMessage: '', initialConnection: undefined };
     await connect({ accounts, session } as CommandContext, argument, run);
     assert.deepEqual(prompts, [`API key for ${account.baseUrl}`]);
   });
