@@ -7,7 +7,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { showExtensions } from './extensions.ts';
-import { refreshAll } from '../../details/commands/view.ts';
+import { refreshAll } from '../../inventory/commands/computesView.ts';
 
 /** Starts the local service and connects to it. */
 export const startLocal: Command = async (context, _argument, run) => {

@@ -1,8 +1,7 @@
-/** Refresh, find and reveal rows of the Computes view, and their order. */
-import { commands, l10n, Uri } from 'vscode';
-import { asDetailsNode, detailsUri } from '../details.ts';
-import { asDatabaseParent } from '../../inventory/databaseNodes.ts';
-import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
+/** Refresh the Computes view, find a compute in it, copy an id, and choose whether names or ids come first. */
+import { l10n } from 'vscode';
+import { asDatabaseParent } from '../databaseNodes.ts';
+import { asBranchNode, asProjectNode } from '../nodes.ts';
 import { window } from '../../window/ui/window.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
@@ -41,24 +40,6 @@ export const copyId: Command = async (context, argument, run) => {
   const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
   const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
   if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
-};
-
-/** Shows all fields of a project, branch, compute or API key. The Command Palette asks for a compute. */
-export const showDetails: Command = async (context, argument, run) => {
-  run.failureMessage = l10n.t("Couldn't show the details");
-  const { inventory, apiKeys, session, whyActiveSentences } = context;
-  const title = l10n.t('Show Details');
-  const node = asDetailsNode(argument) ?? asDetailsNode(await pickCompute(context, title, argument));
-  if (node === undefined) return;
-  const { accountId } = session.requireConnection();
-  if (node.kind === 'compute') whyActiveSentences.forget(node.computeId);
-  if (node.kind === 'apiKey') await apiKeys.refresh();
-  else
-    await Promise.all([
-      inventory.refreshComputes(node.projectId),
-      inventory.branches.refresh(node.projectId),
-    ]);
-  await commands.executeCommand('vscode.open', Uri.from(detailsUri(accountId, node)));
 };
 
 const changeOrder =
