@@ -1,4 +1,4 @@
-/** The env files of agents. */
+/** Writes the URL of an agent's branch to the env file that the agent has named, when the branch is created, reset or deleted. */
 import path from 'node:path';
 import type { AgentBranch } from '../agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';

@@ -10,7 +10,7 @@ import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { createServer } from '../../../base/nodeHttp.ts';
 import { readClientLogin, relayLogin } from './relayLogin.ts';
-import { asSqlError, answerSqlRequest } from './runSql.ts';
+import { asSqlError, answerSqlRequest } from './answerSqlRequest.ts';
 import { MAX_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
 
 interface ServerlessOptions {

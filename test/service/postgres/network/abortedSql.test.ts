@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { answerSqlRequest } from '../../../../src/service/postgres/serverlessDriver/runSql.ts';
+import { answerSqlRequest } from '../../../../src/service/postgres/serverlessDriver/answerSqlRequest.ts';
 import { readLogin } from '../../../../src/service/postgres/serverlessDriver/sqlRequest.ts';
 
 describe('POST /sql whose client goes away before the login', () => {
