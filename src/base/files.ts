@@ -2,6 +2,7 @@
 import { constants, lstatSync, readFileSync } from 'node:fs';
 import { lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { systemClock, type Clock } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
 import { limitConcurrency } from './limitConcurrency.ts';
 
@@ -42,7 +43,7 @@ export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 /** Why a file can't be used. */
-export type FileProblem = ResolveProblem | 'tooLarge' | 'unreadable';
+export type FileProblem = ResolveProblem | 'tooLarge' | 'tooSlow' | 'unreadable';
 
 /** A missing file has neither bytes nor a problem. */
 interface UserFile {
@@ -54,8 +55,10 @@ interface UserFile {
 
 /** Bytes. Env files and the files of git that are read have a few hundred. */
 export const MAX_SIZE = 1024 * 1024;
+/** Milliseconds, waiting for other files included. */
+const READ_WAIT = 10_000;
 
-/** Leaves threads to others, even if the file system doesn't answer. */
+/** Leaves threads to others, even if no file answers. */
 const twoAtATime = limitConcurrency(2);
 
 /**
@@ -64,8 +67,24 @@ const twoAtATime = limitConcurrency(2);
  * Node has for the files of all extensions of a window.
  * @param folders the file must be in one of them, with links resolved. Never rejects
  */
-export const readUserFile = (file: string, folders: readonly string[]): Promise<UserFile> =>
-  twoAtATime(async () => readNow(file, folders));
+export async function readUserFile(
+  file: string,
+  folders: readonly string[],
+  clock: Clock = systemClock,
+): Promise<UserFile> {
+  const { promise: late, resolve } = Promise.withResolvers<UserFile>();
+  let isLate = false;
+  const timer = clock.after(READ_WAIT, () => {
+    isLate = true;
+    resolve({ path: file, problem: 'tooSlow' });
+  });
+  const reading = twoAtATime(async () => (isLate ? await late : await readNow(file, folders)));
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    timer.dispose();
+  }
+}
 
 /** The text of a file in the folder. @returns undefined if it doesn't exist or can't be used */
 export async function readUserText(file: string, folder: string): Promise<string | undefined> {

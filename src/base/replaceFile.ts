@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { constants, linkSync, renameSync, rmSync, writeFileSync, type Stats } from 'node:fs';
-import { open, rm, stat, type FileHandle } from 'node:fs/promises';
+import {
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pause } from './clock.ts';
 import { fieldsOf } from './fieldsOf.ts';
@@ -29,7 +38,8 @@ export async function replaceFile(
   const old = await stat(file).catch(() => undefined);
   try {
     await writeCopy(temporary, content, old, mode);
-    await renameOver(temporary, file, check);
+    check();
+    await renameOver(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     const canOverwrite = old?.isFile() === true && process.platform !== 'win32';
@@ -107,20 +117,13 @@ const RENAME_ATTEMPTS = 100;
 const RENAME_PAUSE = 20;
 
 /** Windows rejects a rename while another program, such as a virus scanner, has the file open. */
-async function renameOver(
-  from: string,
-  to: string,
-  check: () => void,
-  attempts = RENAME_ATTEMPTS,
-): Promise<void> {
-  check();
+async function renameOver(from: string, to: string, attempts = RENAME_ATTEMPTS): Promise<void> {
   try {
-    // Without waiting, so that no other program comes between the check and the rename.
-    renameSync(from, to);
+    await rename(from, to);
   } catch (error) {
     if (process.platform !== 'win32' || attempts === 1) throw error;
     await pause(RENAME_PAUSE);
-    await renameOver(from, to, check, attempts - 1);
+    await renameOver(from, to, attempts - 1);
   }
 }
 
@@ -140,31 +143,54 @@ export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEM
 
 const pauseSync = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE);
 
-/** Codes of a file system without hard links, such as FAT. */
-const NO_LINKS: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
-
 /** Creates a file that only this user can read, complete from the beginning. @returns false if it exists */
 export function createFileSync(file: string, content: string): boolean {
   const temporary = `${file}.${randomUUID()}`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
-    linkOrCreate(temporary, file, content);
-    return true;
-  } catch (error) {
-    if (fieldsOf(error).code !== 'EEXIST') throw error;
-    return false;
+    return link(temporary, file);
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-/** Without links, the file is empty for a moment. */
-function linkOrCreate(from: string, to: string, content: string): void {
+function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);
+    return true;
   } catch (error) {
-    if (!NO_LINKS.includes(fieldsOf(error).code)) throw error;
-    writeFileSync(to, content, { mode: 0o600, flag: 'wx' });
+    const { code } = fieldsOf(error);
+    if (code === 'EEXIST') return false;
+    if (!NO_LINKS.includes(code)) throw error;
+    return renameIfMissing(from, to);
+  }
+}
+
+/** Codes of a file system without hard links, such as FAT. */
+const NO_LINKS: readonly unknown[] = ['EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS'];
+
+/** No rename keeps an existing file, so a folder is the lock, because only one process can create it. */
+function renameIfMissing(from: string, to: string): boolean {
+  const lock = `${to}.lock`;
+  lockFolder(lock);
+  try {
+    if (existsSync(to)) return false;
+    renameOverSync(from, to);
+    return true;
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+/** A lock that isn't released was left behind by a killed process. */
+function lockFolder(folder: string, attempts = RENAME_ATTEMPTS): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (fieldsOf(error).code !== 'EEXIST') throw error;
+    if (attempts === 1) return;
+    pauseSync();
+    lockFolder(folder, attempts - 1);
   }
 }
 

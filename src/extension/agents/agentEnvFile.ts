@@ -67,6 +67,7 @@ const PROBLEMS: Readonly<Record<FileProblem, string>> = {
   outside: "isn't in the folder of the agent",
   noFile: "isn't a file",
   tooLarge: 'is too large',
+  tooSlow: "couldn't be read in time",
   unreadable: "can't be read",
 };
 

@@ -10,7 +10,7 @@ import { Emitter } from '../../base/event.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { decide, questionOf, type AskReason, type Decision, type Facts } from './decide.ts';
+import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
 import type { EnvValue, ReadVariable } from './envVariable.ts';
 import type { Target } from './findTarget.ts';
 import { gitIgnored } from './gitIgnored.ts';
@@ -86,7 +86,9 @@ interface Lookup {
 /** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
 const SETTLE = 150;
 
-/** Milliseconds until a service that couldn't be reached is tried again. */
+const RETRIED: readonly StopReason[] = ['offline', 'tooSlow'];
+
+/** Milliseconds until a service or file that couldn't be reached is tried again. */
 const RETRY = 10_000;
 
 export class WorkFolder implements Disposable {
@@ -187,7 +189,7 @@ export class WorkFolder implements Disposable {
     }
     this.#update({ ...state, decision });
     // Without a connection there is no retry: connecting causes a refresh.
-    const mayEnd = decision.kind === 'stopped' && decision.reason === 'offline';
+    const mayEnd = decision.kind === 'stopped' && RETRIED.includes(decision.reason);
     if (mayEnd && state.account !== undefined)
       this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
     const question = questionOf(decision, state);

@@ -1,7 +1,8 @@
-/** The HTTP server on 127.0.0.1, with time limits for slow clients. */
+/** The HTTP server on 127.0.0.1: time limits for slow clients, and one request of a connection at a time. */
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from '../../base/nodeHttp.ts';
+import { oneAtATime } from '../core/oneAtATime.ts';
 
 /** Milliseconds. Node replies 408 to clients that exceed the first two, and closes idle connections after the third. */
 const CLIENT_LIMITS = {
@@ -30,7 +31,7 @@ export async function listen(
   port: number,
   limits: Readonly<Record<keyof typeof CLIENT_LIMITS, number>> = CLIENT_LIMITS,
 ): Promise<HttpServer> {
-  const server = createServer(limits, listener);
+  const server = createServer(limits, oneAtATime(listener));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });

@@ -11,7 +11,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { changeFile } from '../../../src/base/changeFile.ts';
@@ -92,6 +94,19 @@ describe('changeFile', () => {
     assert.deepEqual(lines(), ['A=1', 'OTHER=1', 'OWN=1']);
   });
 
+  it('keeps a line that is written to the replaced file, because it was opened before', async function () {
+    if (isWindows) return this.skip(); // It replaces no open file.
+    const other = await open(file, 'a');
+    let calls = 0;
+    const sync = mock.method(Object.getPrototypeOf(other), 'sync', async () => {
+      // The file, and then its folder.
+      if ((calls += 1) === 2) await other.appendFile('OTHER=1\n');
+    });
+    await change(() => undefined).finally(() => sync.mock.restore());
+    await other.close();
+    assert.equal(text(), 'A=1\nOWN=1\nOTHER=1\n');
+  });
+
   it('keeps what another program writes over the old text', async () => {
     await change(() => writeFileSync(file, 'REWRITTEN=1\n'));
     assert.deepEqual(lines(), ['OWN=1', 'REWRITTEN=1']);
@@ -118,7 +133,7 @@ describe('changeFile', () => {
     assert.equal(text(), '100\n');
   });
 
-  describe('together with other processes', () => {
+  describe('beside other processes', () => {
     const module = pathToFileURL(path.join(import.meta.dirname, '../../../src/base/changeFile.ts')).href;
     /** @returns what the code prints */
     const run = async (code: string) => {
@@ -134,6 +149,19 @@ describe('changeFile', () => {
             text.includes('${name}_' + i + '=') ? text : Buffer.concat([text, Buffer.from('${name}_' + i + '=1\\n')]));`);
     const names = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${name}_${index + 1}=1`);
+
+    it('loses no line that one of them appends', async () => {
+      const stop = path.join(temporaryFolder(), 'stop');
+      const appended = run(`let count = 0;
+        while (!fs.existsSync(${JSON.stringify(stop)})) {
+          fs.appendFileSync(file, 'APPENDED_' + (count += 1) + '=1\\n');
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+        }
+        process.stdout.write(String(count));`);
+      await addLines('ONE').finally(() => writeFileSync(stop, ''));
+      const expected = ['A=1', ...names('ONE', 20), ...names('APPENDED', Number(await appended))];
+      assert.deepEqual(lines(), expected.toSorted());
+    });
 
     it('makes all their changes', async () => {
       await Promise.all(['ONE', 'TWO', 'THREE'].map(addLines));

@@ -3,12 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readOwnFile, readUserFile } from '../../../src/base/files.ts';
+import { FakeClock } from '../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
 describe('readUserFile', () => {
   let folder: string;
   const file = (name: string) => path.join(folder, name);
-  const read = (name: string) => readUserFile(file(name), [folder]);
+  const read = (name: string, clock?: FakeClock) => readUserFile(file(name), [folder], clock);
 
   before(function () {
     if (process.platform === 'win32') this.skip(); // Has no FIFOs, and ordinary users can't create links.
@@ -59,6 +60,17 @@ describe('readUserFile', () => {
     // Its size is reported as 0.
     if (process.platform === 'linux')
       assert.deepEqual((await readUserFile('/proc/version', ['/proc'])).bytes, readFileSync('/proc/version'));
+  });
+
+  it('gives up files that do not answer in time, also those that wait for them', async () => {
+    const clock = new FakeClock();
+    const results = Array.from({ length: 5 }, () => read('a', clock));
+    assert.deepEqual(clock.waits, Array(5).fill(10_000));
+    while (clock.waits.length > 0) clock.next();
+    for (const result of await Promise.all(results))
+      assert.deepEqual(result, { path: file('a'), problem: 'tooSlow' });
+    assert.equal((await read('a', clock)).bytes?.toString(), 'text');
+    assert.deepEqual(clock.waits, []);
   });
 });
 

@@ -8,6 +8,7 @@ export const fileProblemTexts = (file: string): Record<FileProblem, string> => (
   outside: l10n.t('{0} is a link out of the workspace.', file),
   noFile: l10n.t("{0} isn't a regular file.", file),
   tooLarge: l10n.t('{0} is too large.', file),
+  tooSlow: l10n.t("{0} couldn't be read in time.", file),
   unreadable: l10n.t("{0} can't be read.", file),
 });
 

@@ -16,7 +16,8 @@ import {
 
 interface RunOptions {
   readonly login: ConnectionLogin;
-  readonly request: HttpSqlRequest;
+  /** Called after the login, so that a large request is read from clients with a password only. */
+  readonly read: () => Promise<HttpSqlRequest>;
   readonly port: number;
   /** Aborted when the client no longer waits for the reply. */
   readonly signal: AbortSignal;
@@ -27,7 +28,7 @@ interface RunOptions {
  * would also keep settings, accept a password that was changed since, and block `DROP DATABASE`.
  * @returns JSON. @throws {HttpSqlError}
  */
-export async function answerSqlRequest({ login, request, port, signal }: RunOptions): Promise<string> {
+export async function answerSqlRequest({ login, read, port, signal }: RunOptions): Promise<string> {
   const client = createClient(login, port);
   const onAbort = () => cancel(client);
   signal.addEventListener('abort', onAbort);
@@ -35,6 +36,7 @@ export async function answerSqlRequest({ login, request, port, signal }: RunOpti
   try {
     signal.throwIfAborted();
     await client.connect();
+    const request = await read();
     client.connection.stream.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > MAX_BYTES) client.connection.stream.destroy();

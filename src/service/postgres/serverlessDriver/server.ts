@@ -9,6 +9,9 @@ import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { createServer } from '../../../base/nodeHttp.ts';
+import { oneAtATime } from '../../core/oneAtATime.ts';
+import { EarlyBytes } from './earlyBytes.ts';
+import { IncompleteRequests } from './incompleteRequests.ts';
 import { readClientLogin, relayLogin } from './relayLogin.ts';
 import { asSqlError, answerSqlRequest } from './answerSqlRequest.ts';
 import { MAX_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
@@ -20,8 +23,12 @@ interface ServerlessOptions {
   readonly allowedOrigins: readonly string[];
 }
 
+/** Of HTTP clients and WebSockets. For more, the slowest is disconnected, because a request takes memory before its password is known. */
+const MAX_CONNECTIONS = 1000;
 /** Sessions of `POST /sql` at once. More requests wait. */
 const MAX_SESSIONS = 20;
+/** Larger bodies are read after the login, so that clients without a password can't fill the memory. Bytes. */
+const LARGE_BODY = 64 * 1024;
 /** Logins of WebSockets at once. More wait. */
 const MAX_LOGINS = 50;
 /** Of one WebSocket message. */
@@ -30,18 +37,42 @@ const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 /** @returns a function that serves an HTTP client, whose first bytes are still unread */
 export function serverlessListener(options: ServerlessOptions): (client: Socket) => void {
   const server = createServer();
+  const incomplete = new IncompleteRequests();
   const withSession = limitConcurrency(MAX_SESSIONS);
   const run = async (request: IncomingMessage, signal: AbortSignal): Promise<string> => {
-    const { headers } = request;
+    const { headers, socket } = request;
     const login = readLogin(headers);
-    const sql = readSqlRequest(headers, await readBody(request));
-    return withSession(async () => answerSqlRequest({ login, request: sql, port: options.port, signal }));
+    const read = async () => {
+      incomplete.begin(socket);
+      const body = await readBody(request);
+      incomplete.end(socket);
+      return readSqlRequest(headers, body);
+    };
+    // In chunks, a body may have any size.
+    const small = Number(headers['content-length']) <= LARGE_BODY ? await read() : undefined;
+    // Waiting for a session and the statement may take any time.
+    incomplete.end(socket);
+    return withSession(async () =>
+      answerSqlRequest({ login, read: async () => small ?? read(), port: options.port, signal }),
+    );
   };
-  server.on('request', (request, response) => {
-    void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
-  });
-  server.on('upgrade', webSockets(options));
+  server.on(
+    'request',
+    oneAtATime((request, response) => {
+      response.once('close', () => incomplete.begin(request.socket));
+      void answer(request, response, options.allowedOrigins, run).catch(() => request.destroy());
+    }),
+  );
+  server.on('upgrade', webSockets(options, incomplete));
+  let open = 0;
   return (client) => {
+    if (open >= MAX_CONNECTIONS && !incomplete.disconnectSlowest()) return void client.destroy();
+    open += 1;
+    incomplete.begin(client);
+    client.once('close', () => {
+      open -= 1;
+      incomplete.end(client);
+    });
     server.emit('connection', client);
     client.resume();
   };
@@ -102,7 +133,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function webSockets({ port, allowedOrigins }: ServerlessOptions) {
+function webSockets({ port, allowedOrigins }: ServerlessOptions, incomplete: IncompleteRequests) {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -110,6 +141,7 @@ function webSockets({ port, allowedOrigins }: ServerlessOptions) {
     maxPayload: MAX_MESSAGE_BYTES,
   });
   const withLogin = limitConcurrency(MAX_LOGINS);
+  const early = new EarlyBytes();
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (isForeign(request.headers.origin, allowedOrigins))
       return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
@@ -117,8 +149,13 @@ function webSockets({ port, allowedOrigins }: ServerlessOptions) {
       webSocket.on('message', (_data, isBinary) => isBinary || webSocket.terminate());
       const client = createWebSocketStream(webSocket);
       client.on('error', () => webSocket.terminate());
+      const endCount = early.count(socket);
       readClientLogin(client)
-        .then(async (login) => withLogin(async () => relayLogin(client, login, port)))
+        .then(async (login) => {
+          incomplete.end(socket);
+          await withLogin(async () => relayLogin(client, login, port));
+          endCount();
+        })
         .catch(() => webSocket.terminate());
     });
   };

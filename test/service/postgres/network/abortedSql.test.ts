@@ -18,7 +18,7 @@ describe('POST /sql whose client goes away before the login', () => {
     const { signal } = controller;
     const run = answerSqlRequest({
       login,
-      request: { queries: [], begin: undefined, arrayMode: false, rawText: false },
+      read: () => assert.fail('no login yet'),
       port: address.port,
       signal,
     });

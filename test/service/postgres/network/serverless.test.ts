@@ -268,6 +268,18 @@ describe('the serverless driver', () => {
     assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 403/);
     socket.destroy();
   });
+
+  it('reads a large request only if the password is right', async () => {
+    const address = await service.uri(compute);
+    const sockets = Array.from({ length: 30 }, () => net.connect(compute.address.port, '127.0.0.1'));
+    const head = `POST /sql HTTP/1.1\r\nhost: x\r\nneon-connection-string: ${wrong(address)}\r\n`;
+    for (const socket of sockets) socket.write(`${head}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n`);
+    const answers = await Promise.all(sockets.map(async (socket) => once(socket, 'data')));
+    for (const [answer] of answers) assert.match(String(answer), /^HTTP\/1\.1 400.*password authentication/s);
+    for (const socket of sockets) socket.destroy();
+    const [row] = await neon(address)`select length(${'x'.repeat(100_000)}) as length`;
+    assert.deepEqual(row, { length: 100_000 });
+  });
 });
 
 /** Returns the folder of a migration that creates a table with one row. */

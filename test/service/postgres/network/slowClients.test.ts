@@ -1,4 +1,4 @@
-/** Clients that send their first packet slowly, and others that must not wait for them. They have no password yet. */
+/** Clients that send their request slowly, or never to its end. They have no password yet. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -7,17 +7,25 @@ import { Conversation, int32, message } from '../../../helpers/postgresConversat
 import { eventually } from '../clients.ts';
 import { gatewayTo } from './gatewayTo.ts';
 
-/** For the whole first packet of a client. Milliseconds. */
+/** For a whole request, and for the first packet of a Postgres client. Milliseconds. */
 const LIMIT = 60_000;
 const HEAD = 'POST /sql HTTP/1.1\r\nhost: x\r\n';
 const LOGIN = 'neon-connection-string: postgresql://someone:secret@127.0.0.1/app\r\n';
+const UPGRADE =
+  'GET /v2 HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
 const QUERY = '{"query":"select 1"}';
 const COMPLETE = `${HEAD}${LOGIN}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
 
+/** Of HTTP clients and WebSockets at a compute's address. */
+const MAX_CONNECTIONS = 1000;
 const STARTUP = Buffer.from('\0\u0003\0\0user\0someone\0\0');
 
-/** How a packet begins, and what the client sends again and again. */
+/** How a request begins, and what the client sends again and again. */
 const SLOW: Readonly<Record<string, readonly [start: string, next: string]>> = {
+  'the head of a request': [HEAD, 'x: y\r\n'],
+  'a body with a length': [`${HEAD}${LOGIN}content-length: 1000\r\n\r\n`, ' '],
+  'a body in chunks': [`${HEAD}${LOGIN}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+  'the login on a WebSocket': [UPGRADE, '\u0082\u0081\0\0\0\0\0'],
   'a start-up packet': ['\0\0\0\u0050\0\u0003\0\0', 'x'],
   'a TLS handshake': ['\u0016\u0003\u0001\u0001\0', 'x'],
 };
@@ -103,6 +111,31 @@ describe('slow clients', () => {
     mock.timers.tick(10 * LIMIT);
     waiting.forEach(answer);
     assert.match(String((await reply)[0]), /^HTTP\/1\.1 200 OK/);
+  });
+
+  it('make room for another one when there are too many', async () => {
+    const slow = [];
+    for (let count = 0; count < MAX_CONNECTIONS; count += 1) slow.push(await connect(HEAD));
+    const first = once(slow[0]?.resume() ?? assert.fail(), 'close');
+    await post();
+    await first;
+    assert.deepEqual(
+      slow.filter(({ closed }) => closed),
+      slow.slice(0, 1),
+    );
+  });
+
+  it('have 64 MB together for what they send on WebSockets before the login', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const sent = Buffer.alloc(30 * 1024 * 1024);
+    const large = await Promise.all(Array.from({ length: 5 }, async () => connect(UPGRADE)));
+    for (const client of large) {
+      await once(client, 'data');
+      // A message that is not complete.
+      client.write(Buffer.concat([Buffer.from([0x82, 0xff]), int32(0), int32(sent.length + 1), sent]));
+    }
+    await eventually(() => large.filter(({ closed }) => closed).length === 3);
+    await logIn();
   });
 
   it('do not keep WebSockets from logging in, sixty at once', async () => {

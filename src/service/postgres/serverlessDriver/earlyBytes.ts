@@ -1,0 +1,35 @@
+/** What WebSockets send before their login is complete. A message stays in memory until its end. */
+import type { Duplex } from 'node:stream';
+
+/** Of all WebSockets together. One of them may send a large first query with its login. */
+const MAX_EARLY_BYTES = 64 * 1024 * 1024;
+
+export class EarlyBytes {
+  readonly #bytes = new Map<Duplex, number>();
+  #total = 0;
+
+  /** Disconnects the one that has sent most when all have sent too much. @returns a function that ends the count */
+  count(socket: Duplex): () => void {
+    const add = (chunk: Buffer) => {
+      this.#add(socket, chunk.length);
+      if (this.#total > MAX_EARLY_BYTES) this.#disconnectLargest();
+    };
+    const end = () => {
+      socket.off('data', add).off('close', end);
+      this.#add(socket, -(this.#bytes.get(socket) ?? 0));
+      this.#bytes.delete(socket);
+    };
+    socket.on('data', add).once('close', end);
+    return end;
+  }
+
+  #add(socket: Duplex, bytes: number): void {
+    this.#bytes.set(socket, (this.#bytes.get(socket) ?? 0) + bytes);
+    this.#total += bytes;
+  }
+
+  #disconnectLargest(): void {
+    const [largest] = [...this.#bytes].reduce((most, next) => (next[1] > most[1] ? next : most));
+    largest.destroy();
+  }
+}

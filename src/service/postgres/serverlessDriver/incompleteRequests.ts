@@ -1,0 +1,36 @@
+/** Clients that still send their request, so that no password of theirs is known. */
+import type { Duplex } from 'node:stream';
+
+/** For a whole request, head and body, however often the client sends a part. Milliseconds. */
+const REQUEST_LIMIT = 60_000;
+
+export class IncompleteRequests {
+  /** The one that has waited longest is the first. */
+  readonly #timers = new Map<Duplex, NodeJS.Timeout>();
+
+  /** Ends the client's time at its request's end. Does nothing if the client's time is running already. */
+  begin(client: Duplex): void {
+    if (client.destroyed || this.#timers.has(client)) return;
+    this.#timers.set(
+      client,
+      setTimeout(() => this.#disconnect(client), REQUEST_LIMIT),
+    );
+  }
+
+  end(client: Duplex): void {
+    clearTimeout(this.#timers.get(client));
+    this.#timers.delete(client);
+  }
+
+  /** Makes room for another client. Real ones send a request in milliseconds. @returns whether there was one */
+  disconnectSlowest(): boolean {
+    const [slowest] = this.#timers.keys();
+    if (slowest !== undefined) this.#disconnect(slowest);
+    return slowest !== undefined;
+  }
+
+  #disconnect(client: Duplex): void {
+    this.end(client);
+    client.destroy();
+  }
+}
