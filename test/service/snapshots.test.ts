@@ -148,19 +148,19 @@ describe('Snapshots', () => {
     );
   });
 
-  it('get no parent that is a copy of themselves when they take the place of a branch', async () => {
+  it('stay the default branch, and get no parent that is a copy of them, when they replace a branch', async () => {
     const preview = await restore((await create({}, FREE)).id, {});
     const { branch: copy } = await api.send('POST', BRANCHES, { branch: { parent_id: preview.id } });
     await settle();
     await send('POST', `${BRANCHES}/${FREE}/restore`, { source_branch_id: copy.id });
     await settle();
     assert.equal((await find(FREE)).parent_id, copy.id);
+    await send('POST', `${BRANCHES}/${preview.id}/set_as_default`);
     await send('POST', `${BRANCHES}/${preview.id}/finalize_restore`, {});
     await settle();
-    assert.deepEqual(
-      [(await find(preview.id)).parent_id, (await find(copy.id)).parent_id],
-      [undefined, preview.id],
-    );
+    const now = await find(preview.id);
+    const { parent_id } = await find(copy.id);
+    assert.deepEqual([now.default, now.parent_id, parent_id], [true, undefined, preview.id]);
   });
 
   it('do not take the place of a branch that expires if they have children, which could not be deleted', async () => {

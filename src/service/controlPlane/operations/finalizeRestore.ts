@@ -30,7 +30,7 @@ export function afterFinalizing(
   const restored: BranchRecord = {
     ...branch,
     name: target.name,
-    default: target.default,
+    default: branch.default || target.default,
     protected: target.protected,
     // The target may have been replaced by a copy of the restored branch, which can't become its parent.
     ...(!isCopyOf(project, branch, target.parent_id) && {
