@@ -46,5 +46,6 @@ export async function finishChange(
     return { ...result, isPending: end === undefined };
   } finally {
     listener.dispose();
+    stopped.removeEventListener('abort', check);
   }
 }
