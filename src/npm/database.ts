@@ -9,14 +9,15 @@ export type Database = Awaited<ReturnType<typeof findDatabase>>;
  * Returns the first database of the first project's default branch; undefined if there is no project. The project of
  * `hosted-postgres/test` stays empty, so another one is created. The URL contains the password; it is undefined
  * if the branch has no database.
+ * @param hasPostgres whether computes aren't simulated
  */
-export async function findDatabase(api: Api) {
+export async function findDatabase(api: Api, hasPostgres: boolean) {
   const projects = await api.projects();
   if (projects.length === 0) return undefined;
   const projectId =
     projects.find(({ name }) => name !== TEST_PROJECT)?.id ?? (await api.createProject('local'));
   const branch = (await api.branches(projectId)).find((each) => each.default);
-  return branch && { projectId, branchId: branch.id, url: await api.url(branch) };
+  return branch && { projectId, branchId: branch.id, url: hasPostgres ? await api.url(branch) : undefined };
 }
 
 /** The service keeps the connection waiting while Postgres starts. @throws when it can't start */

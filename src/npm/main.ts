@@ -32,16 +32,21 @@ async function main(): Promise<number> {
   endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;
-  const { run } = options;
+  const { run, rest } = options;
   // The standard output is the command's.
   const output = run === undefined ? process.stdout : process.stderr;
   output.write(`Base URL: ${service.baseUrl}\nAPI key: ${key}\n`);
-  return run === undefined ? service.ended : runWith(service, key, run);
+  return run === undefined ? service.ended : runWith(service, key, run, rest['no-postgres'] !== true);
 }
 
-async function runWith(service: StartedService, key: string, command: string): Promise<number> {
+async function runWith(
+  service: StartedService,
+  key: string,
+  command: string,
+  hasPostgres: boolean,
+): Promise<number> {
   try {
-    const database = await findDatabase(new Api(service.baseUrl, key));
+    const database = await findDatabase(new Api(service.baseUrl, key), hasPostgres);
     if (database?.url !== undefined) await waitForAnswer(database.url);
     service.leaveSignals();
     return await runCommand(command, { ...process.env, ...variables(service.baseUrl, key, database) });

@@ -72,6 +72,13 @@ describe('npx hosted-postgres', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
+  it('gives the command no database if computes are simulated', async () => {
+    const program = start('--temporary', '--no-postgres', '--run', 'env');
+    assert.equal(await program.ended, 0, program.output());
+    assert.match(program.output(), /^NEON_BRANCH_ID=br-local-main$/m);
+    assert.doesNotMatch(program.output(), /^DATABASE_URL=/m);
+  });
+
   it('keeps data and key in .hosted-postgres, which Git ignores', async () => {
     const first = start('--run', sql('create table kept as select 5 as n'));
     assert.equal(await first.ended, 0, first.output());
