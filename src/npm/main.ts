@@ -28,7 +28,8 @@ async function main(): Promise<number> {
   const dataDir = options.temporary ? undefined : path.resolve(options.dataDir ?? OWN_FOLDER);
   if (dataDir !== undefined) openFolder(dataDir, options.dataDir === undefined);
   const ownKey = () => (dataDir === undefined ? newKey() : readOrCreateKey(dataDir));
-  const key = options.apiKey ?? (process.env[KEY_VARIABLE] || ownKey());
+  // An empty one comes from a variable that isn't set.
+  const key = options.apiKey || process.env[KEY_VARIABLE] || ownKey();
   endWithNpm();
   const service = await startService(SERVICE ?? '', serviceArguments(options, dataDir), key);
   if (typeof service === 'number') return service;

@@ -73,9 +73,10 @@ describe('npx hosted-postgres', () => {
   });
 
   it('gives the command no database if computes are simulated', async () => {
-    const program = start('--temporary', '--no-postgres', '--run', 'env');
+    const program = start('--temporary', '--no-postgres', '--api-key', '', '--run', 'env');
     assert.equal(await program.ended, 0, program.output());
     assert.match(program.output(), /^NEON_BRANCH_ID=br-local-main$/m);
+    assert.match(program.output(), /^NEON_API_KEY=[0-9a-f]{48}$/m, 'an empty key is none');
     assert.doesNotMatch(program.output(), /^DATABASE_URL=/m);
   });
 
