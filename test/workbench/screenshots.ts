@@ -1,8 +1,9 @@
 // `npm run screenshots`: takes the pictures of the README, media/screenshots/*.png, in a real VS Code that is connected to the
 // local service. The packaged extension is used, because VS Code marks the window of one under development.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import UPNG from 'upng-js';
 import { startLocalService } from '../helpers/localService.ts';
 import { createRepository } from '../helpers/gitRepository.ts';
 import { connect } from '../host/ui/connect.ts';
@@ -52,8 +53,16 @@ async function takeAll(workbench: Workbench): Promise<void> {
   await workbench.openFile('app.env');
   for (const [name, arrange] of Object.entries({ code, change, browse, gitBranch })) {
     await arrange(workbench);
-    await workbench.screenshot(path.join(pictures, `${name}.png`));
+    const file = path.join(pictures, `${name}.png`);
+    await workbench.screenshot(file);
+    await writeFile(file, reduceColors(await readFile(file)));
   }
+}
+
+/** To 256, which takes less than half of the bytes. The packages contain the pictures. */
+function reduceColors(png: Buffer): Buffer {
+  const image = UPNG.decode(new Uint8Array(png).buffer);
+  return Buffer.from(UPNG.encode(UPNG.toRGBA8(image), image.width, image.height, 256));
 }
 
 /** Hosts to complete in an environment file. */
