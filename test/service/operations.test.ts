@@ -141,7 +141,7 @@ describe('Operations', () => {
     assert.equal((json as { operations: Operation[] }).operations[0]?.id, operations[0]?.id);
   });
 
-  const branchTaken = async (change: () => Promise<unknown>, status: number) =>
+  const rejected = async (change: () => Promise<unknown>, status: number) =>
     assert.rejects(change(), (error) => isRejected(error, status));
   const takeBranch = () =>
     test.client.updateCompute(PROJECT, OTHER_PRIMARY, {
@@ -150,7 +150,7 @@ describe('Operations', () => {
 
   it('of a deleted primary lock its branch for another primary until they end', async () => {
     await test.client.deleteCompute(PROJECT, PRIMARY);
-    await branchTaken(takeBranch, 423);
+    await rejected(takeBranch, 423);
     await settle();
     await until('the end of the deletion', () =>
       takeBranch()
@@ -161,7 +161,7 @@ describe('Operations', () => {
 
   it('of a moving primary lock its old branch, since the move may fail', async () => {
     await test.client.updateCompute(PROJECT, PRIMARY, { branch_id: FREE });
-    await branchTaken(takeBranch, 423);
+    await rejected(takeBranch, 423);
     await settle();
     await takeBranch();
   });
@@ -170,10 +170,17 @@ describe('Operations', () => {
     const { branches } = test.client;
     const branch = { parent_id: FREE, init_source: 'schema-only' };
     const { operations } = await branches.create(PROJECT, { branch });
-    await assert.rejects(branches.delete(PROJECT, FREE), (error) => isRejected(error, 423));
+    await rejected(() => branches.delete(PROJECT, FREE), 423);
     test.clock.advance(DELAY);
     await reach(operations, 'finished');
     await branches.delete(PROJECT, FREE);
+  });
+
+  it('that restore a branch lock the expiry of its source, which becomes its parent', async () => {
+    const { branches } = test.client;
+    await branches.restore(PROJECT, 'br-sweet-breeze-497520', { source_branch_id: FREE });
+    const expires_at = new Date(test.clock.now() + 60_000).toISOString();
+    await rejected(() => branches.update(PROJECT, FREE, { expires_at }), 423);
   });
 
   it('are listed in pages, newest first', async () => {

@@ -109,6 +109,8 @@ export function updateBranch(
 ): BranchResult {
   const branch = findBranch(project, id);
   if (patch.name !== undefined) requireNewName(project, patch.name, id);
+  // A branch that is restored from it becomes its child, and then it couldn't be deleted.
+  if (patch.expires_at) requireNotCopied(project, id);
   const now = clock.now();
   const changed = {
     ...branch,
