@@ -55,7 +55,7 @@ export declare function branch(options?: BranchOptions): Promise<TestBranch>;
 
 /**
  * Creates a database for this file and sets `DATABASE_URL`. All files with the same `migrate` and `seed` have theirs on one branch, so
- * they share its roles and connections, and it takes a fifth of the time of `branch`. It ends in the same ways.
+ * they share its roles and connections, and none starts a server. It is dropped in the same ways as a branch.
  * @throws {Error} as `branch` does
  */
 export declare function database(options?: BranchOptions): Promise<TestDatabase>;
