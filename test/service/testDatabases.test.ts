@@ -111,4 +111,14 @@ describe('Databases of tests', () => {
     running.child.kill('SIGKILL');
     await once(running.child, 'close');
   });
+
+  it('are not made if a test has dropped their template, and the process ends', async () => {
+    const { cwd } = await createProject();
+    const url = await run<string>(cwd, `const db = await database(${FILES}); show(db.url);`);
+    await query(withDatabase(url, 'postgres'), 'drop database hosted_postgres_template');
+    await assert.rejects(
+      run(cwd, `await database(${FILES});`),
+      /template database "hosted_postgres_template" does not exist/,
+    );
+  });
 });

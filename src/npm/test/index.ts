@@ -40,8 +40,13 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
     const name = `test_${randomBytes(8).toString('hex')}`;
     // Its name says that the database is in use, until the process or thread has ended.
     const admin = await openClient(withDatabase(server, 'postgres'), { application_name: name });
-    await dropAbandoned(admin);
-    await copyDatabase(admin, TEMPLATE, name);
+    try {
+      await dropAbandoned(admin);
+      await copyDatabase(admin, TEMPLATE, name);
+    } catch (error) {
+      await closeClient(admin);
+      throw error;
+    }
     const url = withDatabase(server, name);
     return openDatabase(url, {
       prefix: `${name}_`,
