@@ -40,13 +40,22 @@ function partVariables(url: string): Record<string, string | undefined> {
   return { ...Object.fromEntries(named), POSTGRES_DB: DATABASE };
 }
 
+/** For each database in use, the variables that it has replaced. */
+const replaced: NodeJS.ProcessEnv[] = [];
+
 /** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */
 export function useDatabase(url: string): () => void {
   const variables = databaseVariables(url);
   const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
   assign(variables);
+  replaced.push(previous);
   return () => {
-    if (process.env['DATABASE_URL'] === url) assign(previous);
+    const index = replaced.indexOf(previous);
+    const later = replaced[index + 1];
+    replaced.splice(index, 1);
+    // A database that is used since then sets back what this one has replaced.
+    if (later !== undefined) Object.assign(later, previous);
+    else if (process.env['DATABASE_URL'] === url) assign(previous);
   };
 }
 

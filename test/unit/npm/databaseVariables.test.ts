@@ -45,6 +45,19 @@ describe('databaseVariables', () => {
     assert.deepEqual(left, []);
   });
 
+  for (const order of [
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 0, 2],
+    [1, 2, 0],
+  ])
+    it(`sets them back after several databases that are left in the order ${order.join()}`, () => {
+      const before = { ...process.env };
+      const leave = ['a', 'b', 'c'].map((name) => useDatabase(`${URL}_${name}`));
+      for (const index of order) leave[index]?.();
+      assert.deepEqual({ ...process.env }, before);
+    });
+
   it('sets the variables of the process and sets them back', () => {
     const before = { ...process.env };
     process.env['PGSERVICE'] = 'another';
