@@ -68,7 +68,7 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
     const rule = path.posix.basename(uri.path);
     const ignored =
       ignoreFile &&
-      (await changeTextFile(ignoreFile, (text) => (hasLine(text, rule) ? undefined : withLine(text, rule))));
+      (await changeTextFile(ignoreFile, (text) => changeText(text, () => appendLine(text, rule))));
     const change = (text: string) => {
       const changed = setVariables(text, changes);
       if (changed === undefined || (changed.isRequoted && !isAllowed)) throw changedMeanwhile(file);
@@ -80,9 +80,6 @@ export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<Writ
 }
 
 const changedMeanwhile = (file: string) => new Error(l10n.t('{0} was changed in the meantime.', file));
-
-const withLine = (text: string, line: string): string => changeText(text, () => appendLine(text, line));
-const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
 
 /** Asks before a value gets other quotes. @returns whether it may; undefined if the user canceled */
 async function askForOtherForm(

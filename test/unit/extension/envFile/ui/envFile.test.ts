@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
+import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 
 const { prepareEnv } = await import('../../../../../src/extension/envFile/ui/envFile.ts');
@@ -49,6 +50,14 @@ describe('prepareEnv', () => {
       );
       assert.equal(await write('DATABASE_URL="mysql://old"\n'), `DATABASE_URL="${URL}"\n`);
       assert.deepEqual(questions, []);
+    });
+
+    it('makes Git ignore the file, also if a later rule takes an earlier one back', async () => {
+      const { folder } = createRepository(path.dirname(file));
+      writeFileSync(path.join(folder, '.gitignore'), '.env\n!.env\n');
+      answers.push('Add to .gitignore and Write');
+      await write('A=1\n');
+      assert.equal(readFileSync(path.join(folder, '.gitignore'), 'utf8'), '.env\n!.env\n.env\n');
     });
 
     it('asks before a value gets other quotes', async () => {
