@@ -260,6 +260,5 @@ export class OperationTracker implements Disposable {
 function hasReplied(result: PromiseSettledResult<void> | undefined): boolean {
   if (result?.status !== 'rejected') return true;
   const fault = faultOf(result.reason);
-  const isOther = fault?.kind === 'unexpectedReply' && fault.reason === 'html';
-  return fault?.kind !== 'network' && fault?.kind !== 'timeout' && !isOther;
+  return fault?.kind === 'rejected' || (fault?.kind === 'unexpectedReply' && fault.reason !== 'html');
 }

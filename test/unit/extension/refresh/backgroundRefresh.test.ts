@@ -230,7 +230,7 @@ describe('BackgroundRefresh', () => {
       refresh.setVisible(true);
       for (let turns = 0; turns < 4; turns += 1) await store.clock.turn();
       assert.deepEqual(store.clock.waits, [10 * MINUTE]);
-      await store.accounts.add({ ...store.account, name }, 'another key');
+      await store.accounts.add({ ...store.account, name }, 'another-key');
       await store.session.reread();
       assert.deepEqual(store.clock.waits, [MINUTE]);
     });
