@@ -2,6 +2,7 @@
  * The branches that agents have created, and the last calls of agents. Windows, and agents without a window, share both
  * (`sharedMemory.ts`). They contain no secret.
  */
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { Branch } from '../../api/records/records.ts';
@@ -57,6 +58,18 @@ const CALLS_KEY = 'hostedPostgres.agentCalls';
 const MAX_BRANCHES = 200;
 const MAX_CALLS = 50;
 
+/** A branch that is being created. */
+interface Creation extends ProjectRef {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+const CREATIONS = 'hostedPostgres.agentCreations';
+
+/** Milliseconds after which a creation doesn't count, because its process was killed: a call waits for two minutes at most. */
+const MAX_CREATION = 10 * 60_000;
+
 /** A fresh list of a project's branches. */
 interface ListedBranches {
   readonly branches: ReadonlyMap<string, Branch>;
@@ -68,8 +81,6 @@ export class AgentBranches {
   readonly #memory: SharedMemory;
   readonly #now: () => number;
   readonly #changed = new Emitter<void>();
-  /** The branches that are being created by this process. */
-  readonly #creations = new Set<ProjectRef>();
 
   /** Fires for branches, not for calls. */
   readonly onDidChange = this.#changed.event;
@@ -81,21 +92,39 @@ export class AgentBranches {
 
   /** Those that haven't expired, the newest last. */
   get all(): readonly AgentBranch[] {
-    return entriesOf(this.#memory.values()).filter(
+    return this.#allOf(this.#memory.values());
+  }
+
+  #allOf(values: SharedValues): readonly AgentBranch[] {
+    return entriesOf(values).filter(
       (entry): entry is AgentBranch => isAgentBranch(entry) && Date.parse(entry.expiresAt) > this.#now(),
     );
   }
 
   /**
-   * Call this before a branch is created, so that creations at the same time count each other.
-   * @returns the number of branches in the project without this one, and a function to call at the end
+   * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
+   * @returns the number of branches in the project without this one, and a function to call with the branch, or without one if
+   * it couldn't be created
    */
-  beginCreation({ account, projectId }: ProjectRef): { readonly count: number; readonly end: () => void } {
-    const creation = { account, projectId };
+  beginCreation({ account, projectId }: ProjectRef): {
+    readonly count: number;
+    readonly end: (branch?: AgentBranch) => void;
+  } {
+    const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
     const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
-    const count = [...this.all, ...this.#creations].filter(isIn).length;
-    this.#creations.add(creation);
-    return { count, end: () => this.#creations.delete(creation) };
+    let count = 0;
+    this.#memory.change((values) => {
+      const others = creationsOf(values).filter(({ startedAt }) => this.#now() - startedAt < MAX_CREATION);
+      count = this.#allOf(values).filter(isIn).length + others.filter(isIn).length;
+      return { ...values, [CREATIONS]: [...others, creation] };
+    });
+    let hasEnded = false;
+    const end = (branch?: AgentBranch) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#change((entries) => (branch === undefined ? entries : withBranch(entries, branch)), creation.id);
+    };
+    return { count, end };
   }
 
   /** Those of the connected account. */
@@ -125,7 +154,7 @@ export class AgentBranches {
   }
 
   add(branch: AgentBranch): void {
-    this.#change((entries) => [...entries.filter((entry) => !isSameBranch(branch, entry)), branch]);
+    this.#change((entries) => withBranch(entries, branch));
   }
 
   /** Adds to what is known of a branch, unless it is gone. */
@@ -167,14 +196,17 @@ export class AgentBranches {
     }));
   }
 
-  #change(next: (entries: readonly Entry[]) => readonly Entry[]): void {
-    const entries = entriesOf(this.#memory.values());
-    if (isDeepStrictEqual(next(entries), entries)) return;
+  /** @param endedCreation its id */
+  #change(next: (entries: readonly Entry[]) => readonly Entry[], endedCreation?: string): void {
+    const isSame = (values: SharedValues) =>
+      endedCreation === undefined && isDeepStrictEqual(next(entriesOf(values)), entriesOf(values));
+    if (isSame(this.#memory.values())) return;
     this.#memory.change((values) => {
       const current = next(entriesOf(values)).map((entry) =>
         isAgentBranch(entry) && Date.parse(entry.expiresAt) <= this.#now() ? refOf(entry) : entry,
       );
-      return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES) };
+      const creations = creationsOf(values).filter(({ id }) => id !== endedCreation);
+      return { ...values, [BRANCHES]: current.slice(-MAX_BRANCHES), [CREATIONS]: creations };
     });
     this.#changed.fire();
   }
@@ -189,6 +221,13 @@ const listOf = (values: SharedValues, name: string): readonly unknown[] => {
 };
 const entriesOf = (values: SharedValues): readonly Entry[] => listOf(values, BRANCHES).filter(isRef);
 const callsOf = (values: SharedValues): readonly AgentCall[] => listOf(values, CALLS_KEY).filter(isCall);
+const creationsOf = (values: SharedValues): readonly Creation[] =>
+  listOf(values, CREATIONS).filter(isCreation);
+
+const withBranch = (entries: readonly Entry[], branch: AgentBranch): readonly Entry[] => [
+  ...entries.filter((entry) => !isSameBranch(branch, entry)),
+  branch,
+];
 
 const refOf = ({ account, projectId, branchId }: BranchRef): BranchRef => ({ account, projectId, branchId });
 
@@ -207,4 +246,9 @@ function isAgentBranch(ref: BranchRef): ref is AgentBranch {
 function isCall(value: unknown): value is AgentCall {
   const { time, agent, tool, text, failure = '' } = fieldsOf(value);
   return [time, agent, tool, text, failure].every(isText);
+}
+
+function isCreation(value: unknown): value is Creation {
+  const { id, account, projectId, startedAt } = fieldsOf(value);
+  return [id, account, projectId].every(isText) && typeof startedAt === 'number';
 }

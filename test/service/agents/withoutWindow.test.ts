@@ -262,7 +262,7 @@ describe('The MCP server without a window', () => {
     two.release();
   });
 
-  it('creates ten branches for several agents, remembers each, and shares them with windows', async function () {
+  it('creates ten branches for several agents at once, remembers each, and shares them with windows', async function () {
     if (process.platform === 'win32') this.skip();
     const { project } = await api.change('POST', '', { project: { name: 'Blog' } });
     const storage = temporaryFolder();
@@ -271,10 +271,9 @@ describe('The MCP server without a window', () => {
     const env = { HOSTED_POSTGRES_AGENTS: agents };
     const clients = await Promise.all([1, 2, 3].map(() => connect(env)));
     const input = { projectId: project.id, hours: 1 };
-    const call = ({ call: create }: (typeof clients)[0]) =>
-      Promise.allSettled([1, 2, 3, 4].map(async () => create('createBranch', input)));
-    const results = [];
-    for (const client of clients) results.push(...(await call(client)));
+    const results = await Promise.allSettled(
+      clients.flatMap(({ call }) => [1, 2, 3, 4].map(() => call('createBranch', input))),
+    );
     const made = results.flatMap((each) =>
       each.status === 'fulfilled' ? String(each.value['branchId']) : [],
     );

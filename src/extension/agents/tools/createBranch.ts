@@ -143,8 +143,7 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
       const result = await deps.branchActions.create(projectId, creation, options);
       const { id: branchId } = result.branch ?? {};
       // At once, so that it is the agent's even if the call ends before the branch is ready.
-      if (branchId !== undefined) agentBranches.add({ ...made, branchId, createdAt: expiryAfter(0) });
-      end();
+      if (branchId !== undefined) end({ ...made, branchId, createdAt: expiryAfter(0) });
       return result;
     });
     if (branch === undefined) throw new Error('The service has created no branch.');

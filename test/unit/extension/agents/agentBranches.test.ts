@@ -91,13 +91,20 @@ describe('AgentBranches', () => {
     assert.equal(branches.beginCreation(project).count, 0);
   });
 
-  it('count each other while they are created', () => {
-    const [first, second] = [branches.beginCreation(project), branches.beginCreation(project)];
+  it('count each other while they are created, until they are there, fail or are forgotten', () => {
+    const other = new AgentBranches(memory, () => now);
+    const [first, second] = [branches.beginCreation(project), other.beginCreation(project)];
     assert.deepEqual([first.count, second.count], [1, 2]);
     assert.equal(branches.beginCreation({ ...project, projectId: 'blog' }).count, 0);
+    first.end({ ...branch, branchId: 'br-first' });
     first.end();
+    assert.ok(other.find({ ...branch, branchId: 'br-first' }));
     second.end();
-    assert.equal(branches.beginCreation(project).count, 1);
+    assert.equal(other.beginCreation(project).count, 2);
+    now += 10 * 60_000 - 1;
+    assert.equal(branches.beginCreation(project).count, 3);
+    now += 1;
+    assert.equal(branches.beginCreation(project).count, 3, 'without the one whose process was killed');
   });
 
   it('become the user’s when they no longer expire', () => {
