@@ -1,5 +1,5 @@
 /** Add to pg_service.conf…: a named connection for every libpq client, without the password. */
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, readlink, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -57,8 +57,7 @@ export const defaultServiceName = (
 /** Asks before it replaces a service. @returns false if the user canceled */
 export async function saveService(name: string, compute: Compute, login: Login): Promise<boolean> {
   requireTrust();
-  const link = serviceFilePath();
-  const file = (await realpath(link).catch(ignoreMissing)) ?? link;
+  const file = await targetOf(serviceFilePath());
   const lines = serviceLines({ ...login, host: hostOf(compute, login.pooled) }).map(toBytes);
   // The role and database may come from a workspace's tasks.json. libpq stops reading at a line that is too long.
   const names = [login.role, login.database];
@@ -97,6 +96,14 @@ function serviceFilePath(): string {
   return process.platform === 'win32' && appData !== undefined
     ? path.join(appData, 'postgresql', '.pg_service.conf')
     : path.join(os.homedir(), '.pg_service.conf');
+}
+
+/** The target of a link, which may not exist yet. */
+async function targetOf(file: string): Promise<string> {
+  const real = await realpath(file).catch(ignoreMissing);
+  const link = real === undefined ? await readlink(file).catch(ignoreMissing) : undefined;
+  if (link === undefined) return real ?? file;
+  return await targetOf(path.resolve(await realpath(path.dirname(file)), link));
 }
 
 /** Reads the file as bytes, so that text in any encoding is kept unchanged. @throws {Error} if it can't be used */

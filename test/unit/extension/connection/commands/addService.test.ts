@@ -58,15 +58,19 @@ describe('saveService', () => {
     assert.deepEqual(readdirSync(folder), ['pg_service.conf']);
   });
 
-  it('keeps a link to the file', async function () {
-    if (process.platform === 'win32') this.skip(); // Ordinary users can't create links.
-    writeFileSync(path.join(folder, 'dotfile'), '');
-    symlinkSync('dotfile', path.join(folder, 'other'));
-    symlinkSync('other', file);
-    await saveService('shop', compute, login);
-    assert.ok(lstatSync(file).isSymbolicLink() && lstatSync(path.join(folder, 'other')).isSymbolicLink());
-    assert.equal(readFileSync(path.join(folder, 'dotfile'), 'utf8'), SECTION);
-  });
+  for (const [what, create] of [
+    ['a link to the file', true],
+    ['a link to a file that does not exist yet', false],
+  ] as const)
+    it(`keeps ${what}`, async function () {
+      if (process.platform === 'win32') this.skip(); // Ordinary users can't create links.
+      if (create) writeFileSync(path.join(folder, 'dotfile'), '');
+      symlinkSync('dotfile', path.join(folder, 'other'));
+      symlinkSync('other', file);
+      await saveService('shop', compute, login);
+      assert.ok(lstatSync(file).isSymbolicLink() && lstatSync(path.join(folder, 'other')).isSymbolicLink());
+      assert.equal(readFileSync(path.join(folder, 'dotfile'), 'utf8'), SECTION);
+    });
 
   it('writes and asks nothing if the service is there', async () => {
     await saveService('shop', compute, login);
