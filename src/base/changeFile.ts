@@ -60,6 +60,8 @@ async function changeNow(
       const before = isOwn ? missed : current;
       const changed = change(before) ?? before;
       if (changed === undefined || current?.equals(changed) === true) return made;
+      // Its folder may still let it be replaced.
+      if (stats !== undefined && (stats.mode & 0o222n) === 0n) throw new Error(`${file} is read-only.`);
       const after = Buffer.from(changed);
       // Windows replaces no open file, so there no program can write to the replaced one.
       if (process.platform === 'win32') await old?.close();

@@ -69,6 +69,12 @@ describe('changeFile', () => {
       throw new Error('not this one');
     });
     await assert.rejects(failed, /not this one/);
+    chmodSync(file, 0o444);
+    await assert.rejects(
+      changeFile(file, () => Buffer.from('')),
+      /is read-only/,
+    );
+    chmodSync(file, 0o644);
     assert.equal(statSync(file).ino, ino);
     writeFileSync(file, Buffer.alloc(1024 * 1024 + 1, 'a'));
     await assert.rejects(
