@@ -19,7 +19,7 @@ import { window } from '../../window/ui/window.ts';
 /** Milliseconds that a call waits for the user's answer, because clients give up as well. */
 const APPROVAL_WAIT = 60_000;
 
-/** The last question of a window. Agents may send many calls at once, and their questions wait for each other. */
+/** The last question of a window. Agents may send many calls at once, and each question waits until the one before is over. */
 const questions = new WeakMap<Guards, Promise<unknown>>();
 
 interface AgentRequest extends ApprovalRequest {
@@ -54,16 +54,20 @@ export async function approveForAgent(
   };
   const approved = ask();
   const answered = approved.catch(() => undefined);
-  if (isAsked) questions.set(guards, answered);
-  const timer = clock.after(APPROVAL_WAIT, () => end('late'));
-  const abort = () => end('aborted');
+  // VS Code hides a notification without an answer, so the user may never end it.
+  if (isAsked) questions.set(guards, Promise.race([answered, ended]));
+  const stop = (reason: 'late' | 'aborted') => {
+    hasEnded = true;
+    end(reason);
+  };
+  const timer = clock.after(APPROVAL_WAIT, () => stop('late'));
+  const abort = () => stop('aborted');
   signal.addEventListener('abort', abort);
   try {
     const answer = await Promise.race([approved, ended]);
     if (answer === 'late') throw new Error('The user did not answer within 60 seconds. Nothing was changed.');
     if (answer !== true) throw new Error('The user did not approve this. Nothing was changed.');
   } finally {
-    hasEnded = true;
     timer.dispose();
     signal.removeEventListener('abort', abort);
   }

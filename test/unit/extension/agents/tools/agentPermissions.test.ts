@@ -163,6 +163,20 @@ describe('The gate of agents', () => {
       assert.equal(questions.filter((text) => /delete main/.test(text)).length, 1);
     });
 
+    it('asks the next question although nobody has answered the last one', async () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      answers.push(promise, 'Delete');
+      const late = approve();
+      await until('the question', async () => questions.length === 1);
+      model.clock.next();
+      await assert.rejects(late, /did not answer within 60 seconds/);
+      const next = approve();
+      await until('the next question', async () => questions.length === 2);
+      await next;
+      // An open message would keep others from being shown.
+      resolve(undefined);
+    });
+
     it('asks one question at a time', async () => {
       const first = Promise.withResolvers<string>();
       answers.push(first.promise, 'Delete');
