@@ -1,6 +1,6 @@
 /**
- * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `2:32 pm`, `yesterday 9:05`, `2026-11-26 14:32:10`,
- * `26.11.2026 14:32`, a time with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
+ * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `14.32`, `2:32 pm`, `yesterday 9:05`,
+ * `2026-11-26 14:32:10`, `26.11.2026 14:32`, a time with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
  */
 import type { PointInTime } from '../../api/records/requests.ts';
 import { parseDelay } from '../settings/delay.ts';
@@ -43,6 +43,8 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
 
 function timeBefore(text: string, now: number): number | undefined {
   const [, span = ''] = /^(?:vor )?(.*?)(?: ago)?$/i.exec(text) ?? [];
+  // A time of day.
+  if (/^\d+\.\d+$/.test(span)) return undefined;
   const inEnglish = UNITS.reduce((known, [unit, letter]) => known.replace(unit, letter), span);
   const parts = inEnglish.match(/\d+(?:[.,]\d+)?\s*[a-z]*/gi) ?? [];
   if (parts.length === 0 || parts.join('') !== inEnglish.replace(/(?<=[a-z])[\s,]+/gi, '')) return undefined;
@@ -63,7 +65,8 @@ const in24Hours = (text: string): string =>
 /** The last time that it was this late: today, or yesterday. */
 function clockTime(text: string, now: number): number | undefined {
   const [, day, hour, minute, second = '0'] =
-    /^(?:(today|yesterday|heute|gestern),? (?:at |um )?)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/i.exec(text) ?? [];
+    /^(?:(today|yesterday|heute|gestern),? (?:at |um )?)?(\d{1,2})[:.](\d{2})(?::(\d{2}))?$/i.exec(text) ??
+    [];
   if (hour === undefined || minute === undefined) return undefined;
   const daysAgo = (days: number) => {
     // Not as many times 24 hours, because days with a change of the clocks have more or less.
