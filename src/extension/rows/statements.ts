@@ -59,8 +59,14 @@ const ONLY_TABLE = new RegExp(String.raw`^${NAME}(?:\.${NAME})?$`, 'i');
 /** @param text a table, quoted if needed, or one query */
 export function rowSourceOf(text: string): RowSource {
   const table = ONLY_TABLE.exec(text.trim())?.[0];
-  return table === undefined ? { sql: text, name: text } : tableSource(table);
+  return table === undefined ? { sql: text, name: text } : tableSource(quoteNames(table));
 }
+
+/** Without quotes, `user` would be a function, and `order` an error. */
+const quoteNames = (table: string): string =>
+  table.replace(/"(?:[^"]|"")+"|[^".]+/g, (name) =>
+    name.startsWith('"') ? name : quoteName(name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())),
+  );
 
 /** The name of a table for titles, without quotes and the schema `public`. */
 const shortName = (table: string): string =>

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
 import { compareRows, NoTableError } from '../../../../src/extension/rows/compareRows.ts';
 import type { DifferingRow } from '../../../../src/extension/rows/mergeRows.ts';
+import { rowSourceOf } from '../../../../src/extension/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { connectTo, eventually, query } from '../clients.ts';
@@ -136,6 +137,12 @@ describe('compareRows', () => {
     assert.deepEqual([found.added, found.changed, found.deleted], [0, 1, 0]);
     await sides.before.query('alter table columns drop constraint columns_pkey');
     assert.deepEqual(await counts(compareTable('columns')), [1, 0, 1]);
+  });
+
+  it('compares a table whose name is also that of a function', async () => {
+    await execute('create table "user" (id int)');
+    await sides.after.query('insert into "user" values (1)');
+    assert.deepEqual(await counts(compareRows(logins, rowSourceOf('user'), never)), [1, 0, 0]);
   });
 
   it('shows as many rows as an editor can, and counts all', async () => {

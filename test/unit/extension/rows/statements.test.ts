@@ -56,7 +56,9 @@ describe('The statements of a SQL file', () => {
 
 describe('What a model names to compare', () => {
   for (const [text, table, sql] of [
-    ['orders', 'orders', 'SELECT * FROM orders'],
+    ['orders', '"orders"', 'SELECT * FROM "orders"'],
+    ['Shop.USER', '"shop"."user"', 'SELECT * FROM "shop"."user"'],
+    ['shop."User"', '"shop"."User"', 'SELECT * FROM "shop"."User"'],
     [' "Or;der"."a b" ', '"Or;der"."a b"', 'SELECT * FROM "Or;der"."a b"'],
     ['select 1', undefined, 'select 1'],
     ['orders; drop table orders', undefined, 'orders; drop table orders'],
