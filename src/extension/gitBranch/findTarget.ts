@@ -48,11 +48,15 @@ export async function findTarget(
   }
 }
 
-async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRef): Promise<boolean> {
-  const isGone = await inventory.refreshComputes(projectId).then(
+/** Whether the service says that there is no such project. One that the list lacks may be of another organization. */
+export const isProjectGone = (inventory: Inventory, projectId: string): Promise<boolean> =>
+  inventory.refreshComputes(projectId).then(
     () => false,
     (error: unknown) => isRejected(error, 404),
   );
+
+async function isDeleted(inventory: Inventory, { projectId, branchId }: BranchRef): Promise<boolean> {
+  const isGone = await isProjectGone(inventory, projectId);
   const list = await inventory.branches.refresh(projectId);
   return isGone || (list !== undefined && !list.branches.has(branchId));
 }

@@ -15,6 +15,7 @@ import {
 } from '../../branches/commands/deleteBranches.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { isProjectGone } from '../../gitBranch/findTarget.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickMany, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
@@ -133,11 +134,13 @@ async function loadDeletable(context: CommandContext): Promise<readonly AgentBra
 
 /** Forgets branches that are gone. @throws {Error} if a list can't be loaded */
 async function refresh(context: CommandContext): Promise<ReadonlyMap<string, BranchList>> {
-  const branches = branchesHere(context);
-  const projectIds = branches.map(({ projectId }) => projectId);
+  const projectIds = branchesHere(context).map(({ projectId }) => projectId);
   const gone = { branches: new Map(), requestedAt: Date.now() };
   const lists = await loadBranchLists(context, projectIds);
-  for (const { account, projectId } of branches)
-    context.agentBranches.update({ account, projectId }, lists.get(projectId) ?? gone);
+  for (const { account, projectId } of branchesHere(context)) {
+    const list = lists.get(projectId);
+    if (list !== undefined || (await isProjectGone(context.inventory, projectId)))
+      context.agentBranches.update({ account, projectId }, list ?? gone);
+  }
   return lists;
 }
