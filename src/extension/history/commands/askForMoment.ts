@@ -91,7 +91,9 @@ async function readGitEvents({ workFolders }: CommandContext, ref: BranchRef): P
     };
     return eventsOf(await readHeadLog(repository, git.branch), isBranchOf);
   });
-  return (await Promise.all(found)).flat();
+  // Folders of one repository have the same events.
+  const events = (await Promise.all(found)).flat().map((event) => [JSON.stringify(event), event] as const);
+  return [...new Map(events).values()];
 }
 
 export interface ChosenMoment {

@@ -28,7 +28,7 @@ export function momentText(moment: Moment, now: number): string {
     case 'agent':
       if (moment.text === '') return l10n.t('Before the turn of {0}', agentName(moment.by));
       return moment.changes > 1
-        ? l10n.t('Before the last {0} changes of {1}', moment.changes, agentName(moment.by))
+        ? l10n.t('Before {0} changes of {1}', moment.changes, agentName(moment.by))
         : l10n.t('Before {0}: {1}', agentName(moment.by), sanitize(moment.text));
     case 'mark':
       return l10n.t('“{0}”', sanitize(moment.text));

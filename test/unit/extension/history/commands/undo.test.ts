@@ -2,6 +2,9 @@ import { answers, dialogs, executed, questions, quickPicks } from '../../../../h
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
+import { EMPTY_MAP } from '../../../../../src/extension/gitBranch/branchMap.ts';
+import { findRepository } from '../../../../../src/extension/gitBranch/gitState.ts';
+import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
@@ -60,13 +63,13 @@ describe('Undo…', () => {
   });
 
   const ref = () => ({ account: accountId(model.account), projectId: 'shop', branchId: 'br-main' });
-  const run = (argument: object = {}) => {
+  const run = (argument: object = {}, states: readonly object[] = []) => {
     const view = { view: { selection: [] } };
     const context = {
       ...model,
       computesView: view,
       apiKeysView: view,
-      workFolders: { states: [], shown: undefined },
+      workFolders: { states, shown: undefined },
       log: { error: () => undefined },
     };
     const node = { kind: 'branch', projectId: 'shop', branchId: 'br-main', ...argument };
@@ -112,6 +115,29 @@ describe('Undo…', () => {
       String(questions[1]),
       /^Restored main \(Before prisma migrate dev\)\. Its previous data is kept as before-undo/,
     );
+  });
+
+  it('counts the changes of an agent, also those of an earlier series', async () => {
+    const now = Date.now();
+    for (const minutes of [50, 49, 20, 19, 18])
+      model.markers.add(ref(), { kind: 'agent', text: 'INSERT', by: 'claude' }, now - minutes * 60_000);
+    const end = run();
+    const series = (await labels()).filter((label) => /changes/.test(label));
+    assert.deepEqual(series, ['Before 3 changes of claude', 'Before 2 changes of claude']);
+    quickPicks[0]?.accept();
+    await end;
+  });
+
+  it('lists an event of git once, although two folders of the window are in the repository', async () => {
+    const repository = createRepository();
+    repository.git('commit', '--quiet', '--allow-empty', '--message', 'add roles');
+    const found = await findRepository(repository.folder);
+    const state = { repository: found, map: EMPTY_MAP, git: { branch: 'main' }, current: ref() };
+    const end = run({}, [state, state]);
+    const commits = (await labels()).filter((label) => /add roles/.test(label));
+    assert.equal(commits.length, 1);
+    quickPicks[0]?.accept();
+    await end;
   });
 
   it('can be undone, by what is offered first and from the message', async () => {
