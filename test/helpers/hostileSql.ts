@@ -32,6 +32,8 @@ export const SETUP = `
   create view shop.kick as select shop.end_session(pid) from pg_stat_activity where application_name = 'the user';
   create operator @! (rightarg = int, function = shop.end_session);
   create domain shop.alive as int check (shop.end_session(value));
+  create table shop.sessions (pid shop.alive);
+  create type shop.machine as (sessions shop.sessions[]);
   create function shop.end_next(boolean, int) returns boolean immutable language sql as
     $$ select shop.end_session($2) $$;
   create aggregate shop.kick_all(int) (sfunc = shop.end_next, stype = boolean);
@@ -164,6 +166,9 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'select * from shop.kick',
     'select @! pid from pg_stat_activity',
     'select pid::shop.alive from pg_stat_activity',
+    'select row(pid)::shop.sessions from pg_stat_activity',
+    "select ('(\"{(' || pid || ')}\")')::shop.machine from pg_stat_activity",
+    "select jsonb_populate_record(null::shop.sessions, jsonb_build_object('pid', pid)) from pg_stat_activity",
     'select shop.run_stable($$ select pg_terminate_backend(pid) from pg_stat_activity $$)',
     'select shop.pass_on($$ select pg_terminate_backend(pid) from pg_stat_activity $$)',
     'select shop.kick_all(pid) from pg_stat_activity',

@@ -41,13 +41,13 @@ const FUNCTIONS = String.raw`
   ) AS v (volatile)`;
 
 /**
- * What a statement may call by name, and what may run with it: views, tables with policies, domains, operators and casts of users,
- * whose ids begin with 16384. Functions of Postgres count by any name, because of `TREAT`. A column hides a function.
+ * What a statement may call by name, and what may run with it: views, tables with policies, domains, also of columns, operators
+ * and casts of users, whose ids begin with 16384. Functions of Postgres count by any name, because of `TREAT`. A column hides a function.
  * $3: all names, $4: those before a parenthesis, $5: those after a dot, $6: symbols.
  */
 const FIND_NAMED = `
 WITH functions AS NOT MATERIALIZED (${FUNCTIONS}), columns AS (
-  SELECT attname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute ON attrelid = c.oid WHERE relname = ANY ($3::name[])
+  SELECT attname, atttypid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute ON attrelid = c.oid WHERE relname = ANY ($3::name[])
 )
 SELECT 'function' AS kind, oid, CASE WHEN volatile OR harmful THEN proname END AS forbidden FROM functions
   WHERE proname = ANY ($3::name[]) AND (volatile OR harmful OR oid >= 16384) AND (builtin OR proname = ANY ($4::name[])
@@ -58,7 +58,9 @@ UNION ALL SELECT 'function', castfunc, NULL FROM pg_catalog.pg_cast WHERE oid >=
 UNION ALL SELECT 'relation', oid, NULL FROM pg_catalog.pg_class
   WHERE relname = ANY ($3::name[]) AND oid >= 16384 AND relkind <> 'm' AND (relhasrules OR relrowsecurity)
 UNION ALL SELECT 'type', oid, NULL FROM pg_catalog.pg_type
-  WHERE typname = ANY ($3::name[]) AND oid >= 16384 AND typtype = 'd'`;
+  WHERE typname = ANY ($3::name[]) AND oid >= 16384 AND typtype = 'd'
+UNION ALL SELECT 'type', oid, NULL FROM columns JOIN pg_catalog.pg_type t ON t.oid = atttypid
+  WHERE t.oid >= 16384 AND (typtype IN ('c', 'd') OR typcategory = 'A')`;
 
 /** The harmful functions that these objects reach by their definitions. $3: kinds, $4: ids. */
 const FIND_REACHED = String.raw`
@@ -83,7 +85,8 @@ WITH RECURSIVE functions AS MATERIALIZED (${FUNCTIONS}), words AS MATERIALIZED (
       WHERE r.kind = 'function' AND words.oid = r.oid
     UNION ALL SELECT 'function', part FROM pg_catalog.pg_aggregate, pg_catalog.unnest(ARRAY[aggtransfn, aggfinalfn,
       aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]::oid[]) AS part WHERE r.kind = 'function' AND aggfnoid = r.oid
-    UNION ALL SELECT 'type', typbasetype FROM pg_catalog.pg_type t WHERE r.kind = 'type' AND t.oid = r.oid
+    UNION ALL SELECT 'type', part FROM pg_catalog.pg_type t LEFT JOIN pg_catalog.pg_attribute ON attrelid = typrelid,
+      pg_catalog.unnest(ARRAY[typbasetype, typelem, atttypid]) AS part WHERE r.kind = 'type' AND t.oid = r.oid
   ) AS next (kind, oid) WHERE r.oid >= 16384
 )
 SELECT proname FROM reached JOIN functions USING (oid) WHERE kind = 'function' AND harmful LIMIT 1`;
