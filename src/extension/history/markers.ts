@@ -30,7 +30,7 @@ type NewMarker = Pick<Marker, 'kind' | 'text' | 'by' | 'preserved'>;
 
 const ENTRY = 'hostedPostgres.markers';
 
-/** The oldest ones are dropped. */
+/** The oldest ones are dropped. Those that last are counted separately. */
 const MAX_OF_BRANCH = 40;
 const MAX_MARKERS = 400;
 export const MAX_TEXT = 120;
@@ -95,10 +95,17 @@ export class Markers {
 }
 
 function withMarker(all: readonly Marker[], marker: Marker): readonly Marker[] {
-  const ofBranch = all.filter((each) => isSameBranch(each, marker));
-  const dropped = new Set(ofBranch.slice(0, -(MAX_OF_BRANCH - 1)));
-  return [...all.filter((each) => !dropped.has(each)), marker].slice(-MAX_MARKERS);
+  const alike = all.filter((each) => isLasting(each) === isLasting(marker));
+  const ofBranch = alike.filter((each) => isSameBranch(each, marker));
+  const dropped = new Set([
+    ...ofBranch.slice(0, -(MAX_OF_BRANCH - 1)),
+    ...alike.slice(0, -(MAX_MARKERS - 1)),
+  ]);
+  return [...all.filter((each) => !dropped.has(each)), marker];
 }
+
+/** Agents write many markers, which must not displace those of the user. */
+const isLasting = ({ kind }: Marker): boolean => kind === 'mark' || kind === 'undo';
 
 function markersOf(values: SharedValues): readonly Marker[] {
   const stored = values[ENTRY];

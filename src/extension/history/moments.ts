@@ -135,8 +135,10 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   });
   const all = [...marked, ...others].toSorted(newestFirst);
   const lastUndo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
-  const latest = all.filter((moment) => !lastUndo.includes(moment)).slice(0, MAX_MOMENTS - lastUndo.length);
-  // Of snapshots, there are few.
+  const latest = all
+    .filter((moment) => !lastUndo.includes(moment))
+    .filter(({ kind }, index) => kind === 'mark' || index < MAX_MOMENTS - lastUndo.length);
+  // Of snapshots and marks, there are few.
   return [...lastUndo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
 }
 

@@ -62,6 +62,24 @@ describe('Markers', () => {
     assert.equal(all.length, 400);
   });
 
+  it('of the user stay, however many an agent adds', () => {
+    markers().add(ref, { kind: 'mark', text: 'before the clean-up' });
+    markers().addUndo({ ...ref, branchId: 'br-other' }, { id: 'br-kept', name: 'before-undo' }, now);
+    for (let branch = 0; branch < 15; branch += 1)
+      for (let number = 0; number < 40; number += 1)
+        markers().add({ ...ref, branchId: `br-${branch}` }, { kind: 'agent', text: 'INSERT', by: 'claude' });
+    for (let number = 0; number < 40; number += 1)
+      markers().add(ref, { kind: 'agent', text: 'INSERT', by: 'claude' });
+    assert.deepEqual(
+      markers()
+        .of(ref)
+        .slice(39)
+        .map(({ text }) => text),
+      ['INSERT', 'before the clean-up'],
+    );
+    assert.equal(markers().of({ ...ref, branchId: 'br-other' })[0]?.preserved, 'br-kept');
+  });
+
   it('never fail what they mark, and skip damaged entries', () => {
     memory.entries.set('hostedPostgres.markers', [{ kind: 'program' }, null, 3]);
     assert.deepEqual(markers().of(ref), []);

@@ -73,6 +73,12 @@ const shown = (facts: Facts) =>
   });
 
 describe('The moments of Undo', () => {
+  it('contain what the user has named, however much has happened since', () => {
+    const gitEvents = Array.from({ length: 60 }, (_, minutes) => commit(minutes));
+    const found = shown({ gitEvents, markers: [marker('br-main', 500, { kind: 'mark', text: 'clean-up' })] });
+    assert.deepEqual([found.length, found.at(-1)], [51, 'clean-up']);
+  });
+
   const rows: readonly (readonly [title: string, facts: Facts, expected: readonly string[]])[] = [
     ['are round times if nothing is known', {}, ['5 min', '60 min']],
     [
