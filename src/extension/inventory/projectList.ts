@@ -1,4 +1,5 @@
 /** The projects of the account. The first load shows each page at once; a refresh shows all pages together. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ProjectPage } from '../../api/client.ts';
 import type { UnreadableRecord } from '../../api/transport/parseResponse.ts';
 import type { Project } from '../../api/records/records.ts';
@@ -51,12 +52,20 @@ export class ProjectList extends RemoteList<string, ProjectEntry> {
     const items = new Map<string, ProjectEntry>();
     const unreadable: UnreadableRecord[] = [];
     await this.#options.fetchPages((page) => {
-      for (const record of page.items) items.set(record.id, { id: record.id, record });
+      const replaced: string[] = [];
+      for (const record of page.items) {
+        const old = items.get(record.id);
+        if (old !== undefined && isDeepStrictEqual(old.record, record)) continue;
+        if (old !== undefined) replaced.push(record.id);
+        items.set(record.id, { id: record.id, record });
+      }
       for (const id of page.unavailable)
         if (!items.has(id)) items.set(id, this.items.get(id) ?? { id, record: undefined });
       unreadable.push(...page.unreadable);
+      // The visible Map grows in place: copying it for each page would take quadratic time.
+      const updatedInPlace = this.items === items ? replaced : undefined;
       if (!this.isLoaded)
-        this.update({ items: new Map(items), unreadable: [...unreadable], failure: undefined });
+        this.update({ items, unreadable: [...unreadable], failure: undefined }, updatedInPlace);
       this.#firstPage.resolve();
     });
     return { items, unreadable };

@@ -108,16 +108,18 @@ export abstract class RemoteList<Id, Item> {
 
   protected abstract notify(change: ListDiff<Id, Item>): void;
 
-  protected update(next: Partial<ListState<Id, Item>>): void {
+  /** @param updatedInPlace if `items` is the current Map, changed in place: the ids of the replaced items */
+  protected update(next: Partial<ListState<Id, Item>>, updatedInPlace?: readonly Id[]): void {
     const before = this.#state;
     const after = { ...before, ...next };
     const { items, changed } = keepEqual(before.items, after.items);
     this.#state = { ...after, items };
     const isStructural =
+      updatedInPlace !== undefined ||
       before.isLoaded !== after.isLoaded ||
       !isDeepStrictEqual(before.unreadable, after.unreadable) ||
       !isSameFailure(before.failure, after.failure);
-    this.notify({ before: before.items, changed, isStructural });
+    this.notify({ before: before.items, changed: updatedInPlace ?? changed, isStructural });
   }
 
   async #refresh(): Promise<void> {

@@ -58,7 +58,7 @@ describe('ProjectList', () => {
         ? { projects: projects(0, 400), pagination: { cursor: 'next' } }
         : { projects: [{ id: 'p-0', name: 'renamed' }, ...projects(1, 2)] };
     await loadAll();
-    assert.deepEqual(events, ['projects', 'project p-0', 'projects']);
+    assert.deepEqual(events, ['projects', 'projects', 'project p-0', 'projects']);
     assert.equal(ids().length, 400);
     assert.equal(ids()[0], 'p-0');
     assert.equal(store.inventory.project('p-0')?.name, 'renamed');
