@@ -4,7 +4,19 @@
  * by then, because it may be in a folder that only root can read.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import nodeModule from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -54,8 +66,7 @@ export function makeReadable(folder: string): void {
 }
 
 /**
- * Call it first: closes inherited files that programs would inherit from this process, and unsets TMPDIR if the account can't use that
- * folder.
+ * Call it first: closes the files that this process inherited, and unsets TMPDIR if the account can't use that folder.
  */
 export function dropInheritedEnvironment(account: UnixAccount): void {
   if (process.platform === 'linux') closeInherited();
@@ -75,22 +86,34 @@ export function giveUpRoot({ uid, gid }: UnixAccount): void {
   if (process.getuid?.() !== uid || process.getgid?.() !== gid) throw new Error(`Could not become ${uid}`);
 }
 
-/** Only Linux needs this: on other systems, programs that the service starts don't inherit these files. */
+/** Only Linux needs this: on other systems, programs that the service starts don't inherit these descriptors. */
 function closeInherited(): void {
   for (const descriptor of readdirSync('/proc/self/fd').map(Number))
-    if (descriptor > STDERR && reachesPrograms(descriptor)) closeSync(descriptor);
+    if (descriptor > STDERR && isInherited(descriptor)) closeSync(descriptor);
 }
 
 const STDERR = 2;
 const O_CLOEXEC = 0o2000000;
 
-/** Node sets O_CLOEXEC for all files that it opens, and for inherited ones with numbers below 16. */
-function reachesPrograms(descriptor: number): boolean {
+/**
+ * A descriptor without O_CLOEXEC is inherited: Node sets the flag on all that it opens. One with the flag is inherited if it
+ * is a file or folder: Node also sets the flag on inherited descriptors below 16, and keeps no files open itself, except in
+ * Electron.
+ */
+function isInherited(descriptor: number): boolean {
   try {
+    // Node may still be reading this file in another thread, which closes it.
+    const certificates = process.env['NODE_EXTRA_CA_CERTS'];
+    if (certificates !== undefined && isOpenAt(descriptor, certificates)) return false;
     const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
     const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '', 8);
-    return (flags & O_CLOEXEC) === 0;
+    if ((flags & O_CLOEXEC) === 0) return true;
+    const stat = fstatSync(descriptor);
+    return process.versions['electron'] === undefined && (stat.isFile() || stat.isDirectory());
   } catch {
     return false; // /proc/self/fd itself, which was listed and is already closed.
   }
 }
+
+const isOpenAt = (descriptor: number, file: string): boolean =>
+  existsSync(file) && readlinkSync(`/proc/self/fd/${descriptor}`) === realpathSync(file);

@@ -13,6 +13,7 @@ import {
 import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { startTime } from '../../../src/base/processIdentity.ts';
 import { call } from '../../helpers/call.ts';
 import { startLocalService } from '../../helpers/localService.ts';
@@ -56,6 +57,15 @@ describe(`service that runs as root${why}`, () => {
       }
     });
 
+  it('leaves the certificates alone that Node is still reading', async () => {
+    const certificates = path.join(folder, 'company.pem');
+    writeFileSync(certificates, `${rootCertificates.join('\n')}\n`.repeat(20));
+    const under = ['env', `NODE_EXTRA_CA_CERTS=${certificates}`];
+    const service = await startLocalService({ dataDir, postgres: false, under });
+    assert.equal(await service.stop(), 0);
+    assert.equal(service.stderr(), '');
+  });
+
   it("gives up root's rights, and keeps its environment from others", async function () {
     if (process.platform !== 'linux') return this.skip();
     const service = await startLocalService({ dataDir });
@@ -77,7 +87,7 @@ describe(`service that runs as root${why}`, () => {
     }
   });
 
-  it('passes no file that it inherited to Postgres', async function () {
+  it('passes no file that it inherited to Postgres, and keeps none open', async function () {
     if (process.platform !== 'linux') return this.skip();
     const file = secret();
     const under = ['bash', '-c', 'exec "$@" 5<"$0" 200<"$0"', file];
@@ -88,7 +98,8 @@ describe(`service that runs as root${why}`, () => {
       assert.deepEqual(await query((json as { uri: string }).uri, 'select 1'), [1]);
       const branch = path.join(dataDir, 'postgres/branches/br-aged-salad-637688');
       const postmaster = Number.parseInt(readFileSync(path.join(branch, 'data/postmaster.pid'), 'utf8'));
-      assert.ok(!openFilesOf(postmaster).includes(file));
+      for (const pid of [service.pid, postmaster])
+        assert.ok(!openFilesOf(pid).includes(file), `process ${pid} has it open`);
     } finally {
       await service.stop();
     }
