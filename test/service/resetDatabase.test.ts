@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
 import { saveBeginning } from '../../src/npm/test/beginning.ts';
 import { copyDatabase } from '../../src/npm/test/copyDatabase.ts';
-import { Reset } from '../../src/npm/test/reset.ts';
+import { Reset, type WithAdmin } from '../../src/npm/test/reset.ts';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';
 import { until } from '../workbench/until.ts';
@@ -174,6 +174,7 @@ describe('db.reset()', () => {
   let expected: string;
   let client: pg.Client;
   let admin: pg.Client;
+  const withAdmin: WithAdmin = async (work) => work(admin);
   const at = async (database: string) => connectTo(withDatabase(url, database));
   before(async () => {
     service = await startControlPlane();
@@ -208,7 +209,7 @@ describe('db.reset()', () => {
   beforeEach(open);
 
   it('does nothing if nothing was written', async () => {
-    assert.equal(await reset.run(admin), false);
+    assert.equal(await reset.run(withAdmin), false);
     assert.equal(await contents(client), expected);
   });
 
@@ -216,7 +217,7 @@ describe('db.reset()', () => {
     it(`undoes: ${sql(3)}`, async () => {
       await client.query(sql(3));
       await client.query('discard temp');
-      assert.equal(await reset.run(admin), isDdl);
+      assert.equal(await reset.run(withAdmin), isDdl);
       if (isDdl) await open();
       assert.equal(await contents(client), expected);
     });
@@ -239,7 +240,7 @@ describe('db.reset()', () => {
         );
         hasDdl ||= worked && isDdl === true;
       }
-      const wasCreated = await reset.run(admin);
+      const wasCreated = await reset.run(withAdmin);
       if (wasCreated) await open();
       assert.equal(wasCreated, hasDdl, statements.join(';\n'));
       assert.equal(await contents(client), expected, statements.join(';\n'));
@@ -249,11 +250,11 @@ describe('db.reset()', () => {
   it('rejects a transaction that is open, and a statement that runs', async () => {
     await client.query("begin; insert into public.audit (what) values ('open')");
     await assert.rejects(
-      reset.run(admin),
+      reset.run(withAdmin),
       /A transaction is open\. End it and await all statements before reset\. Open:\n.*insert into public\.audit/s,
     );
     await client.query('commit');
-    assert.equal(await reset.run(admin), false);
+    assert.equal(await reset.run(withAdmin), false);
     assert.equal(await contents(client), expected);
   });
 
@@ -268,23 +269,23 @@ describe('db.reset()', () => {
       const { rowCount } = await client.query('select from pg_locks where not granted');
       return rowCount === 1;
     });
-    await assert.rejects(reset.run(admin), /A transaction is open.*active, with a as \(insert/s);
+    await assert.rejects(reset.run(withAdmin), /A transaction is open.*active, with a as \(insert/s);
     await client.query('select pg_advisory_unlock(1)');
     await running;
     await other.end();
-    assert.equal(await reset.run(admin), false);
+    assert.equal(await reset.run(withAdmin), false);
     assert.equal(await contents(client), expected);
   });
 
   it('keeps the database if the template is in use, and creates it if it is missing', async () => {
     const inTemplate = await at('shop_template');
     await client.query('create table public.more (n int)');
-    await assert.rejects(reset.run(admin), /"shop_template" is being accessed/);
+    await assert.rejects(reset.run(withAdmin), /"shop_template" is being accessed/);
     await client.query('select from public.more');
     await inTemplate.end();
-    assert.equal(await reset.run(admin), true);
+    assert.equal(await reset.run(withAdmin), true);
     await admin.query('drop database shop with (force)');
-    assert.equal(await reset.run(admin), true);
+    assert.equal(await reset.run(withAdmin), true);
     await open();
     const { rows } = await client.query('select count(*)::int as count from public.customer');
     assert.deepEqual(rows, [{ count: 20 }]);

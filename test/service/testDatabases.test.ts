@@ -1,4 +1,4 @@
-/** `database()` of `hosted-postgres/test`: files that share a branch, each as a process of its own. */
+/** `database()` of `hosted-postgres/test`: files that share a branch, each in a separate process. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -110,6 +110,26 @@ describe('Databases of tests', () => {
     assert.deepEqual(await left(url), names);
     running.child.kill('SIGKILL');
     await once(running.child, 'close');
+  });
+
+  it('are reset, cloned and dropped after a test has ended all connections', async () => {
+    const { cwd } = await createProject();
+    const code = `const shown = [];
+      for (const make of [branch, database]) {
+        const db = await make(${FILES});
+        await db.reset();
+        await query(db.url, 'create table more (); select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename = current_user');
+        await db.reset();
+        const clone = await db.clone();
+        shown.push(...await query(clone.url, 'select count(*)::int from item'));
+        await query(db.url, 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename = current_user');
+        await db.drop();
+        shown.push(db.url);
+      }
+      show(shown);`;
+    const [first, , second, url] = await run<[number, string, number, string]>(cwd, code);
+    assert.deepEqual([first, second], [2, 2]);
+    assert.deepEqual(await left(url), []);
   });
 
   it('are not made if a test has dropped their template, and the process ends', async () => {

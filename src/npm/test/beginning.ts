@@ -1,7 +1,7 @@
 /**
  * What a database contains in the beginning: the same as the template that it is a copy of. It is read once, when the template is
- * complete, and kept as a large object of another database. So the resets of all test files need no connection to the template,
- * which Postgres would not copy meanwhile.
+ * complete, and kept as a large object of another database. So resets need no connection to the template: Postgres doesn't copy a
+ * database that has connections.
  */
 import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';

@@ -1,5 +1,6 @@
 /** `hosted-postgres/test`: a branch or a database for each test file, and a clone of it for each test. See TESTS.md. */
 import { randomBytes } from 'node:crypto';
+import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import type { Api } from '../api.ts';
 import { copyDatabase } from './copyDatabase.ts';
@@ -7,7 +8,7 @@ import type { Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
 import { SHARED, TEMPLATE, withParent, type Parent } from './parents.ts';
 import { Reset } from './reset.ts';
-import { closeClient, openClient, type TestClient } from './testClient.ts';
+import { closeClient, openClient } from './testClient.ts';
 import type { BranchOptions, TestBranch, TestDatabase } from './types.d.ts';
 
 /** Milliseconds. */
@@ -24,10 +25,8 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
     const opened = openDatabase(url, {
       prefix,
       reset: new Reset(url, TEMPLATE, `${prefix}reset`),
-      async remove(admin) {
-        if (admin !== undefined) await closeClient(admin);
-        await api.delete(created);
-      },
+      connect: async () => openClient(withDatabase(url, 'postgres')),
+      remove: async () => api.delete(created),
     });
     return { ...opened, id };
   });
@@ -38,8 +37,9 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
   return withParent(options, async (api, parent, me) => {
     const server = await urlOfShared(api, parent, me);
     const name = `test_${randomBytes(8).toString('hex')}`;
-    // Its name says that the database is in use, until the process or thread has ended.
-    const admin = await openClient(withDatabase(server, 'postgres'), { application_name: name });
+    // The connection's name says that the database is in use, until the process or thread has ended.
+    const connect = async () => openClient(withDatabase(server, 'postgres'), { application_name: name });
+    const admin = await connect();
     try {
       await dropAbandoned(admin);
       await copyDatabase(admin, TEMPLATE, name);
@@ -51,11 +51,10 @@ export async function database(options: BranchOptions = {}): Promise<TestDatabas
     return openDatabase(url, {
       prefix: `${name}_`,
       reset: new Reset(url, TEMPLATE, `${name}_reset`),
+      connect,
       admin,
-      async remove() {
-        await dropDatabases(admin, `datname = '${name}' or datname ^@ '${name}_'`);
-        await closeClient(admin);
-      },
+      remove: async (withAdmin) =>
+        withAdmin(async (client) => dropDatabases(client, `datname = '${name}' or datname ^@ '${name}_'`)),
     });
   });
 }
@@ -76,14 +75,14 @@ async function urlOfShared(api: Api, { projectId, id, hash }: Parent, maker: Mak
 }
 
 /** Drops the databases of processes that were killed, and of threads that were terminated. */
-const dropAbandoned = async (admin: TestClient): Promise<void> =>
+const dropAbandoned = async (admin: Client): Promise<void> =>
   dropDatabases(
     admin,
     "datname ~ '^test_[0-9a-f]{16}' and left(datname, 21) not in (select application_name from pg_stat_activity)",
   );
 
 /** @param condition of `pg_database` */
-async function dropDatabases(admin: TestClient, condition: string): Promise<void> {
+async function dropDatabases(admin: Client, condition: string): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
     `select datname::text as name from pg_database where ${condition}`,
   );

@@ -14,6 +14,9 @@ import { closeClient, type TestClient } from './testClient.ts';
 /** The code if there is no database of that name. */
 const MISSING = '3D000';
 
+/** Does work with a connection to the database `postgres`. */
+export type WithAdmin = <T>(work: (admin: Client) => Promise<T>) => Promise<T>;
+
 export class Reset {
   readonly #url: string;
   readonly #template: string;
@@ -33,14 +36,10 @@ export class Reset {
     this.#next = next;
   }
 
-  /**
-   * @param admin a connection to the database `postgres`
-   * @returns whether the database was created again
-   * @throws {Error} if a transaction is open or a statement writes
-   */
-  async run(admin: Client): Promise<boolean> {
+  /** @returns whether the database was created again @throws {Error} if a transaction is open or a statement writes */
+  async run(withAdmin: WithAdmin): Promise<boolean> {
     // Without it, the database is created again each time.
-    this.#beginning ??= await loadBeginning(admin).catch(() => undefined);
+    this.#beginning ??= await withAdmin(loadBeginning).catch(() => undefined);
     let client: TestClient | undefined;
     try {
       client = await this.#connected();
@@ -54,7 +53,7 @@ export class Reset {
       // The process may end while the connection is idle.
       client?.unref();
     }
-    await this.#createAgain(admin);
+    await withAdmin(async (admin) => this.#createAgain(admin));
     return true;
   }
 
