@@ -68,13 +68,12 @@ export class Api {
   async ownProject(): Promise<string> {
     const found = (await this.projects()).filter(({ name }) => name === TEST_PROJECT);
     const [first] = found.map(({ id }) => id).toSorted();
-    // Tests don't go back in time, and history costs disk space and processor time.
-    return first ?? this.createProject(TEST_PROJECT, { history_retention_seconds: 0 });
+    return first ?? this.createProject(TEST_PROJECT);
   }
 
   /** @returns its id when its compute runs */
-  async createProject(name: string, attributes: object = {}): Promise<string> {
-    const { project } = await this.#change('POST', '/projects', { project: { name, ...attributes } });
+  async createProject(name: string): Promise<string> {
+    const { project } = await this.#change('POST', '/projects', { project: { name } });
     return (project as Project).id;
   }
 

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fieldsOf } from '../../src/base/fieldsOf.ts';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
 import {
   allEnded,
@@ -45,8 +44,6 @@ describe('Databases of tests', () => {
     assert.equal(new Set(urls).size, 3);
     assert.equal(new Set(urls.map((url) => withDatabase(url, 'same'))).size, 1);
     assert.equal(count(), 1);
-    const { project } = await api().send<{ project: object }>('GET', `/${PROJECT}`);
-    assert.equal(fieldsOf(project)['history_retention_seconds'], 0);
     const names = (await api().branches(PROJECT)).map(({ name }) => name.split(' ')[0]);
     assert.deepEqual(new Set(names), new Set(['main', 'parent', 'shared']));
 

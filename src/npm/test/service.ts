@@ -36,9 +36,7 @@ async function join(folder: string): Promise<Api> {
   const projects = path.join(folder, 'projects.json');
   const compute = { type: 'read_write' };
   const main = { id: 'br-hosted-postgres-tests', name: 'main', default: true, computes: [compute] };
-  const account = {
-    projects: [{ id: TEST_PROJECT, name: TEST_PROJECT, history_retention_seconds: 0, branches: [main] }],
-  };
+  const account = { projects: [{ id: TEST_PROJECT, name: TEST_PROJECT, branches: [main] }] };
   createFileSync(projects, JSON.stringify(account));
   const lease = await joinOrStart({
     script: path.join(import.meta.dirname, 'service.js'),

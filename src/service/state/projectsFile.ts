@@ -43,7 +43,6 @@ const ProjectDescription = z.strictObject({
   pg_version: z.optional(z.int().check(z.refine((major) => major > 0, 'must be above 0'))),
   cpu_used_sec: z.optional(z.number().check(notNegative)),
   branch_logical_size_limit: z.optional(z.int().check(notNegative)),
-  history_retention_seconds: z.optional(z.int().check(notNegative)),
   created_at: z.optional(z.iso.datetime('must be a time in UTC such as 2026-01-31T12:00:00Z')),
   branches: z.optional(z.array(BranchDescription)),
 });

@@ -114,7 +114,6 @@ export function projectRecord(
     branch_logical_size_limit_bytes: branch_logical_size_limit * 1024 * 1024,
     store_passwords: true,
     active_time: 0,
-    history_retention_seconds: description.history_retention_seconds,
     creation_source: CREATION_SOURCE,
     owner_id: LOCAL_USER.id,
     proxy_host: '127.0.0.1',
