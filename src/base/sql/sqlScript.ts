@@ -113,7 +113,7 @@ export class SqlScript {
     const [token = ''] = TOKEN.exec(this.#text) ?? [];
     this.#position += token.length;
     if (token === '/*') this.#skipComment();
-    else if (token.endsWith("'") && token.length > 1) this.#skipEscaped();
+    else if (/^e'$/i.test(token)) this.#skipEscaped();
     else if (
       token === "'" ||
       token === '"' ||

@@ -65,7 +65,7 @@ describe('A SQL file', () => {
       return rows.length > 0;
     });
 
-  const SCRIPT = `-- a comment; with a semicolon
+  const SCRIPT = `-- a comment; with a semicolon, and 'quotes'
 create table item (id int primary key, name text);
 copy item from stdin;
 1\ttea;

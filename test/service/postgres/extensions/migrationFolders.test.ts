@@ -47,6 +47,10 @@ const FOLDERS: Readonly<
     { '20260101_init.js': "exports.up = (knex) => knex.raw('create extension if not exists pgcrypto');\n" },
     /aren't SQL, such as 20260101_init\.js.*knex migrate:latest/,
   ],
+  'a comment that ends with an apostrophe': [
+    { '1.sql': "create table a (); -- is 'open' or 'closed'\ncreate table commented ();" },
+    'commented',
+  ],
   flyway: [
     {
       'V1__extensions.sql': 'create extension "uuid-ossp";\n',

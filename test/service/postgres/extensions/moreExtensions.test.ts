@@ -40,7 +40,8 @@ describe('extensions in a folder of the user', function () {
     for (const name of ['vector', 'hypopg'])
       put(`${name}.control`, "default_version = '1'\nrelocatable = true\n");
     put('vector--1.sql', '\\echo "not by psql" \\quit\ncreate type vector as (x float8, y float8);');
-    put('hypopg--1.sql', 'create type h as (x int); do $$ begin perform 1; end $$;');
+    // A comment with an apostrophe at its end hides nothing.
+    put('hypopg--1.sql', "create type h as (x int); -- 'odd'\nselect 1; -- '\ncreate type i as (x int);");
     put('untrusted--1.sql', 'select 1;');
     put(
       'moved--1.sql',
