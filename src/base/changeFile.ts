@@ -2,7 +2,7 @@
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { appendFile, type FileHandle } from 'node:fs/promises';
 import { pause } from './clock.ts';
-import { ignoreMissing, MAX_SIZE, openUserFile, readStart } from './files.ts';
+import { ignoreMissing, MAX_SIZE, openUserFile, readFrom } from './files.ts';
 import { replaceFile } from './replaceFile.ts';
 
 interface FileContents {
@@ -52,7 +52,7 @@ async function changeNow(
     const old = await openUserFile(file).catch(ignoreMissing);
     try {
       const stats = await old?.stat({ bigint: true });
-      const current = old && (await readStart(old));
+      const current = old && (await readFrom(old));
       if (stats?.isFile() === false || (current?.length ?? 0) > MAX_SIZE)
         throw new Error(`${file} isn't a file, or is too large.`);
       const isOwn = made !== undefined && current?.equals(made.after) === true;
@@ -118,7 +118,7 @@ async function addedTo(
   let length = read?.length ?? 0;
   for (const isLast of [false, true]) {
     if (isLast) await pause(LATE_WRITES);
-    const late = await readStart(replaced);
+    const late = await readFrom(replaced);
     if (read?.equals(late.subarray(0, read.length)) !== true) return late.length === 0 ? undefined : late;
     if (late.length > length) await appendFile(file, late.subarray(length));
     length = late.length;

@@ -50,6 +50,8 @@ interface UserFile {
   /** With links resolved, if the file can be used. */
   readonly path: string;
   readonly bytes?: Buffer;
+  /** The file is longer, and these are its last bytes. */
+  readonly isCut?: boolean;
   readonly problem?: FileProblem;
 }
 
@@ -57,6 +59,12 @@ interface UserFile {
 export const MAX_SIZE = 1024 * 1024;
 /** Milliseconds, waiting for other files included. */
 const READ_WAIT = 10_000;
+
+interface ReadOptions {
+  readonly clock?: Clock;
+  /** Of a file that is too large, whether its end is read instead. */
+  readonly onlyEnd?: boolean;
+}
 
 /** Leaves threads to others, even if no file answers. */
 const twoAtATime = limitConcurrency(2);
@@ -70,7 +78,7 @@ const twoAtATime = limitConcurrency(2);
 export async function readUserFile(
   file: string,
   folders: readonly string[],
-  clock: Clock = systemClock,
+  { clock = systemClock, onlyEnd = false }: ReadOptions = {},
 ): Promise<UserFile> {
   const { promise: late, resolve } = Promise.withResolvers<UserFile>();
   let isLate = false;
@@ -78,7 +86,7 @@ export async function readUserFile(
     isLate = true;
     resolve({ path: file, problem: 'tooSlow' });
   });
-  const reading = twoAtATime(async () => (isLate ? await late : await readNow(file, folders)));
+  const reading = twoAtATime(async () => (isLate ? await late : await readNow(file, folders, onlyEnd)));
   try {
     return await Promise.race([reading, late]);
   } finally {
@@ -91,14 +99,30 @@ export async function readUserText(file: string, folder: string): Promise<string
   return (await readUserFile(file, [folder])).bytes?.toString();
 }
 
-async function readNow(file: string, folders: readonly string[]): Promise<UserFile> {
+/**
+ * The lines at the end of a file in the folder, such as a log that only grows: all, unless it is longer than what is read.
+ * @returns undefined if it doesn't exist or can't be used
+ */
+export async function readLastLines(file: string, folder: string) {
+  const { bytes, isCut = false } = await readUserFile(file, [folder], { onlyEnd: true });
+  const lines = bytes?.toString().split('\n');
+  // What is left of the first line may look like a whole one.
+  return lines && { lines: isCut ? lines.slice(1) : lines, isCut };
+}
+
+async function readNow(file: string, folders: readonly string[], onlyEnd: boolean): Promise<UserFile> {
   try {
     const { path, problem } = await resolveFile(file, folders);
     if (problem !== undefined) return { path: file, problem };
     const handle = await openUserFile(path);
     try {
-      if (!(await handle.stat()).isFile()) return { path: file, problem: 'noFile' };
-      const bytes = await readStart(handle);
+      const stats = await handle.stat();
+      if (!stats.isFile()) return { path: file, problem: 'noFile' };
+      if (onlyEnd) {
+        const start = Math.max(0, stats.size - MAX_SIZE);
+        return { path, bytes: await readFrom(handle, start), isCut: start > 0 };
+      }
+      const bytes = await readFrom(handle);
       return bytes.length > MAX_SIZE ? { path: file, problem: 'tooLarge' } : { path, bytes };
     } finally {
       await handle.close();
@@ -119,12 +143,12 @@ export async function openUserFile(file: string): Promise<FileHandle> {
  * Up to one byte more than the largest file that is used. The size that the system reports may be wrong by now, and is 0 for
  * files of `/proc`.
  */
-export async function readStart(handle: FileHandle): Promise<Buffer> {
+export async function readFrom(handle: FileHandle, start = 0): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   while (length <= MAX_SIZE) {
     const buffer = Buffer.alloc(Math.min(64 * 1024, MAX_SIZE + 1 - length));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, length);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start + length);
     if (bytesRead === 0) break;
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;

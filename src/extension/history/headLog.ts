@@ -3,7 +3,7 @@
  * from before the extension was installed are known, too. Repositories with reftable have no such file.
  */
 import path from 'node:path';
-import { readUserText } from '../../base/files.ts';
+import { readLastLines } from '../../base/files.ts';
 import type { Repository } from '../gitBranch/gitState.ts';
 
 export interface GitEvent {
@@ -18,28 +18,38 @@ export interface GitEvent {
   readonly gitBranch: string | undefined;
 }
 
-/** The newest first. @param gitBranch what is checked out now */
+/** The newest first, as far as the end of the reflog has them. @param gitBranch what is checked out now */
 export async function readHeadLog(
-  { gitDir }: Repository,
+  repository: Repository,
   gitBranch: string | undefined,
 ): Promise<readonly GitEvent[]> {
-  const text = await readUserText(path.join(gitDir, 'logs', 'HEAD'), gitDir);
-  return parseHeadLog(text ?? '', gitBranch);
+  return parseHeadLog((await readLog(repository))?.lines ?? [], gitBranch);
 }
 
-/** Every commit that HEAD had since a time (milliseconds since 1970), as far as the reflog goes back: also during a rebase. */
-export async function readCommitsSince({ gitDir }: Repository, time: number): Promise<Set<string>> {
-  const text = (await readUserText(path.join(gitDir, 'logs', 'HEAD'), gitDir)) ?? '';
+const readLog = async ({ gitDir }: Pick<Repository, 'gitDir'>) =>
+  await readLastLines(path.join(gitDir, 'logs', 'HEAD'), gitDir);
+
+/**
+ * Every commit that HEAD had since a time (milliseconds since 1970), also during a rebase.
+ * @returns undefined if the reflog doesn't go back that far
+ */
+export async function readCommitsSince(
+  repository: Pick<Repository, 'gitDir'>,
+  time: number,
+): Promise<ReadonlySet<string> | undefined> {
+  const log = await readLog(repository);
   const commits = new Set<string>();
-  for (const line of text.split('\n').toReversed()) {
+  let isFirst = false;
+  for (const line of log?.lines.toReversed() ?? []) {
     const [, before = '', commit = '', seconds] = LINE.exec(line) ?? [];
     if (seconds === undefined) continue;
     commits.add(commit);
     // It may have happened at the end of its second.
-    if ((Number(seconds) + 1) * 1000 <= time) break;
-    if (!/^0+$/.test(before)) commits.add(before);
+    if ((Number(seconds) + 1) * 1000 <= time) return commits;
+    isFirst = /^0+$/.test(before);
+    if (!isFirst) commits.add(before);
   }
-  return commits;
+  return isFirst && log?.isCut === false ? commits : undefined;
 }
 
 const LINE = /^([0-9a-f]+) ([0-9a-f]+) .*> (\d{1,11}) [+-]\d{4}\t(.*)$/;
@@ -52,10 +62,9 @@ const MESSAGES: readonly (readonly [GitEvent['kind'], RegExp])[] = [
   ['merge', /^(?:merge|pull)(?: (.*?))?: .*$/],
 ];
 
-function parseHeadLog(text: string, gitBranch: string | undefined): readonly GitEvent[] {
+function parseHeadLog(lines: readonly string[], gitBranch: string | undefined): readonly GitEvent[] {
   let current = gitBranch;
-  return text
-    .split('\n')
+  return lines
     .toReversed()
     .flatMap((line): readonly GitEvent[] => {
       const [, , commit = '', seconds, message = ''] = LINE.exec(line) ?? [];

@@ -55,7 +55,7 @@ export async function areUnchangedSince(
   time: number,
 ): Promise<boolean> {
   const commits = await readCommitsSince(repository, time);
-  if (commits.size > MAX_COMMITS) return false;
+  if (commits === undefined || commits.size > MAX_COMMITS) return false;
   const others = await runGit(folder, 'ls-files', '--others', '--exclude-standard', '-z');
   if (others.code !== 0 || hasMigrations(others.stdout)) return false;
   for (const commit of commits) {

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../helpers/localService.ts';
 describe('readUserFile', () => {
   let folder: string;
   const file = (name: string) => path.join(folder, name);
-  const read = (name: string, clock?: FakeClock) => readUserFile(file(name), [folder], clock);
+  const read = (name: string, clock?: FakeClock) => readUserFile(file(name), [folder], clock && { clock });
 
   before(function () {
     if (process.platform === 'win32') this.skip(); // Has no FIFOs, and ordinary users can't create links.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readHeadLog } from '../../../../src/extension/history/headLog.ts';
+import { readCommitsSince, readHeadLog } from '../../../../src/extension/history/headLog.ts';
 import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 
@@ -39,5 +39,35 @@ describe('The log of HEAD', () => {
     assert.deepEqual(await readHeadLog({ ...found, gitDir: repository.folder }, 'main'), []);
     writeFileSync(path.join(found.gitDir, 'logs', 'HEAD'), 'garbage\n0 1 x\n');
     assert.deepEqual(await readHeadLog(found, 'main'), []);
+  });
+
+  it('is read at its end if it is larger than what is read', async () => {
+    const repository = createRepository();
+    const found = await findRepository(repository.folder);
+    assert.ok(found !== undefined);
+    const file = path.join(found.gitDir, 'logs', 'HEAD');
+    const last = readFileSync(file, 'utf8');
+    const commit = repository.git('rev-parse', 'HEAD').trim();
+    const older = `${'1'.repeat(40)} ${'2'.repeat(40)} A <a@example.com> 1700000000 +0000\tcommit: Older\n`;
+    writeFileSync(file, older.repeat(20_000) + last);
+    const events = await readHeadLog(found, 'main');
+    assert.equal(events[0]?.text, 'First');
+    const all = events.length;
+    assert.ok(all > 5000 && all < 20_000, String(all));
+    assert.ok(events.slice(1).every(({ text }) => text === 'Older'));
+    assert.ok((await readCommitsSince(found, Date.now() - 60_000))?.has(commit));
+    assert.equal(await readCommitsSince(found, 0), undefined);
+  });
+
+  it('says which commits HEAD had, unless it begins later or is missing', async () => {
+    const repository = createRepository();
+    repository.git('commit', '--quiet', '--allow-empty', '--message=Second');
+    const found = await findRepository(repository.folder);
+    assert.ok(found !== undefined);
+    const commits = repository.git('log', '--format=%H').trim().split('\n');
+    assert.deepEqual([...((await readCommitsSince(found, 0)) ?? [])].toSorted(), commits.toSorted());
+    assert.equal(await readCommitsSince({ gitDir: repository.folder }, 0), undefined);
+    repository.git('reflog', 'delete', 'HEAD@{1}');
+    assert.equal(await readCommitsSince(found, 0), undefined);
   });
 });

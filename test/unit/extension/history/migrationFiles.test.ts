@@ -61,7 +61,8 @@ describe('The migrations of a working tree', () => {
     commit();
     // Upstream is checked out only by the rebase.
     const logFile = path.join(repository.folder, '.git', 'logs', 'HEAD');
-    writeFileSync(logFile, `${readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1)}\n`);
+    const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+    writeFileSync(logFile, `${last.replace(/^\w+/, '0'.repeat(40))}\n`);
     assert.equal(await isUnchanged(), true);
     git('rebase', '--quiet', 'upstream');
     git('reset', '--quiet', '--hard', 'ORIG_HEAD');
