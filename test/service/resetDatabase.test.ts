@@ -50,6 +50,9 @@ const SCHEMA = `
   create index on public.customer (lower(name));
   alter table public.customer drop column born;
   create table public.none ();
+  -- Columns with the names of what a query may call a row.
+  create table public.hiding (n int, t text);
+  create table public.hiding_more (t int[], r public.hiding, "row" text, hiding_more text);
   create materialized view public.totals as select count(*) from public.customer;
   create rule quiet as on insert to public.none do also select 1;
 `;
@@ -67,6 +70,8 @@ const SEED = String.raw`
   insert into public.parent values (1), (null); insert into public.child values (2, 3);
   insert into "Odd ""name"""."a table, (1)" values ('x', '{1,null}'), (null, null), ('', '{}');
   insert into public.cache values ('k', 'v');
+  insert into public.hiding values (1, '(7,x)');
+  insert into public.hiding_more values ('{1}', (7, '(8,x)'), '(9,y)', null), (null, null, null, '(9,z)');
   select nextval('public.counter');
 `;
 
@@ -90,6 +95,8 @@ const WRITES: readonly (readonly [sql: (n: number) => string, isDdl?: true])[] =
   [() => 'insert into "Odd ""name"""."a table, (1)" default values'],
   [() => "insert into public.cache values ('new', 'v')"],
   [() => 'truncate public.cache'],
+  [() => "update public.hiding set t = 'new'"],
+  [() => 'delete from public.hiding_more'],
   [() => "select nextval('public.counter')"],
   [() => "select setval('public.counter', 4711, false)"],
   [() => "begin; insert into public.customer (name) values ('undone'); rollback"],
@@ -160,7 +167,7 @@ async function contents(client: pg.Client): Promise<string> {
   ];
   const texts: string[] = [];
   for (const name of await namesOf('r'))
-    texts.push(name, await read(`select t::text, tableoid::regclass from only ${name} t order by 1`));
+    texts.push(name, await read(`select t.*::text, tableoid::regclass from only ${name} t order by 1`));
   for (const name of await namesOf('S'))
     texts.push(name, await read(`select last_value, is_called from ${name}`));
   for (const sql of kinds) texts.push(await read(sql));
