@@ -49,8 +49,12 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   response.once('close', end);
   // Reading the response, which is one short line, is needed to notice its end.
   const lines = createInterface({ input: response }).on('error', () => undefined);
-  const line = new Promise<string>((resolve) => lines.once('line', resolve));
+  const line = new Promise<string>((resolve, reject) => {
+    lines.once('line', resolve);
+    ending.signal.addEventListener('abort', () => reject(connectionLost()));
+  });
   const postgresProblem = line.then(parsePostgresLine);
+  postgresProblem.catch(() => undefined); // Not all callers need it.
   const release = () => void request.destroy();
   return {
     baseUrl,

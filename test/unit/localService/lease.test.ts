@@ -86,6 +86,17 @@ describe('The lease of a local service', () => {
     assert.equal(await lease?.postgresProblem, 'Postgres is not installed');
   });
 
+  for (const [how, end] of [
+    ['the service is killed', (response: ServerResponse) => void response.socket?.destroy()],
+    ['the service ends', (response: ServerResponse) => void response.end()],
+  ] as const)
+    it(`says that it has ended if ${how} before it knows whether computes can start`, async () => {
+      hold = (response) => void setImmediate(end, response);
+      const { address } = await serve();
+      const lease = await takeLease(address);
+      await assert.rejects(async () => lease?.postgresProblem, /has ended/);
+    });
+
   it('is not taken of a program that lacks the secret, or where none listens', async () => {
     servicesSecret = 'another';
     const { address, server } = await serve();
