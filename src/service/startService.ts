@@ -59,9 +59,12 @@ export async function startService(deps: ServiceDependencies): Promise<Service> 
   try {
     addStartupKey(plane, options.apiKey, log);
     await store.whenDurable();
-    server = await listen(createListener(plane, leases), options.port).catch((error: unknown) => {
-      throw portFailure(options.port, error);
-    });
+    const onLostChange = (error: unknown) => deps.onEnd(systemReason(error));
+    server = await listen(createListener(plane, leases, onLostChange), options.port).catch(
+      (error: unknown) => {
+        throw portFailure(options.port, error);
+      },
+    );
     await Promise.race([plane.begin(), delay(clock, ATTACHING_TIME)]);
     return { baseUrl: server.baseUrl, leaseSecret: leases.secret, close };
   } catch (error) {
@@ -84,7 +87,7 @@ async function openStore(deps: ServiceDependencies): Promise<Store> {
   const { options, clock, folder, log, projects, engine } = deps;
   const { plan, postgres: runsPostgres } = options;
   const seed = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
-  const store = await Store.open({ folder, seed, onFailure: (error) => deps.onEnd(error.message) });
+  const store = await Store.open({ folder, seed, clock, log });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;

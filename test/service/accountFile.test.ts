@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readAccountFile } from '../../src/service/state/accountFile.ts';
-import { AccountState, Store } from '../../src/service/state/store.ts';
+import { AccountState } from '../../src/service/state/accountState.ts';
+import { Store } from '../../src/service/state/store.ts';
 import type { Mutation } from '../../src/service/state/storedRecords.ts';
+import { FakeClock } from '../helpers/fakeClock.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
 
 const key = (id: number, name = `key ${id}`): Mutation => ({
   set: 'key',
@@ -15,16 +18,19 @@ describe('The account file', () => {
   let folder: string;
   let file: string;
   let store: Store;
-  let failures: Error[];
+  let clock: FakeClock;
+  let log: string[];
   let snapshots: number;
   beforeEach(async () => {
     folder = temporaryFolder();
     file = path.join(folder, 'account.json');
-    failures = [];
+    clock = new FakeClock();
+    log = [];
     store = await Store.open({
       folder,
       seed: async () => new AccountState(),
-      onFailure: (error) => failures.push(error),
+      clock,
+      log: (line) => void log.push(line),
     });
     const { account } = store;
     const snapshot = account.snapshot.bind(account);
@@ -93,15 +99,36 @@ describe('The account file', () => {
     }
   });
 
-  it('keeps what was durable and rejects all later changes after a failed write', async () => {
+  it('keeps what was durable after a failed write, and rejects until it can be written', async () => {
     store.commit(key(1));
     await store.whenDurable();
-    mkdirSync(`${file}.new/full`, { recursive: true });
+    const obstacle = `${file}.new`;
+    mkdirSync(path.join(obstacle, 'full'), { recursive: true });
     store.commit(key(2));
     await assert.rejects(async () => store.whenDurable(), /Cannot write to .*account\.json/);
     store.commit(key(3));
-    await assert.rejects(async () => store.whenDurable());
-    assert.equal(failures.length, 1);
+    await assert.rejects(store.whenDurable());
+    assert.equal(log.length, 1);
     assert.deepEqual([...stored().keys.keys()], [1]);
+    rmSync(obstacle, { recursive: true });
+    await store.whenDurable();
+    assert.deepEqual([...stored().keys.keys()], [1, 2, 3]);
+  });
+
+  it('is written every ten seconds until it can be, if no client waits for it', async () => {
+    mkdirSync(`${file}.new/full`, { recursive: true });
+    store.commit(key(1));
+    const written = store.untilDurable();
+    await until('the first failure', async () => log.length === 1);
+    clock.advance(9_999);
+    assert.equal(snapshots, 1);
+    assert.deepEqual(clock.waits, [1]);
+    await clock.turn();
+    assert.equal(await clock.turn(), 10_000);
+    rmSync(`${file}.new`, { recursive: true });
+    clock.next();
+    await written;
+    assert.deepEqual([...stored().keys.keys()], [1]);
+    assert.equal(log.length, 1);
   });
 });

@@ -254,34 +254,4 @@ describe('The program', () => {
       assert.equal(text.length < size, isEmptied);
     }
   });
-
-  it('exits with 5 and loses no confirmed change when its disk is full', async function () {
-    if (process.platform === 'win32') this.skip();
-    // A limit on the size of files has the same effect as a full disk.
-    const under = ['bash', '-c', 'trap "" XFSZ; ulimit -f 60; exec "$@"', '--'];
-    const service = await start({ under });
-    const made: number[] = [];
-    await assert.rejects(async () => {
-      for (;;) made.push((await service.client.createApiKey('x'.repeat(64))).id);
-    });
-    assert.equal(await service.ended, 5);
-    assert.match(service.stderr(), /^Cannot write to .*account\.json: EFBIG\n$/);
-    assert(made.length > 10);
-    const again = await start();
-    const keys = new Set((await again.client.listApiKeys()).items.map(({ id }) => id));
-    for (const id of made) assert(keys.has(id), String(id));
-    await again.stop();
-  });
-
-  for (const isNew of [true, false])
-    it(`exits with 5 if there is no space at the start, ${isNew ? 'also in a new folder' : 'and keeps its data'}`, async function () {
-      if (process.platform === 'win32') this.skip();
-      await (await start()).stop();
-      if (isNew) rmSync(accountFile(folder));
-      // The lock takes the first kilobyte.
-      const under = ['bash', '-c', 'trap "" XFSZ; ulimit -f 1; exec "$@"', '--'];
-      const message = /^Cannot write to .*account\.json: EFBIG/;
-      await assert.rejects(start({ under, key: 'another' }), didNotStart(5, message));
-      await (await start()).stop();
-    });
 });

@@ -5,7 +5,7 @@
 import { AUTOSUSPEND_NEVER } from '../../api/rules/autosuspend.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
-import type { AccountState } from '../state/store.ts';
+import type { AccountState } from '../state/accountState.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
 import { specOf, withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';

@@ -12,7 +12,7 @@ import {
   SAMPLE_DATA,
   sampleAccount,
 } from '../state/projectsFile.ts';
-import { AccountState, type ProjectState } from '../state/store.ts';
+import { AccountState, type ProjectState } from '../state/accountState.ts';
 import { newStoredKey, newKeyValue } from './apiKeys.ts';
 import { readyBranch } from './records/branchRecord.ts';
 import { projectRecord } from './branches/projects.ts';

@@ -11,7 +11,7 @@ import { createProject, updateProject } from '../controlPlane/branches/projects.
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { withUsage } from '../controlPlane/records/usage.ts';
 import { badRequest, notFound } from '../core/errors.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/accountState.ts';
 import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
 import { booleanParameter, BY_CREATION, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { conflict, HttpError } from '../core/errors.ts';
+import { conflict, HttpError, systemReason } from '../core/errors.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
@@ -20,7 +20,12 @@ import {
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
 import { API_PATH } from './server.ts';
 
-export function createListener(plane: ControlPlane, leases: Leases): RequestListener {
+/** @param onLostChange called if a change can't be stored. Replies must not show it, so the service can't continue. */
+export function createListener(
+  plane: ControlPlane,
+  leases: Leases,
+  onLostChange: (error: unknown) => void,
+): RequestListener {
   const routes = routesOf(plane);
   return (request, response) => {
     const answered = answer(plane, leases, routes, request, response);
@@ -28,15 +33,20 @@ export function createListener(plane: ControlPlane, leases: Leases): RequestList
       .catch((error: unknown) => failureReply(plane, request, error))
       .then(async (reply) => {
         if (reply === undefined) return;
-        // It may show changes that are not yet on disk. The store reports a failed write, which ends the service.
-        const isDurable = await plane.store.whenDurable().then(
-          () => true,
-          () => false,
-        );
-        sendReply(response, isDurable ? reply : errorReply(NOT_DURABLE, requestIdOf(request)));
+        try {
+          // It may show changes that are not yet on disk.
+          await plane.store.whenDurable();
+          sendReply(response, reply);
+        } catch (error) {
+          sendReply(response, errorReply(notDurable(error), requestIdOf(request)));
+          if (mayHaveChanged(request, reply)) onLostChange(error);
+        }
       });
   };
 }
+
+const mayHaveChanged = ({ method }: IncomingMessage, { status }: JsonReply): boolean =>
+  method !== 'GET' && method !== 'HEAD' && (status < 400 || status >= 500);
 
 /** Returns undefined for a lease, which writes its own reply. @throws {HttpError} */
 async function answer(
@@ -115,8 +125,4 @@ const UNEXPECTED_ERROR = new HttpError(
   'INTERNAL_ERROR',
   'Unexpected error in the service. See its log for details.',
 );
-const NOT_DURABLE = new HttpError(
-  500,
-  'NOT_DURABLE',
-  'The service can no longer write to its disk and is shutting down.',
-);
+const notDurable = (error: unknown): HttpError => new HttpError(500, 'NOT_DURABLE', systemReason(error));

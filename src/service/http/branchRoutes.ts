@@ -11,7 +11,7 @@ import {
 } from '../controlPlane/branches/branches.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { usageOfBranch } from '../controlPlane/records/usage.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
 import { showChanges } from './changesReply.ts';
 import { choiceParameter, paginate, search } from './query.ts';

@@ -25,7 +25,7 @@ import { poolerHost } from '../controlPlane/records/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { Moment } from '../core/computeEngine.ts';
 import { badRequest, notFound } from '../core/errors.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, choiceParameter, queryParameter, requiredParameter } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';

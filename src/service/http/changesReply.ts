@@ -4,7 +4,7 @@ import { momentOf } from '../controlPlane/records/history.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { PastMoment } from '../core/branchHistory.ts';
 import { badRequest } from '../core/errors.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/accountState.ts';
 import { queryParameter, requiredParameter } from './query.ts';
 import type { ApiCall } from './request.ts';
 import { reply, type JsonReply } from './response.ts';

@@ -12,7 +12,7 @@ import {
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { notFound } from '../core/errors.ts';
 import type { OperationRecord } from '../state/storedRecords.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/accountState.ts';
 import { paginate, paginationOf } from './query.ts';
 import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';

@@ -8,7 +8,7 @@ import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import type { Plane } from '../controlPlane/operations/operations.ts';
 import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
 import { parseJsonBytes } from '../core/parseJson.ts';
-import type { ProjectState } from '../state/store.ts';
+import type { ProjectState } from '../state/accountState.ts';
 import type { JsonReply } from './response.ts';
 
 /** Handlers by method and path, such as `GET /projects/:project_id`. The path is relative to that of the API. */

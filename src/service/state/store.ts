@@ -1,44 +1,44 @@
 /** The account in memory and in its file: a change is in memory at once, and replies wait until it is on disk. */
 import path from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { encodeAccount, readAccountFile } from './accountFile.ts';
-import { notUsable, systemReason, type StartError } from '../core/errors.ts';
-import type {
-  BranchRecord,
-  DeletedProject,
-  Mutation,
-  PendingDeletion,
-  ProjectRecord,
-  SnapshotRecord,
-  StoredCompute,
-  StoredKey,
-  StoredOperation,
-} from './storedRecords.ts';
+import { AccountState } from './accountState.ts';
+import { delay } from '../core/clock.ts';
+import { notUsable, systemReason } from '../core/errors.ts';
+import type { Mutation } from './storedRecords.ts';
 
 interface StoreOptions {
   readonly folder: string;
   /** Returns a new account; called only if the folder has none. */
   readonly seed: () => Promise<AccountState>;
-  /** Called when changes can no longer be stored, so replies must not show the account in memory. */
-  readonly onFailure: (error: StartError) => void;
+  readonly clock: Clock;
+  readonly log: (line: string) => void;
 }
+
+/** Milliseconds until a write that has failed is tried again, unless there is another change or reply before. */
+const RETRY_INTERVAL = 10_000;
 
 export class Store {
   readonly account: AccountState;
   /** Whether the folder had no account. */
   readonly isNew: boolean;
   readonly #file: string;
-  readonly #onFailure: (error: StartError) => void;
-  /** The last write. It rejects if it or an earlier one failed. */
+  readonly #options: StoreOptions;
+  /** The last write. It rejects if it has failed. */
   #lastWrite: Promise<void> = Promise.resolve();
   /** Whether the last write is still waiting. If so, it will include all changes made before it begins. */
   #isWaiting = false;
+  /** Whether the last write has failed, so that the file lacks some changes. */
+  #hasFailed = false;
+  /** Resolves when it is tried again. */
+  #retry: Promise<void> = Promise.resolve();
 
-  private constructor(account: AccountState, isNew: boolean, file: string, { onFailure }: StoreOptions) {
+  private constructor(account: AccountState, isNew: boolean, file: string, options: StoreOptions) {
     this.account = account;
     this.isNew = isNew;
     this.#file = file;
-    this.#onFailure = onFailure;
+    this.#options = options;
   }
 
   /** @throws {StartError} */
@@ -49,8 +49,7 @@ export class Store {
     for (const mutation of stored ?? []) account.apply(mutation);
     const store = new Store(account, stored === undefined, file, options);
     // Reports a folder that can't be written at the start rather than at the first change.
-    store.#queueWrite();
-    await store.whenDurable();
+    await store.#write();
     return store;
   }
 
@@ -62,229 +61,54 @@ export class Store {
   }
 
   /**
-   * Resolves when the account is on disk as it is now; after a failed write it always rejects. Every reply waits for this,
-   * to reading requests too, so no client sees what a crash could undo.
+   * Resolves when the account is on disk as it is now. Every reply waits for this, to reading requests too, so no client sees
+   * what a crash could undo. After a failed write, it tries to write again.
+   * @throws {StartError} if that fails
    */
-  whenDurable(): Promise<void> {
+  async whenDurable(): Promise<void> {
+    if (this.#hasFailed) this.#queueWrite();
     return this.#lastWrite;
+  }
+
+  /** The same for work that no client waits for: until a full disk has space again. */
+  async untilDurable(): Promise<void> {
+    const isDurable = () =>
+      this.whenDurable().then(
+        () => true,
+        () => false,
+      );
+    while (!(await isDurable())) await this.#retry;
   }
 
   /** Changes that arrive during a write share the next one. */
   #queueWrite(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
-    this.#lastWrite = this.#lastWrite.then(() => this.#write());
-    this.#lastWrite.catch(() => undefined); // Reported by `onFailure`.
+    const write = async () => {
+      this.#isWaiting = false;
+      await this.#write();
+    };
+    this.#lastWrite = this.#lastWrite.then(write, write);
+    this.#lastWrite.catch((error: unknown) => this.#tryAgain(error));
   }
 
+  #tryAgain(error: unknown): void {
+    const { clock, log } = this.#options;
+    if (!this.#hasFailed) log(systemReason(error));
+    this.#hasFailed = true;
+    this.#retry = delay(clock, RETRY_INTERVAL).then(() => {
+      if (this.#hasFailed) this.#queueWrite();
+    });
+  }
+
+  /** @throws {StartError} */
   async #write(): Promise<void> {
-    this.#isWaiting = false;
     const options = { mode: 0o600, temporary: `${this.#file}.new` };
     try {
       await replaceFile(this.#file, encodeAccount(this.account.snapshot()), options);
+      this.#hasFailed = false;
     } catch (error) {
-      const failure = notUsable(`Cannot write to ${this.#file}: ${systemReason(error)}`);
-      this.#onFailure(failure);
-      throw failure;
+      throw notUsable(`Cannot write to ${this.#file}: ${systemReason(error)}`);
     }
   }
 }
-
-export interface ProjectState {
-  record: ProjectRecord;
-  readonly branches: Map<string, BranchRecord>;
-  readonly snapshots: Map<string, SnapshotRecord>;
-  readonly computes: Map<string, StoredCompute>;
-  /** Its reply, until one of them changes. */
-  listOfComputes?: Buffer | undefined;
-  /** Oldest first. */
-  readonly operations: Map<string, StoredOperation>;
-}
-
-/** The account in memory: projects with their branches, snapshots, computes and operations, and the keys. Only {@link Mutation}s change it. */
-export class AccountState {
-  readonly projects = new Map<string, ProjectState>();
-  readonly keys = new Map<number, StoredKey>();
-  /** Ids of revoked keys by hash; their values must never become valid again. */
-  readonly revokedKeys = new Map<string, number>();
-  /** Ports that belong to a compute. */
-  readonly ports = new Set<number>();
-  /** By project. */
-  readonly leftovers = new Map<string, PendingDeletion>();
-  /** By project. The first one was deleted first. */
-  readonly deleted = new Map<string, DeletedProject>();
-  /** By the id of a branch, snapshot or compute. */
-  readonly #projectOf = new Map<string, ProjectState>();
-
-  /** Returns an id that no key has had, not even a revoked one. */
-  nextKeyId = (): number => Math.max(0, ...this.keys.keys(), ...this.revokedKeys.values()) + 1;
-
-  /** The project of a stored record. */
-  project(id: string): ProjectState {
-    const project = this.projects.get(id);
-    if (project === undefined) throw new Error(`A record refers to the unknown project ${id}`);
-    return project;
-  }
-
-  compute(id: string): StoredCompute | undefined {
-    return this.#projectOf.get(id)?.computes.get(id);
-  }
-
-  /** Also true until the data of a deleted project is removed. */
-  hasProject(id: string): boolean {
-    return this.projects.has(id) || this.leftovers.has(id) || this.deleted.has(id);
-  }
-
-  /** Whether a branch, snapshot or compute has the id, also one of a deleted project. */
-  isTaken(id: string): boolean {
-    const deleted = [...this.deleted.values()];
-    return (
-      this.#projectOf.has(id) || deleted.some((each) => [...each.branchIds, ...each.computeIds].includes(id))
-    );
-  }
-
-  /** Ids of branches and snapshots are unique in the account: the engine stores their data under them. */
-  projectOfBranch(id: string): ProjectState | undefined {
-    return this.#projectOf.get(id);
-  }
-
-  *computes(): Iterable<StoredCompute> {
-    for (const project of this.projects.values()) yield* project.computes.values();
-  }
-
-  activeComputes(): readonly StoredCompute[] {
-    return [...this.computes()].filter(({ record }) => record.current_state === 'active');
-  }
-
-  /** Returns the whole account as the mutations that produce it. */
-  *snapshot(): Iterable<Mutation> {
-    for (const project of this.projects.values()) yield* mutationsOf(project);
-    for (const value of this.deleted.values()) yield { set: 'deleted', value };
-    for (const value of this.leftovers.values()) yield { set: 'leftover', value };
-    for (const [hash, id] of this.revokedKeys) yield { removed: 'key', id, hash };
-    for (const value of this.keys.values()) yield { set: 'key', value };
-  }
-
-  apply(mutation: Mutation): void {
-    if ('removed' in mutation) return this.#remove(mutation);
-    const { set, value } = mutation;
-    switch (set) {
-      case 'project':
-        return this.#setProject(value);
-      case 'branch':
-        this.#projectOf.set(value.id, this.project(value.project_id));
-        this.project(value.project_id).branches.set(value.id, value);
-        return;
-      case 'snapshot':
-        this.#projectOf.set(value.id, this.project(value.project_id));
-        this.project(value.project_id).snapshots.set(value.id, value);
-        return;
-      case 'compute':
-        return this.#setCompute(value);
-      case 'operation':
-        this.project(value.record.project_id).operations.set(value.record.id, value);
-        return;
-      case 'key':
-        this.keys.set(value.id, value);
-        return;
-      case 'leftover':
-        this.leftovers.set(value.projectId, value);
-        return;
-      case 'deleted':
-        this.#removeProject(value.projectId);
-        this.deleted.set(value.projectId, value);
-        for (const port of portsOf(value)) this.ports.add(port);
-    }
-  }
-
-  #setProject(record: ProjectRecord): void {
-    const known = this.projects.get(record.id);
-    if (known === undefined)
-      this.projects.set(record.id, {
-        record,
-        branches: new Map(),
-        snapshots: new Map(),
-        computes: new Map(),
-        operations: new Map(),
-      });
-    else known.record = record;
-  }
-
-  #setCompute(value: StoredCompute): void {
-    const { id, project_id } = value.record;
-    const project = this.project(project_id);
-    project.computes.set(id, value);
-    project.listOfComputes = undefined;
-    this.ports.add(value.address.port).add(value.address.poolerPort);
-    this.#projectOf.set(id, project);
-  }
-
-  #remove(mutation: Extract<Mutation, { removed: unknown }>): void {
-    switch (mutation.removed) {
-      case 'key': {
-        const hash = mutation.hash ?? this.keys.get(mutation.id)?.hash;
-        if (hash !== undefined) this.revokedKeys.set(hash, mutation.id);
-        this.keys.delete(mutation.id);
-        return;
-      }
-      case 'operation':
-        this.project(mutation.projectId).operations.delete(mutation.id);
-        return;
-      case 'compute':
-        return this.#removeCompute(this.project(mutation.projectId), mutation.id);
-      case 'branch':
-        this.project(mutation.projectId).branches.delete(mutation.id);
-        this.#projectOf.delete(mutation.id);
-        return;
-      case 'snapshot':
-        this.project(mutation.projectId).snapshots.delete(mutation.id);
-        this.#projectOf.delete(mutation.id);
-        return;
-      case 'project':
-        return this.#removeProject(mutation.projectId);
-      case 'leftover':
-        this.leftovers.delete(mutation.projectId);
-        return;
-      case 'deleted': {
-        const deleted = this.deleted.get(mutation.projectId);
-        for (const port of deleted === undefined ? [] : portsOf(deleted)) this.ports.delete(port);
-        this.deleted.delete(mutation.projectId);
-      }
-    }
-  }
-
-  #removeProject(id: string): void {
-    const project = this.projects.get(id);
-    if (project === undefined) return;
-    for (const computeId of project.computes.keys()) this.#removeCompute(project, computeId);
-    for (const each of [...project.branches.keys(), ...project.snapshots.keys()])
-      this.#projectOf.delete(each);
-    // A call that began before finds nothing in it.
-    project.branches.clear();
-    project.snapshots.clear();
-    this.projects.delete(id);
-  }
-
-  #removeCompute(project: ProjectState, id: string): void {
-    const address = project.computes.get(id)?.address;
-    if (address !== undefined) for (const port of [address.port, address.poolerPort]) this.ports.delete(port);
-    project.computes.delete(id);
-    project.listOfComputes = undefined;
-    this.#projectOf.delete(id);
-  }
-}
-
-/** Returns a project as the mutations that produce it. */
-export function* mutationsOf(project: ProjectState): Iterable<Mutation> {
-  yield { set: 'project', value: project.record };
-  for (const value of project.branches.values()) yield { set: 'branch', value };
-  for (const value of project.snapshots.values()) yield { set: 'snapshot', value };
-  for (const value of project.computes.values()) yield { set: 'compute', value };
-  for (const value of project.operations.values()) yield { set: 'operation', value };
-}
-
-/** The ports that connection strings of a deleted project have. */
-const portsOf = ({ mutations }: DeletedProject): number[] =>
-  mutations.flatMap((each) =>
-    'set' in each && each.set === 'compute' ? [each.value.address.port, each.value.address.poolerPort] : [],
-  );

@@ -2,7 +2,7 @@
 import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import { HttpError, unprocessable } from '../../core/errors.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, Mutation, OperationRecord } from '../../state/storedRecords.ts';
 import { readWithPassword } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';

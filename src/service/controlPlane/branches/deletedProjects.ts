@@ -4,7 +4,7 @@
  */
 import { toTimestamp } from '../../core/clock.ts';
 import { notFound, unprocessable } from '../../core/errors.ts';
-import { mutationsOf, type ProjectState } from '../../state/store.ts';
+import { mutationsOf, type ProjectState } from '../../state/accountState.ts';
 import type { DeletedProject, PendingDeletion } from '../../state/storedRecords.ts';
 import { openAddresses } from '../computes/computes.ts';
 import { withState } from '../records/computeRecord.ts';
@@ -53,7 +53,7 @@ export const dataIds = ({ branches, snapshots }: ProjectState): string[] => [
 /** Never rejects. */
 async function stop(plane: Plane, { projectId, computeIds }: DeletedProject): Promise<void> {
   try {
-    await plane.store.whenDurable();
+    await plane.store.untilDurable();
     const engine = await plane.engine;
     for (const id of computeIds) await engine.remove(id);
     await removeSurplusProjects(plane);
@@ -123,7 +123,7 @@ export async function removeLeftover(plane: Plane, leftover: PendingDeletion): P
   const { store, operations } = plane;
   const { projectId, branchIds, computeIds } = leftover;
   try {
-    await store.whenDurable();
+    await store.untilDurable();
     const engine = await plane.engine;
     for (const id of computeIds) await engine.remove(id);
     for (const id of branchIds) await engine.deleteBranch(id);

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../core/clock.ts';
 import type { BranchOwner } from '../../core/computeEngine.ts';
 import { unprocessable } from '../../core/errors.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import { CREATION_SOURCE, LOCAL_USER, type ProjectRecord } from '../../state/storedRecords.ts';
 import { rejectReservedName } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';

@@ -7,7 +7,7 @@ import type {
 } from '../../../api/records/requests.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import { conflict, HttpError, notFound, unprocessable } from '../../core/errors.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import {
   isSnapshotStep,
   type BranchRecord,

@@ -10,7 +10,7 @@ import {
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import { notFound, unprocessable } from '../../core/errors.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
 import { conflict, notFound, unprocessable } from '../../core/errors.ts';
-import type { AccountState, ProjectState } from '../../state/store.ts';
+import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import type {
   ComputeRecord,
   OperationRecord,

@@ -3,7 +3,7 @@
  * name, settings and computes, and so with its connection strings. The other one stays under another name.
  */
 import { toTimestamp } from '../../core/clock.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, BranchStep, Mutation } from '../../state/storedRecords.ts';
 import { computesOf, isCopyOf, uniqueName } from '../records/branchRecord.ts';
 import { withState } from '../records/computeRecord.ts';

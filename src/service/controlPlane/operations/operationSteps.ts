@@ -1,7 +1,7 @@
 /** What each step of an operation does with the engine, and how its success or failure changes the account. */
 import { toTimestamp } from '../../core/clock.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
-import type { AccountState, ProjectState } from '../../state/store.ts';
+import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import {
   isBranchStep,
   isSnapshotStep,

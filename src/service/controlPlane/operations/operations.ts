@@ -7,7 +7,8 @@ import type { Plan } from '../../../api/rules/sizes.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { delay } from '../../core/clock.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
-import type { ProjectState, Store } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
+import type { Store } from '../../state/store.ts';
 import {
   isBranchStep,
   isSnapshotStep,
@@ -133,7 +134,7 @@ export class Operations {
 
   async #runSteps(work: Work, startBeforeDurable: boolean): Promise<void> {
     const { store, clock } = this.#plane;
-    if (!startBeforeDurable) await store.whenDurable();
+    if (!startBeforeDurable) await store.untilDurable();
     for (const [index, id] of work.operationIds.entries()) {
       const operation = work.project.operations.get(id);
       if (operation === undefined || this.#stop.signal.aborted) return;

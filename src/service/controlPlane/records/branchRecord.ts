@@ -3,7 +3,7 @@ import { MAX_NAME } from '../../../api/rules/names.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import { conflict, notFound, unprocessable } from '../../core/errors.ts';
 import { locked, unfinishedOperations } from './operationRecord.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import {
   CREATION_SOURCE,
   type BranchRecord,

@@ -13,7 +13,7 @@ import { toTimestamp } from '../../core/clock.ts';
 import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../../core/computeEngine.ts';
 import { conflict, HttpError, unprocessable } from '../../core/errors.ts';
 import { locked, unfinishedOperations } from './operationRecord.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import {
   CREATION_SOURCE,
   type ComputeRecord,

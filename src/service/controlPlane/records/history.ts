@@ -6,7 +6,7 @@ import type { BranchRetention } from '../../core/branchHistory.ts';
 import type { ComputeEngine, Moment } from '../../core/computeEngine.ts';
 import { badRequest, unprocessable } from '../../core/errors.ts';
 import { parseLsn } from '../../core/lsn.ts';
-import type { AccountState, ProjectState } from '../../state/store.ts';
+import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
 
 /** A day, as on the public service. Seconds. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { toTimestamp } from '../../core/clock.ts';
 import { HttpError } from '../../core/errors.ts';
-import type { ProjectState } from '../../state/store.ts';
+import type { ProjectState } from '../../state/accountState.ts';
 import {
   isUnfinished,
   type BranchRecord,

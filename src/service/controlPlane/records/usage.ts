@@ -3,7 +3,7 @@
  * size in CU (`cpu_used_sec`). The time since the last write is added when a project is shown. Fractions are stored but
  * not shown.
  */
-import type { AccountState, ProjectState } from '../../state/store.ts';
+import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import type {
   BranchRecord,
   Mutation,

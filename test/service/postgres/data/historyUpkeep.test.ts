@@ -4,7 +4,7 @@ import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import path from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { requireInHistory } from '../../../../src/service/controlPlane/records/history.ts';
-import type { ProjectState } from '../../../../src/service/state/store.ts';
+import type { ProjectState } from '../../../../src/service/state/accountState.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
