@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import Mocha from 'mocha';
 
 interface TimedTest {
@@ -15,6 +16,8 @@ export interface Results {
   readonly failures: readonly string[];
   /** The slowest tests and hooks. */
   readonly slowest: readonly TimedTest[];
+  /** How long the tests and hooks of each file took together. */
+  readonly suites: readonly TimedTest[];
 }
 
 const REPORTED = 15;
@@ -26,18 +29,30 @@ export default class ResultReporter extends Mocha.reporters.Spec {
     const file = process.env.RESULTS_FILE;
     if (file === undefined || file === '') return;
     const timed: TimedTest[] = [];
+    const suites = new Map<string, number>();
     const failures: string[] = [];
     runner.on('fail', (failed, error) =>
       failures.push(`${failed.fullTitle()}\n${error.stack ?? error.message}`),
     );
-    const add = (ended: Mocha.Runnable) =>
-      timed.push({ title: ended.fullTitle(), milliseconds: ended.duration ?? 0 });
+    const add = (ended: Mocha.Runnable) => {
+      const milliseconds = ended.duration ?? 0;
+      timed.push({ title: ended.fullTitle(), milliseconds });
+      const suite = path.relative(process.cwd(), ended.file ?? '');
+      suites.set(suite, (suites.get(suite) ?? 0) + milliseconds);
+    };
     runner.on('test end', add);
     runner.on('hook end', add);
     runner.once('end', () => {
       const { passes, failures: failed, pending } = this.stats;
       const slowest = slowestOf(timed, REPORTED);
-      const results: Results = { passed: passes, failed, skipped: pending, failures, slowest };
+      const results: Results = {
+        passed: passes,
+        failed,
+        skipped: pending,
+        failures,
+        slowest,
+        suites: [...suites].map(([title, milliseconds]) => ({ title, milliseconds })),
+      };
       writeFileSync(file, JSON.stringify(results));
     });
   }

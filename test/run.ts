@@ -1,10 +1,12 @@
-// `npm test` and `npm run test:all`: runs all steps of one or more plans, even if some fail, and ends with one summary line.
-// The exit code is 0 only if every step ran and nothing failed.
-//   node test/run.ts [test] [beyond] [host]
+// `npm test`, `npm run test:all` and `npm run test:full`: runs all steps of one or more plans, even if some fail, and ends with one
+// summary line. The exit code is 0 only if every step ran and nothing failed.
+//   node test/run.ts [test] [beyond] [host] [--full]
 import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { RANDOM_SEED } from './helpers/seed.ts';
 import { makeMemoryFolder, removeStorageOf } from './memoryFolder.ts';
 import { STEP_LIMIT } from './limits.ts';
 import { planFor, type Step } from './steps.ts';
@@ -17,11 +19,14 @@ interface Outcome extends Results {
   readonly seconds: number;
 }
 
-const reportedTests = 15;
+const REPORTED = 15;
 /** More only fight for the cores of a small machine. */
 const STEPS_AT_A_TIME = 2;
 
-const names = process.argv.slice(2);
+const { positionals: names, values } = parseArgs({
+  allowPositionals: true,
+  options: { full: { type: 'boolean', default: false } },
+});
 const plan = planFor(...(names.length > 0 ? names : ['test']));
 process.chdir(projectRoot);
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'hosted-postgres-test-'));
@@ -31,6 +36,7 @@ const shared = path.join(memory ?? scratch, 'shared');
 await mkdir(shared);
 // A service of root reaches it after it became `nobody`.
 for (const folder of [scratch, shared]) await chmod(folder, 0o711);
+console.log(`The seed of random suites is ${RANDOM_SEED}. SEED=${RANDOM_SEED} repeats it.`);
 const running = new Set<SupervisedProcess>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void abort());
 const outcomes: Outcome[] = [];
@@ -38,12 +44,14 @@ try {
   for (const stage of plan) {
     const steps = stage.filter((step) => step.isSkipped !== true);
     const isFirst = (step: Step) => step === steps[0];
-    const queue = steps.values();
-    const runNext = async () => {
-      // The first step of a stage prints its output at once, the others print theirs when they end.
-      for (const step of queue) outcomes.push(await run(step, isFirst(step)));
+    const isIdle = (step: Step) => step.isIdle === true;
+    const queue = steps.filter((step) => !isIdle(step)).values();
+    // The first step of a stage prints its output at once, the others print theirs when they end.
+    const runAll = async (each: Iterable<Step>) => {
+      for (const step of each) outcomes.push(await run(step, isFirst(step)));
     };
-    await Promise.all(Array.from({ length: STEPS_AT_A_TIME }, runNext));
+    const next = Array.from({ length: STEPS_AT_A_TIME }, () => queue);
+    await Promise.all([...next, steps.filter(isIdle)].map(runAll));
   }
 } finally {
   removeFolders();
@@ -75,7 +83,8 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
       ...(memory !== undefined && { TMPDIR: memory }),
       // About 20 processes load the same TypeScript files.
       NODE_COMPILE_CACHE: path.join(cacheFolder, '..', 'compiled'),
-      ...(step.isFull === true && { FULL_RUN: '1' }),
+      SEED: String(RANDOM_SEED),
+      ...(values.full && { FULL_RUN: '1' }),
       TEST_SHARED_FOLDER: shared,
       RESULTS_FILE: resultsFile,
     },
@@ -95,7 +104,7 @@ async function run(step: Step, live: boolean): Promise<Outcome> {
 
 /** Counts a step as one failure if it failed without a failed test or ran no test. */
 async function count(step: Step, succeeded: boolean, resultsFile: string): Promise<Results> {
-  const failure: Results = { passed: 0, failed: 1, skipped: 0, failures: [], slowest: [] };
+  const failure: Results = { passed: 0, failed: 1, skipped: 0, failures: [], slowest: [], suites: [] };
   if (step.counts === 'one') return succeeded ? { ...failure, passed: 1, failed: 0 } : failure;
   const results = await readResults(resultsFile);
   if (results === undefined || results.passed + results.failed === 0) return failure;
@@ -115,12 +124,15 @@ function report(): void {
   }
   for (const step of plan.flat())
     if (step.leftOut !== undefined) console.log(`${step.name.padEnd(16)}left out here: ${step.leftOut}`);
-  const tests = outcomes.flatMap(({ step, slowest }) =>
-    slowest.map((test) => ({ ...test, step: step.name })),
-  );
-  console.log('\nSlowest tests and hooks');
-  for (const { title, milliseconds, step } of slowestOf(tests, reportedTests))
-    console.log(`${(milliseconds / 1000).toFixed(1).padStart(7)} s  ${step}: ${title}`);
+  for (const [heading, key] of [
+    ['Slowest tests and hooks', 'slowest'],
+    ['Slowest suites', 'suites'],
+  ] as const) {
+    const all = outcomes.flatMap((each) => each[key].map((timed) => ({ ...timed, step: each.step.name })));
+    console.log(`\n${heading}`);
+    for (const { title, milliseconds, step } of slowestOf(all, REPORTED))
+      console.log(`${(milliseconds / 1000).toFixed(1).padStart(7)} s  ${step}: ${title}`);
+  }
   // Here too, because they are hard to find in the output of a step.
   for (const { step, failures } of outcomes)
     for (const failure of failures) console.log(`\nFailed: ${step.name}: ${failure}`);

@@ -1,5 +1,5 @@
-// The steps of `npm test` and of what `npm run test:all` runs after them. Two steps of a stage run at a time, in this order, and
-// the stages one after the other.
+// The steps of `npm test` and of what `npm run test:all` runs after them. Two steps of a stage run at a time, in this order, next to
+// those that wait. The stages run one after the other.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
@@ -22,8 +22,8 @@ export interface Step {
   readonly command: readonly string[];
   /** How the step is counted: by mocha's results file, or as one test. */
   readonly counts: 'results' | 'one';
-  /** Whether suites that repeat, repeat as often as they can. See helpers/fullRun.ts. */
-  readonly isFull?: boolean;
+  /** Whether it waits most of its time, so that it runs next to two others. */
+  readonly isIdle?: boolean;
   /** What of it can't run on this system, and why. The summary shows it. */
   readonly leftOut?: string;
   /** Whether the step as a whole is left out. */
@@ -197,15 +197,13 @@ const moreService: Step = {
   name: 'more service',
   command: [...mocha, ...parallel, ...laterServiceSuites.map((name) => suite('service', name))],
   counts: 'results',
-  isFull: true,
 };
-/** Half an hour of mixed use, in which nothing may grow. */
-const soak: Step = program('soak', 'test/soak/run.ts');
+/** Mixed use, in which nothing may grow: five minutes, and half an hour in the full run. */
+const soak: Step = { ...program('soak', 'test/soak/run.ts'), isIdle: true };
 const moreTrust: Step = {
   name: 'more trust',
   command: [...mocha, ...laterTrustSuites.map((name) => suite('trust', name))],
   counts: 'results',
-  isFull: true,
 };
 
 /**
@@ -243,7 +241,7 @@ const plans = {
     [install, build, shared],
     [unit, ui, trust, service, ...checks],
   ],
-  beyond: [[otherWindows, inside, packages], [moreService, moreTrust, moreUnit, types], [soak]],
+  beyond: [[otherWindows, soak, moreService, moreTrust, inside, packages, moreUnit, types]],
   quick: [[unit, lint]],
   service: [[service, moreService]],
   host: [
@@ -252,14 +250,23 @@ const plans = {
   ],
 } satisfies Record<string, readonly (readonly Step[])[]>;
 
-/** Returns the plans of these names, one after the other, as they run on this system. On Linux and macOS they are complete. */
+/** Returns the plans of these names, one after the other, as they run on this system. On Linux they are complete. */
 export function planFor(...names: readonly string[]): readonly (readonly Step[])[] {
   const found = names.map((name) => {
     const plan = Object.entries(plans).find(([each]) => each === name)?.[1];
     if (plan === undefined) throw new Error(`There is no plan ${name}`);
     return plan;
   });
-  return process.platform === 'win32' ? found.flat().map((stage) => stage.map(onWindows)) : found.flat();
+  return found.flat().map((stage) => stage.map(onThisSystem));
+}
+
+function onThisSystem(step: Step): Step {
+  if (process.platform === 'win32') return onWindows(step);
+  return process.platform === 'darwin' ? onMac(step) : step;
+}
+
+function onMac(step: Step): Step {
+  return step === soak ? { ...step, isSkipped: true, leftOut: 'it reads /proc' } : step;
 }
 
 function onWindows(step: Step): Step {

@@ -62,14 +62,12 @@ export function line(minute: number, measures: Measures, actions: number, failur
     [failures, 10],
   ] as const;
   const rest = counts.map(([value, width]) => String(value).padStart(width));
-  return `${String(minute).padStart(6)} ${megabytes.join('')}${rest.join('')}`;
+  return `${minute.toFixed(1).padStart(6)} ${megabytes.join('')}${rest.join('')}`;
 }
 
 /** Returns what was higher in the last third than in the third before, beyond what use varies by. */
 export function growthIn(all: readonly Measures[]): string[] {
   const third = Math.floor(all.length / 3);
-  // A few minutes show only what is in use at the moment.
-  if (third < 5) return [];
   const [before, after] = [all.slice(-2 * third, -third), all.slice(-third)];
   const problems: string[] = [];
   const check = (what: string, read: (each: Measures) => number, slack: number) => {
@@ -89,7 +87,9 @@ export function growthIn(all: readonly Measures[]): string[] {
 /** What `readlink` returns for the descriptors of listening sockets. */
 function listeningSockets(): Set<string> {
   const lines = ['tcp', 'tcp6'].flatMap((name) =>
-    readFileSync(`/proc/net/${name}`, 'utf8').split('\n').slice(1),
+    quietly(() => readFileSync(`/proc/net/${name}`, 'utf8'), '')
+      .split('\n')
+      .slice(1),
   );
   const fields = lines.map((each) => each.trim().split(/\s+/));
   return new Set(fields.filter((each) => each[3] === '0A').map((each) => `socket:[${each[9]}]`));

@@ -1,13 +1,16 @@
-// Uses the product for half an hour in all its ways at once, and counts each minute what its processes hold. Fails if a use
-// fails or if something grows.
+// Uses the product in all its ways at once, for five minutes or, in the full run, for half an hour, and counts again and again
+// what its processes hold. Fails if a use fails or if something grows.
 //   node test/soak/run.ts [minutes]
 import { setTimeout as delay } from 'node:timers/promises';
+import { isFullRun } from '../helpers/fullRun.ts';
 import { growthIn, HEADER, line, measure, type Measures } from './measures.ts';
 import { uses, type Use } from './uses.ts';
 import { openWorld, type SoakWorld } from './world.ts';
 
 const MINUTE = 60_000;
-const minutes = Number(process.argv[2] ?? process.env['SOAK_MINUTES'] ?? '30');
+const minutes = Number(process.argv[2] ?? process.env['SOAK_MINUTES'] ?? (isFullRun ? '30' : '5'));
+/** A third of them covers each use at least once. */
+const MEASUREMENTS = 30;
 
 const failures: string[] = [];
 const counts = new Map<string, number>();
@@ -19,11 +22,12 @@ const stop = new AbortController();
 try {
   const running = uses.map((use) => repeat(use, world));
   console.log(HEADER);
-  for (let minute = 1; minute <= minutes; minute += 1) {
-    await delay(MINUTE);
-    all.push(await measure([process.pid], world.dataFolders));
+  for (let count = 1; count <= MEASUREMENTS; count += 1) {
+    await delay((minutes / MEASUREMENTS) * MINUTE);
+    const measures = await measure([process.pid], world.dataFolders);
+    all.push(measures);
     const actions = [...counts.values()].reduce((sum, each) => sum + each, 0);
-    console.log(line(minute, all.at(-1) as Measures, actions, failures.length));
+    console.log(line((count * minutes) / MEASUREMENTS, measures, actions, failures.length));
   }
   stop.abort();
   await Promise.all(running);

@@ -5,16 +5,16 @@
 import assert from 'node:assert/strict';
 import { roundsOf } from '../helpers/fullRun.ts';
 import { randomNumbers } from '../helpers/randomNumbers.ts';
+import { RANDOM_SEED } from '../helpers/seed.ts';
 import { hostileCalls, Random } from './agentCalls.ts';
 import { createAgentWorld } from './agentWorld.ts';
 
 const CALLS = Number(process.env['CALLS'] ?? roundsOf(100, 300));
-const SEED = Number(process.env['SEED'] ?? 1);
 /** At the same time. */
 const CLIENTS = 6;
 
 describe('A hostile agent', () => {
-  it(`changes nothing of others, and learns no secret (${CALLS} calls, seed ${SEED})`, async () => {
+  it(`changes nothing of others, and learns no secret (${CALLS} calls, seed ${RANDOM_SEED})`, async () => {
     const world = await createAgentWorld();
     try {
       const targets = await world.start();
@@ -22,7 +22,7 @@ describe('A hostile agent', () => {
       assert(users !== undefined);
       const own = { projectId: targets.project, branchId: targets.own };
       const before = await world.state(targets);
-      const calls = hostileCalls(new Random(randomNumbers(SEED)), targets, CALLS);
+      const calls = hostileCalls(new Random(randomNumbers(RANDOM_SEED)), targets, CALLS);
       const outcomes = new Map<string, number>();
       const queue = calls.values();
       const work = async () => {

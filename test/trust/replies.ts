@@ -1,5 +1,5 @@
 /** Generates replies of a faulty service: good records with an odd field, any JSON, and text that is not JSON. */
-import fc from 'fast-check';
+import fc from '../helpers/fastCheck.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

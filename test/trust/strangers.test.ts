@@ -3,7 +3,7 @@
  * are generated, up to 10,000 for each call of the client.
  */
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import fc from '../helpers/fastCheck.ts';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { ApiError } from '../../src/api/transport/errors.ts';

@@ -25,18 +25,18 @@ describe('The plan of npm run test:all', () => {
     'format',
     'manifest',
     'other windows',
-    'inside VS Code',
-    'packages',
+    'soak',
     'more service',
     'more trust',
+    'inside VS Code',
+    'packages',
     'more unit',
     'types',
-    'soak',
   ];
 
-  it('is complete on Linux and macOS', async () => {
-    for (const platform of ['linux', 'darwin'] as const)
-      assert.deepEqual(await namesOn(platform, false), all);
+  it('is complete on Linux, and on macOS but for what reads /proc', async () => {
+    assert.deepEqual(await namesOn('linux', false), all);
+    assert.deepEqual(await namesOn('darwin', true), ['soak']);
   });
 
   it('leaves out on Windows what needs Unix', async () => {
@@ -46,10 +46,10 @@ describe('The plan of npm run test:all', () => {
       'through the UI',
       'trust',
       'other windows',
+      'soak',
+      'more trust',
       'inside VS Code',
       'packages',
-      'more trust',
-      'soak',
     ];
     assert.deepEqual(await namesOn('win32', true), skipped);
     assert.deepEqual(

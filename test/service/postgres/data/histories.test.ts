@@ -1,35 +1,32 @@
 /**
  * Random histories: at a random moment, by time or by position, a branch has exactly the rows that were committed before it.
- * Its name has the seeds; `SEED` runs one of them, and `HISTORIES` another number from it on.
+ * Its name has the seeds; `SEED` begins with another, and `HISTORIES` runs another number of them.
  */
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { roundsOf } from '../../../helpers/fullRun.ts';
+import { RANDOM_SEED } from '../../../helpers/seed.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 import { RandomHistory } from './randomHistory.ts';
 
-const first = Number(process.env['SEED'] ?? randomInt(2 ** 31));
-const ROUNDS = Number(
-  process.env['HISTORIES'] ?? (process.env['SEED'] === undefined ? roundsOf(25, 200) : 1),
-);
+const ROUNDS = Number(process.env['HISTORIES'] ?? roundsOf(25, 200));
 const STEPS = 10;
 /** Run at the same time: each waits for its servers most of the time. */
 const WORKERS = 4;
 
-describe(`${ROUNDS} random histories, with the seeds from ${first}`, () => {
+describe(`${ROUNDS} random histories, with the seeds from ${RANDOM_SEED}`, () => {
   let service: ControlPlane;
   before(async () => (service = await startControlPlane()));
   after(() => service.close());
 
   it('have the rows that were committed before a random moment', async () => {
-    const seeds = Array.from({ length: ROUNDS }, (_, index) => first + index);
+    const seeds = Array.from({ length: ROUNDS }, (_, index) => RANDOM_SEED + index);
     const failures: string[] = [];
     const work = async () => {
       for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
         const history = new RandomHistory(service, seed);
         await history.run(STEPS).catch((error: unknown) => {
           const reason = error instanceof Error ? error.stack : String(error);
-          failures.push(`SEED=${seed}: ${history.steps.join(', ')}\n${reason}`);
+          failures.push(`SEED=${seed} HISTORIES=1: ${history.steps.join(', ')}\n${reason}`);
         });
       }
     };

@@ -1,12 +1,13 @@
 /** Clients that send nonsense or guess passwords at a compute's own address. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
+import { randomNumbers } from '../../../helpers/randomNumbers.ts';
+import { RANDOM_SEED } from '../../../helpers/seed.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
@@ -21,7 +22,7 @@ describe("strangers at a compute's address", () => {
 
   const idle = async () => eventually(() => (service.open.get(compute.id) ?? 0) === 0);
 
-  it('survives random first packets and requests without a leak, and gives none access', async () => {
+  it(`survives random first packets and requests without a leak, and gives none access (seed ${RANDOM_SEED})`, async () => {
     const uri = await service.uri(compute);
     const send = async (bytes: Buffer, refusal?: RegExp) => {
       const socket = net.connect(compute.address.port, '127.0.0.1').on('error', () => {});
@@ -36,7 +37,9 @@ describe("strangers at a compute's address", () => {
       assert.ok(!answer.startsWith('HTTP/1.1 200') && !answer.includes('R\0\0\0\b\0\0\0\0'));
       if (refusal !== undefined) assert.match(answer, refusal);
     };
-    const below = (limit: number) => Math.floor(Math.random() * limit);
+    const random = randomNumbers(RANDOM_SEED);
+    const below = (limit: number) => Math.floor(random() * limit);
+    const randomBytes = (count: number) => Buffer.from(Array.from({ length: count }, () => below(256)));
     const noise = (limit: number) => randomBytes(below(limit));
     const join = (...parts: readonly (string | Buffer)[]) =>
       Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -60,8 +63,8 @@ describe("strangers at a compute's address", () => {
       async () => send(join(upgraded, noise(200))),
     ];
     const request = async () => {
-      if (Math.random() < 0.9) return requests[below(requests.length)]?.();
-      return send(Math.random() < 0.5 ? withGuess() : onSocket(), /password authentication failed/);
+      if (random() < 0.9) return requests[below(requests.length)]?.();
+      return send(random() < 0.5 ? withGuess() : onSocket(), /password authentication failed/);
     };
     const rounds = async (count: number, one: () => Promise<void>) => {
       for (let sent = 0; sent < count; sent += 50) await Promise.all(Array.from({ length: 50 }, one));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import fc from '../../../helpers/fastCheck.ts';
 import {
   connectionString,
   pooledHost,

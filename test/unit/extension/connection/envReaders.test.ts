@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import dotenv from 'dotenv';
-import fc from 'fast-check';
+import fc from '../../../helpers/fastCheck.ts';
 import { changeText, getVariable, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 

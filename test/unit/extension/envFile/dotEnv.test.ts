@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseEnv } from 'node:util';
-import fc from 'fast-check';
+import fc from '../../../helpers/fastCheck.ts';
 import { getVariable, setVariable } from '../../../../src/extension/envFile/dotEnv.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 
