@@ -1,5 +1,7 @@
+import { RANDOM_SEED } from './seed.ts';
+
 /** Mulberry32: numbers from 0 to 1, the same for the same seed. */
-export function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed = RANDOM_SEED): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -22,7 +22,7 @@ describe('A hostile agent', () => {
       assert(users !== undefined);
       const own = { projectId: targets.project, branchId: targets.own };
       const before = await world.state(targets);
-      const calls = hostileCalls(new Random(randomNumbers(RANDOM_SEED)), targets, CALLS);
+      const calls = hostileCalls(new Random(randomNumbers()), targets, CALLS);
       const outcomes = new Map<string, number>();
       const queue = calls.values();
       const work = async () => {
