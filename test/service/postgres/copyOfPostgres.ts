@@ -1,13 +1,11 @@
-import assert from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { chooseBinaries, findPrograms } from '../../../src/service/postgres/config/programs.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
+import { usualPostgres } from './usualPostgres.ts';
 
 /** Copies the programs of the usual Postgres, and links its libraries and its share folder. */
 export function copyOfPostgres(isKept: (library: string) => boolean = () => true) {
-  const found = chooseBinaries(findPrograms(undefined));
-  if (typeof found === 'string') assert.fail(found);
+  const found = usualPostgres();
   const root = temporaryFolder();
   chmodSync(root, 0o755);
   const [folder, lib] = [path.join(root, 'bin'), path.join(root, 'lib')];

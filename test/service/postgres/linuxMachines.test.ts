@@ -4,12 +4,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chooseBinaries, findPrograms } from '../../../src/service/postgres/config/programs.ts';
 import { call } from '../../helpers/call.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { until } from '../../workbench/until.ts';
 import { didNotStart } from '../didNotStart.ts';
 import { query } from './clients.ts';
+import { usualPostgres } from './usualPostgres.ts';
 
 /** Of a compute of the sample account. */
 async function appUri(service: LocalService): Promise<string> {
@@ -73,8 +73,7 @@ describe(`a Linux machine${canMount ? '' : ' (skipped: needs mount namespaces)'}
   });
 
   it('that runs no programs of the folder says so', async () => {
-    const found = chooseBinaries(findPrograms(undefined));
-    if (typeof found === 'string') assert.fail(found);
+    const found = usualPostgres();
     const programs = path.join(folder, 'pg', 'bin');
     mkdirSync(programs, { recursive: true });
     for (const name of ['postgres', 'initdb'])

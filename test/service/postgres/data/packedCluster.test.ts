@@ -3,22 +3,18 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import {
-  chooseBinaries,
-  findPrograms,
-  packedCluster,
-} from '../../../../src/service/postgres/config/programs.ts';
+import { packedCluster } from '../../../../src/service/postgres/config/programs.ts';
 import {
   COMPLETION,
   unpackCluster,
   type Index,
 } from '../../../../src/service/postgres/data/packedCluster.ts';
 import { clusterArguments } from '../../../../src/service/postgres/data/clusterTemplate.ts';
-import { nobody } from '../../../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 import { copyOfPostgres } from '../copyOfPostgres.ts';
+import { serviceAccount, usualPostgres } from '../usualPostgres.ts';
 
 /** They differ from cluster to cluster: statistics, and how far rows are frozen. */
 const CHANGING = ['relpages', 'reltuples', 'relallvisible', 'relallfrozen', 'relfrozenxid', 'datfrozenxid'];
@@ -37,10 +33,8 @@ const idOf = (dataDir: string) => readFileSync(path.join(dataDir, 'global/pg_con
 
 describe('the packed cluster', () => {
   const folder = temporaryFolder();
-  const account = process.getuid?.() === 0 ? nobody() : undefined;
-  const found = chooseBinaries(findPrograms(undefined));
-  const [binaries, cluster] =
-    typeof found === 'string' ? assert.fail(found) : [found, packedCluster(found.folder)];
+  const [account, binaries] = [serviceAccount(), usualPostgres()];
+  const cluster = packedCluster(binaries.folder);
   if (cluster === undefined) assert.fail('It is missing');
 
   const run = (program: string, args: readonly string[], input = '') =>

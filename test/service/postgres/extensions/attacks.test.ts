@@ -6,9 +6,9 @@ import {
   OWNER_EXTENSIONS,
   packagedExtensions,
 } from '../../../../src/service/postgres/config/ownerExtensions.ts';
-import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
 import { readText } from '../../../helpers/projectFiles.ts';
 import { useOwner } from './useOwner.ts';
+import { usualPostgres } from '../usualPostgres.ts';
 
 const NAMES = Object.keys(OWNER_EXTENSIONS);
 const SECRET = 'a secret of the machine';
@@ -109,8 +109,7 @@ describe('the extensions that owners create, attacked by an owner', () => {
   };
 
   it('are all that work for owners, according to docs/extensions.md, except for those that Postgres trusts', () => {
-    const found = chooseBinaries(findPrograms(undefined));
-    if (typeof found === 'string') assert.fail(found);
+    const found = usualPostgres();
     const folder = packagedExtensions(found.folder, found.major) ?? '';
     const isTrusted = (name: string) =>
       /^trusted *= *true/m.test(readFileSync(path.join(folder, `${name}.control`), 'utf8'));

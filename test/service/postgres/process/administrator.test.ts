@@ -2,19 +2,18 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
 import { quoted } from '../../../../src/service/postgres/process/postmaster.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
+import { usualPostgres } from '../usualPostgres.ts';
 
 const MESSAGE = 'Execution of PostgreSQL by a user with administrative permissions is not\\npermitted.';
 
 /** @returns the folder of a Postgres that runs only if `pg_ctl` has started it */
 function postgresForOthers(parts: readonly string[]): string {
-  const found = chooseBinaries(findPrograms(undefined));
-  if (typeof found === 'string') assert.fail(found);
+  const found = usualPostgres();
   const root = temporaryFolder();
   chmodSync(root, 0o755);
   for (const part of ['lib', 'share'])
