@@ -7,7 +7,7 @@
 import type Client from 'pg/lib/client.js';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { withSession } from '../sql/sqlSession.ts';
+import { OWN_PATH, USERS_PATH, withSession } from '../sql/sqlSession.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../sql/sqlStatement.ts';
 
 interface SqlResult extends Omit<StatementResult, 'fields'> {
@@ -32,6 +32,7 @@ export async function runSql(
   };
   return await withSession(login, options, signal, async (client) => {
     if (!request.write) await requireReadOnly(client, request.sql);
+    await client.query(USERS_PATH);
     const statement = new Statement(request);
     client.query(statement);
     const { fields, ...result } = await statement.result;
@@ -44,6 +45,7 @@ async function typeNames(client: Client, fields: StatementResult['fields']): Pro
   if (fields.length === 0) return [];
   const ids = fields.map(({ dataTypeID }) => dataTypeID);
   const modifiers = fields.map(({ dataTypeModifier }) => dataTypeModifier);
+  await client.query(OWN_PATH);
   const { rows } = await client.query<[string]>({
     text: `SELECT pg_catalog.format_type(id, modifier)
       FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) AS t (id, modifier)`,

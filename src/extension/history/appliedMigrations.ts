@@ -84,5 +84,4 @@ const READING = {
   application: OWN_APPLICATION,
   begin: 'BEGIN READ ONLY',
   timeoutSeconds: 15,
-  settings: { search_path: 'pg_catalog' },
 };

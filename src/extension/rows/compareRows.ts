@@ -8,7 +8,7 @@ import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { toSqlError, withSession } from '../sql/sqlSession.ts';
+import { toSqlError, USERS_PATH, withSession } from '../sql/sqlSession.ts';
 import { rangeHashes, sharedColumns, type ComparedSource, type Ranges } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
@@ -65,8 +65,9 @@ const SHARED = [
   'default_text_search_config',
 ];
 
-/** Gives the first side the settings of the second one, until its transaction ends. */
+/** Gives the first side the settings of the second one, until its transaction ends. From then on, names are the user's. */
 async function shareSettings([before, after]: Both<Client>): Promise<void> {
+  await after.query(USERS_PATH);
   const { rows } = await after.query<{ settings: object }>(
     `SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) AS settings
       FROM pg_catalog.unnest($1::pg_catalog.text[]) AS shared (name)`,
@@ -120,6 +121,10 @@ interface Shape {
 }
 
 async function compare(clients: Both<Client>, source: RowSource): Promise<RowComparison> {
+  await onBoth(clients, async (client) => {
+    await client.query(SAME_ENCODING);
+    await requireReadOnly(client, source.sql);
+  });
   await shareSettings(clients);
   const [before, after] = await onBoth(clients, (client, side) => readShape(client, source, side));
   const shared = sharedColumns(before.fields, after.fields);
@@ -158,20 +163,24 @@ async function compare(clients: Both<Client>, source: RowSource): Promise<RowCom
   };
 }
 
+/** The name of the table is looked up in the user's `search_path`, so the operators have to be qualified. */
+const SHAPE = `
+  SELECT named IS NULL AS "isMissing",
+    (SELECT pg_catalog.pg_relation_size(oid) FROM pg_catalog.pg_class
+      WHERE oid OPERATOR(pg_catalog.=) named AND relkind OPERATOR(pg_catalog.=) 'r') AS bytes,
+    (SELECT pg_catalog.array_agg(attname::pg_catalog.text ORDER BY place) FROM pg_catalog.pg_index,
+      pg_catalog.unnest(indkey) WITH ORDINALITY AS part (number, place)
+      JOIN pg_catalog.pg_attribute ON attrelid OPERATOR(pg_catalog.=) named AND attnum OPERATOR(pg_catalog.=) number
+      WHERE indrelid OPERATOR(pg_catalog.=) named AND indisprimary AND place OPERATOR(pg_catalog.<=) indnkeyatts) AS key
+  FROM pg_catalog.to_regclass($1) AS named`;
+
 async function readShape(client: Client, { sql, table }: RowSource, side: number): Promise<Shape> {
-  await client.query(SAME_ENCODING);
   const { rows } = await client.query<{ isMissing: boolean; bytes: string | null; key: string[] | null }>(
-    `SELECT pg_catalog.to_regclass($1) IS NULL AS "isMissing",
-      (SELECT pg_catalog.pg_relation_size(oid) FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind = 'r') AS bytes,
-      (SELECT pg_catalog.array_agg(attname::pg_catalog.text ORDER BY place) FROM pg_catalog.pg_index,
-        pg_catalog.unnest(indkey) WITH ORDINALITY AS part (number, place)
-        JOIN pg_catalog.pg_attribute ON attrelid = pg_catalog.to_regclass($1) AND attnum = number
-        WHERE indrelid = pg_catalog.to_regclass($1) AND indisprimary AND place <= indnkeyatts) AS key`,
+    SHAPE,
     [table ?? null],
   );
   const { isMissing = false, bytes = null, key = null } = rows[0] ?? {};
   if (table !== undefined && isMissing) throw new NoTableError(side === 0 ? 'before' : 'after');
-  await requireReadOnly(client, sql);
   const fields = await describe(client, sql);
   return { fields, key: key ?? [], bytes: bytes === null ? undefined : Number(bytes) };
 }

@@ -1,5 +1,6 @@
 /**
- * The statements that compare rows. Each server hashes its own rows, so that only rows of ranges that differ are sent. The hashes
+ * The statements that compare rows. They contain the user's, so they run with the user's `search_path`, and qualify all names and
+ * operators of ours. Each server hashes its own rows, so that only rows of ranges that differ are sent. The hashes
  * are of values as Postgres prints them: every type has such a text, and it differs between 1.0 and 1.00, which `=` doesn't.
  */
 import type { FieldDef } from 'pg';
@@ -60,7 +61,7 @@ export function rangeHashes(source: ComparedSource, ranges: number): string {
         `SELECT h AS k, h FROM (SELECT ${rowHash(source)} AS h FROM ${rows} OFFSET 0) AS once`
       : `SELECT ${keyHash(source)} AS k, ${rowHash(source)} AS h FROM ${rows}`;
   const text = "pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(h))";
-  return `SELECT k & ${ranges - 1} AS range, ${hash(text)} AS hash FROM (${hashed}) AS hashed GROUP BY 1`;
+  return `SELECT k OPERATOR(pg_catalog.&) ${ranges - 1} AS range, ${hash(text)} AS hash FROM (${hashed}) AS hashed GROUP BY 1`;
 }
 
 /** A bit for each range whose rows are read, or all. */
@@ -72,7 +73,7 @@ export function rowCursor(source: ComparedSource, ranges: Ranges): string {
   const filter =
     ranges === undefined
       ? ''
-      : `WHERE pg_catalog.get_bit('\\x${Buffer.from(ranges).toString('hex')}'::pg_catalog.bytea, (k & ${ranges.length * 8 - 1})::pg_catalog.int4) = 1`;
+      : `WHERE pg_catalog.get_bit('\\x${Buffer.from(ranges).toString('hex')}'::pg_catalog.bytea, (k OPERATOR(pg_catalog.&) ${ranges.length * 8 - 1})::pg_catalog.int4) OPERATOR(pg_catalog.=) 1`;
   return `DECLARE "compared" NO SCROLL CURSOR FOR
     SELECT k, h, place, ${source.shared.map((at) => shownValue(source, at)).join(', ')} FROM (
       SELECT k, ${source.key.length === 0 ? 'k' : rowHash(source)} AS h, pg_catalog.row_number() OVER (${orderOf(source)}) AS place,
@@ -102,7 +103,7 @@ function shownValue({ types }: ComparedSource, at: number): string {
     : `pg_catalog.left(${value}, ${max})`;
   const whole = isBytes ? `pg_catalog.encode(pg_catalog.sha256(${value}), 'hex')` : value;
   const mark = `pg_catalog.concat(${start}, '… ', ${length}, ' #', pg_catalog.to_hex(${hash(whole)}))`;
-  return `CASE WHEN ${length} > ${max} THEN ${mark} ELSE ${value}::pg_catalog.text END`;
+  return `CASE WHEN ${length} OPERATOR(pg_catalog.>) ${max} THEN ${mark} ELSE ${value}::pg_catalog.text END`;
 }
 
 /** The positions of a key and of the columns that both sides have by name. Names of a query may occur more than once. */

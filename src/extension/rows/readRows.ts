@@ -6,7 +6,7 @@ import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { withSession, type SessionOptions } from '../sql/sqlSession.ts';
+import { USERS_PATH, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
 import type { TableName } from '../inventory/databaseNodes.ts';
 import { MAX_VALUE, type RowTable } from './formatRows.ts';
@@ -34,6 +34,7 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
   return await readSession(login, signal, async (client) => {
     // Before Postgres plans it, which may call functions.
     await requireReadOnly(client, query);
+    await client.query(USERS_PATH);
     const fields = await describe(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
     const isWrapped = WRAPPABLE.test(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);

@@ -48,7 +48,7 @@ export async function withSession<T>(
   task: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = createClient(login, options.application);
-  const { begin, timeoutSeconds } = options;
+  const { timeoutSeconds } = options;
   const deadline =
     timeoutSeconds === undefined
       ? new AbortController().signal
@@ -59,8 +59,7 @@ export async function withSession<T>(
   try {
     stop.throwIfAborted();
     await client.connect();
-    if (timeoutSeconds !== undefined)
-      await client.query(begin === undefined ? settings(options) : `${begin}; ${settings(options)}`);
+    if (timeoutSeconds !== undefined) await client.query(firstQuery(options));
     return await task(client);
   } catch (error) {
     if (signal.aborted) throw new Error('Canceled.', { cause: error });
@@ -96,11 +95,16 @@ function createClient(login: BranchLogin, application: string): Client {
   return client;
 }
 
+/** Names and operators of our statements are those of Postgres, also in a database that has others of the same name. */
+export const OWN_PATH = 'SET search_path TO pg_catalog';
+/** Those of the user's own statement are what the user's settings make them. Then it can't be a start-up option. */
+export const USERS_PATH = 'SET search_path TO DEFAULT';
+
 /**
- * The first query of the transaction. After a query, Postgres doesn't let a read-only transaction become read-write. The settings
- * end with the transaction.
+ * After a query, Postgres doesn't let a read-only transaction become read-write. The settings end with the transaction. None of
+ * these statements has an operator, so they run nothing of the database before the path is set.
  */
-function settings({ begin, timeoutSeconds, settings: more }: SessionOptions): string {
+function firstQuery({ begin, timeoutSeconds, settings: more }: SessionOptions): string {
   const values = {
     statement_timeout: `${timeoutSeconds}s`,
     lock_timeout: '5s',
@@ -113,7 +117,8 @@ function settings({ begin, timeoutSeconds, settings: more }: SessionOptions): st
   const calls = Object.entries(values).map(
     ([name, value]) => `pg_catalog.set_config('${name}', '${value}', ${begin !== undefined})`,
   );
-  return `SELECT ${calls.join(', ')}`;
+  const statements = [OWN_PATH, `SELECT ${calls.join(', ')}`];
+  return (begin === undefined ? statements : [begin, ...statements]).join('; ');
 }
 
 /**
