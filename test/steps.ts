@@ -43,6 +43,7 @@ const program = (name: string, ...command: string[]): Step => ({
  */
 const laterServiceSuites = [
   'postgres/data/histories',
+  'postgres/data/momentsByTime',
   'postgres/branchKills',
   'catalog/kills',
   'neonctl',

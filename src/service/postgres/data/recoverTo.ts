@@ -97,27 +97,35 @@ const isBefore = ({ end, time }: Base, moment: Moment): boolean =>
 /** Between a record and the position after it, there can be the header of a page. */
 const TOLERANCE = 64;
 
-/** @returns the last record before the moment, and when the last transaction before it ended (milliseconds since 1970) */
+/**
+ * A position includes all records before it. A time doesn't: of a transaction that ends later, what Postgres doesn't undo, such as
+ * a new value of a sequence or the removal of a database's files, is already in the log. So a time ends with the last transaction
+ * that ended by then, and not with the last record.
+ * @returns the last record to recover, and when the last transaction before it ended (milliseconds since 1970)
+ */
 async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, branchId: string) {
-  const [lsn, until] =
-    'lsn' in moment ? [parseLsn(moment.lsn) ?? 0, Infinity] : [head, microseconds(moment.timestamp)];
+  const end = 'lsn' in moment ? Math.min(head, parseLsn(moment.lsn) ?? 0) : head;
+  const until = 'lsn' in moment ? Infinity : microseconds(moment.timestamp);
   let target: WalRecord | undefined;
+  let last: WalRecord | undefined;
   let time: number | undefined;
+  let isFound = false;
   for (const record of walRecords(wal, base.start)) {
-    if (record.start >= head) break;
-    if (record.start >= base.end && (record.start >= lsn || (record.time ?? 0) > until)) {
-      if (target !== undefined) return { target, time };
-      break;
-    }
+    const isEnd = record.start >= Math.max(end, base.end);
+    isFound ||= isEnd || (record.time !== undefined && record.time > until);
+    if (isEnd) break;
     // Reading many files must not keep the service from replying.
-    if (target !== undefined && wal.segmentAt(target.start) !== wal.segmentAt(record.start))
-      await setImmediate();
+    if (last !== undefined && wal.segmentAt(last.start) !== wal.segmentAt(record.start)) await setImmediate();
+    last = record;
+    const isIncluded = until === Infinity || (record.time !== undefined && record.time <= until);
+    if (target !== undefined && record.start >= base.end && !isIncluded) continue;
     target = record;
     time = record.time === undefined ? time : record.time / 1000;
   }
-  if (target === undefined || target.end + TOLERANCE < Math.min(head, lsn))
+  isFound ||= last !== undefined && last.end + TOLERANCE >= end;
+  if (target === undefined || !isFound)
     throw new EngineError(
-      `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(target?.end ?? base.start)}. Earlier moments can be restored.`,
+      `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(last?.end ?? base.start)}. Earlier moments can be restored.`,
     );
   return { target, time };
 }
