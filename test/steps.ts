@@ -90,6 +90,7 @@ const laterServiceSuites = [
   'postgres/data/historyUpkeep',
   'privileges/privileges',
   'migrations',
+  'migrationTransactions',
   'postgres/network/splitMessages',
   'postgres/network/tls',
   'postgres/network/pooledSessions',

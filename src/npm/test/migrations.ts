@@ -4,25 +4,26 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type Client from 'pg/lib/client.js';
-import { createPgClient } from '../../base/pgClient.ts';
 import { createdExtensions } from '../../base/sql/createdExtensions.ts';
 import { extensionsInCode } from '../../base/sql/extensionsInCode.ts';
-import { adviceInOutput, adviseOnExtension, extensionAdvice } from '../../base/sql/missingExtension.ts';
-import { runScript } from '../../base/sql/runScript.ts';
-import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
+import { adviceInOutput, extensionAdvice } from '../../base/sql/missingExtension.ts';
 import { databaseVariables } from '../databaseVariables.ts';
-import { listFiles, sqlFiles, type SqlFile } from './sqlFiles.ts';
+import { runSqlFiles, withClient } from '../migrations/runSqlFiles.ts';
+import { shownTools } from '../migrations/shownTools.ts';
+import { listFiles } from '../migrations/sqlFiles.ts';
 import type { BranchOptions, Step } from './types.d.ts';
 
 /** Changes with how steps are run, so that parents of former versions aren't used. */
-const VERSION = 4;
+const VERSION = 5;
 
 /** @returns 40 characters that change with the steps and their files. @throws {Error} if a file is missing */
 export async function contentHash(cwd: string, { from = '', migrate, seed }: BranchOptions): Promise<string> {
   const hash = createHash('sha256');
   hash.update(JSON.stringify([VERSION, from, ...[migrate, seed].map(textOf)]));
   for (const step of [migrate, seed]) {
+    // How a folder runs depends on the tool that the project uses.
+    if (typeof step === 'string')
+      hash.update((await shownTools(path.resolve(cwd, step))).map(({ name }) => name).join());
     for (const name of typeof step === 'string' ? [step] : (step?.files ?? [])) {
       for (const file of await listFiles(path.resolve(cwd, name))) {
         const content = createHash('sha256')
@@ -40,7 +41,7 @@ const textOf = (step: Step | undefined): string =>
 
 /** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
 export async function runStep(cwd: string, step: Step, url: string): Promise<void> {
-  if (typeof step === 'string') await runSql(path.resolve(cwd, step), url);
+  if (typeof step === 'string') await runSqlFiles(path.resolve(cwd, step), url);
   else if (typeof step.run === 'string') await runCommand(cwd, step.run, step.files, url);
   else await step.run(url);
 }
@@ -56,43 +57,6 @@ export async function requireObjects(url: string): Promise<void> {
 const FIRST_USER_ID = 16384;
 const USER_OBJECTS = `select from pg_depend where objid >= ${FIRST_USER_ID}
   union all select from pg_namespace where oid >= ${FIRST_USER_ID} limit 1`;
-
-async function runSql(name: string, url: string): Promise<void> {
-  let count = 0;
-  // As with psql, settings and transactions end with their file.
-  for (const each of await sqlFiles(name)) count += await runFile(each, url);
-  if (count === 0) throw new Error(`${name} has no SQL statements`);
-}
-
-const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
-
-/** Runs each statement by itself, as psql does. @returns how many */
-async function runFile({ file, text, inTransaction }: SqlFile, url: string): Promise<number> {
-  return withClient(url, async (client) => {
-    try {
-      if (inTransaction) await client.query('begin');
-      const count = await runScript(client, new SqlScript(text), { onError: adviseOnExtension });
-      if (inTransaction) await client.query('commit');
-      if (client.getTransactionStatus() === 'T')
-        throw new Error(`${file} ends within a transaction. Add "commit;".`);
-      return count;
-    } catch (error) {
-      if (!(error instanceof ScriptError)) throw error;
-      const advice = error instanceof PsqlCommandError ? ` ${RUN_BY_PSQL}` : '';
-      throw new Error(`${file}:${error.line}: ${error.message}${advice}`, { cause: error.cause });
-    }
-  });
-}
-
-export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = createPgClient({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** Characters of a command's output. What failed is near the end. */
 const MAX_OUTPUT = 50_000;

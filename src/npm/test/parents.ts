@@ -9,7 +9,8 @@ import type { Api, Branch } from '../api.ts';
 import { saveBeginning } from './beginning.ts';
 import { copyDatabase } from './copyDatabase.ts';
 import { isMakerRunning, ownMaker, type Maker } from './maker.ts';
-import { contentHash, requireObjects, runStep, withClient } from './migrations.ts';
+import { contentHash, requireObjects, runStep } from './migrations.ts';
+import { withClient } from '../migrations/runSqlFiles.ts';
 import { findService } from './service.ts';
 import type { BranchOptions } from './types.d.ts';
 

@@ -1,8 +1,8 @@
 /** The types of `hosted-postgres/test`, shipped with the package. */
 
 /**
- * A `.sql` file, which runs as `psql -f` runs it, or a folder of them, in the order of the numbers in their names or of the
- * tool whose layout it has. Or a command or function, and the files and folders that it depends on: it runs again when one
+ * A `.sql` file, which runs as `psql -f` runs it, or a folder of them, which runs as the tool runs it that the folder is for, or
+ * in the order of the numbers in the names. Or a command or function, and the files and folders that it depends on: it runs again when one
  * of them has changed. `DATABASE_URL` is set for a command.
  */
 export type Step =

@@ -45,7 +45,7 @@ const FOLDERS: Readonly<
   ],
   knex: [
     { '20260101_init.js': "exports.up = (knex) => knex.raw('create extension if not exists pgcrypto');\n" },
-    /aren't SQL, such as 20260101_init\.js.*knex migrate:latest/,
+    /aren't SQL, such as 20260101_init\.js.*npm run migrate/,
   ],
   'a comment that ends with an apostrophe': [
     { '1.sql': "create table a (); -- is 'open' or 'closed'\ncreate table commented ();" },

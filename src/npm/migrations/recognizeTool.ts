@@ -1,0 +1,79 @@
+/** Which tool a folder or file of SQL is for, or that it isn't known. */
+import path from 'node:path';
+import { isOfFlyway, splitDirections } from './fileOrder.ts';
+import { FLYWAY, PAIRS, PLAIN, PSQL, TOOLS, type FolderRules, type MigrationTool } from './migrationTools.ts';
+import type { Refuse } from './refusal.ts';
+import { exists } from './shownTools.ts';
+
+export interface Found {
+  readonly folder: string;
+  /** By the file's name in the folder. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** The tools that the project uses. */
+  readonly shown: readonly MigrationTool[];
+  readonly refuse: Refuse;
+}
+
+interface Recognized {
+  /** Undefined if it isn't known. */
+  readonly tool?: MigrationTool;
+  readonly rules: FolderRules;
+  /** The names of the files that don't undo others. */
+  readonly forward: readonly string[];
+}
+
+/** A file that is given by its own name runs as with psql, unless a line in it is for a tool. */
+export function recognizeFile(found: Found): Recognized {
+  const forward = [...found.texts.keys()];
+  const tool = forward.some(isOfFlyway) ? FLYWAY : byMark(found);
+  return tool === undefined ? { rules: PSQL, forward } : { tool, rules: rulesOf(found, tool), forward };
+}
+
+/** @throws {Error} if it can be for several tools */
+export async function recognizeFolder(found: Found): Promise<Recognized> {
+  const { folder, texts, refuse } = found;
+  const names = [...texts.keys()];
+  const known = (await byFile(folder)) ?? (names.some(isOfFlyway) ? FLYWAY : undefined);
+  if (known !== undefined) return { tool: known, rules: rulesOf(found, known), forward: names };
+  const { forward, undo, areDirected } = splitDirections(folder, names, refuse);
+  const owners = found.shown.filter(
+    ({ runsNumbered, rules }) => runsNumbered === true && names.every((name) => rules?.names?.test(name)),
+  );
+  const [owner, other] = owners;
+  if (owner !== undefined && undo.length > 0)
+    throw refuse(folder, `has files that undo others, and ${owner.name} runs them as well`, owner.command);
+  const marked = byMark(found);
+  if (marked === undefined && other !== undefined)
+    throw refuse(folder, `can be for ${owners.map(({ name }) => name).join(' or ')}`);
+  const tool = marked ?? owner;
+  if (tool !== undefined) return { tool, rules: rulesOf(found, tool), forward };
+  return { rules: areDirected ? PAIRS : PLAIN, forward };
+}
+
+async function byFile(folder: string): Promise<MigrationTool | undefined> {
+  for (const tool of TOOLS)
+    for (const file of tool.files ?? [])
+      if ((await exists(path.join(folder, file))) && isBelow(folder, file)) return tool;
+  return undefined;
+}
+
+/** A file above the folder says what the folder is for only if the path through both is right, as for `supabase/migrations`. */
+const isBelow = (folder: string, file: string): boolean => {
+  const [, parent] = /^\.\.\/\.\.\/([^/]+)\//.exec(file) ?? [];
+  return parent === undefined || path.basename(path.dirname(path.resolve(folder))) === parent;
+};
+
+/** @throws {Error} if there are lines for several tools */
+function byMark({ folder, texts, refuse }: Found): MigrationTool | undefined {
+  const all = [...texts.values()];
+  const [tool, other] = TOOLS.filter(({ mark }) => mark !== undefined && all.some((text) => mark.test(text)));
+  if (tool !== undefined && other !== undefined)
+    throw refuse(folder, `has lines for ${tool.name} and for ${other.name}`, tool.command);
+  return tool;
+}
+
+/** @throws {Error} if only the tool can run its files */
+function rulesOf({ folder, refuse }: Found, { name, command, rules }: MigrationTool): FolderRules {
+  if (rules === undefined) throw refuse(folder, `is for ${name}`, command);
+  return rules;
+}

@@ -1,0 +1,101 @@
+/** Runs the files of a folder as its tool does, or as psql does if there is no tool. */
+import type Client from 'pg/lib/client.js';
+import { createPgClient } from '../../base/pgClient.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
+import { runScript } from '../../base/sql/runScript.ts';
+import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
+import type { Transaction } from './migrationTools.ts';
+import type { Refuse } from './refusal.ts';
+import { sqlFiles, type SqlFile } from './sqlFiles.ts';
+
+const RUN_BY_PSQL = `Run the file by { run: 'psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f FILE', files: ['FILE'] }.`;
+
+/** @throws {Error} with file and line of what failed, or if a file would not run as its tool runs it */
+export async function runSqlFiles(name: string, url: string): Promise<void> {
+  const { files, rules, refuse } = await sqlFiles(name);
+  let count = 0;
+  for (const session of rules.isOneSession ? [files] : files.map((file) => [file]))
+    await withClient(url, async (client) => {
+      if (rules.transaction === 'all') await client.query('begin');
+      for (const file of session) count += await runFile(client, file, refuse);
+      if (rules.transaction === 'all') await client.query('commit');
+    });
+  if (count === 0) throw new Error(`${name} has no SQL statements`);
+}
+
+/** @returns how many statements there were */
+async function runFile(
+  client: Client,
+  { file, text, transaction }: SqlFile,
+  refuse: Refuse,
+): Promise<number> {
+  const isForFile = transaction === 'file' || (transaction === 'query' && hasSeveralStatements(text));
+  const isInside = isForFile || transaction === 'all';
+  let needs: string | undefined;
+  let leaves = false;
+  const onNotice = (notice: unknown): void => {
+    const { code, routine, message } = fieldsOf(notice);
+    // Not from a superfluous commit.
+    if (code === NO_TRANSACTION && routine === 'CheckTransactionBlock') needs ??= String(message);
+  };
+  client.on('notice', onNotice);
+  try {
+    if (isForFile) await client.query('begin');
+    const count = await runScript(client, new SqlScript(text), {
+      onError: adviseOnExtension,
+      // The status is still that before the statement.
+      onResult: () => (leaves ||= isInside && client.getTransactionStatus() === 'I'),
+    });
+    if (leaves || (transaction === 'all' && client.getTransactionStatus() === 'I'))
+      throw refuse(file, 'ends the transaction in which its tool runs it');
+    if (needs !== undefined && transaction === 'unknown') throw refuse(file, needsTransaction(needs));
+    if (isForFile) await client.query('commit');
+    if (!isInside && client.getTransactionStatus() === 'T')
+      throw new Error(`${file} ends within a transaction. Add "commit;".`);
+    return count;
+  } catch (error) {
+    throw error instanceof ScriptError ? atLine(file, error, transaction, refuse) : error;
+  } finally {
+    client.off('notice', onNotice);
+  }
+}
+
+/** Codes of Postgres. */
+const NO_TRANSACTION = '25P01';
+const IN_TRANSACTION = '25001';
+
+const needsTransaction = (message: string): string =>
+  `says "${message}", and whether its tool begins one isn't known. If none does, add "begin;" and "commit;"`;
+
+function atLine(file: string, error: ScriptError, transaction: Transaction, refuse: Refuse): Error {
+  const { code } = fieldsOf(error.cause);
+  const where = `${file}:${error.line}`;
+  if (code === NO_TRANSACTION && transaction === 'unknown')
+    return refuse(where, needsTransaction(error.message));
+  if (code === IN_TRANSACTION && transaction !== 'statements' && transaction !== 'unknown')
+    return refuse(where, `says "${error.message}", and its tool runs it in one`);
+  const advice = error instanceof PsqlCommandError ? ` ${RUN_BY_PSQL}` : '';
+  return new Error(`${where}: ${error.message}${advice}`, { cause: error.cause });
+}
+
+function hasSeveralStatements(text: string): boolean {
+  const script = new SqlScript(text);
+  try {
+    return script.next() !== undefined && script.next() !== undefined;
+  } catch (error) {
+    // A command of psql: running the file reports it.
+    if (error instanceof ScriptError) return true;
+    throw error;
+  }
+}
+
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = createPgClient({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

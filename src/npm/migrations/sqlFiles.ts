@@ -1,0 +1,124 @@
+/** Which SQL a file or folder of migrations runs, in which order, and how. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { order } from './fileOrder.ts';
+import type { FolderRules, Transaction } from './migrationTools.ts';
+import { recognizeFile, recognizeFolder, type Found } from './recognizeTool.ts';
+import { refusal, type Refuse } from './refusal.ts';
+import { shownTools } from './shownTools.ts';
+import { PartError, undoLine } from './upPart.ts';
+
+export interface SqlFile {
+  readonly file: string;
+  /** Without the part that undoes it, whose lines are empty. */
+  readonly text: string;
+  readonly transaction: Transaction;
+}
+
+export interface SqlFiles {
+  readonly files: readonly SqlFile[];
+  readonly rules: FolderRules;
+  /** For what is noticed later. */
+  readonly refuse: Refuse;
+}
+
+/** Programs that migrate, by the numbers that their names begin with: others are there for other reasons. */
+const PROGRAM = /(?:^|\/)(?:V|Migration)?\d[^/]*\.(?:[cm]?[jt]s|py|rb|go|php|java|kt|cs|exs)$/i;
+const COMMANDS: Readonly<Record<string, string>> = {
+  py: 'alembic upgrade head',
+  rb: 'bin/rails db:migrate',
+  go: 'goose postgres "$DATABASE_URL" up',
+  php: 'php artisan migrate',
+  java: 'flyway migrate',
+  kt: 'flyway migrate',
+  cs: 'dotnet ef database update',
+  exs: 'mix ecto.migrate',
+};
+/** Migrations as Django names them. */
+const DJANGO = /(?:^|\/)\d{4}_\w+\.py$/;
+
+/** @returns undefined for JavaScript, which many tools run */
+const commandFor = (program: string): string | undefined =>
+  DJANGO.test(program) ? 'python manage.py migrate' : COMMANDS[path.extname(program).slice(1)];
+
+/** @throws {Error} if the order, or which files to run, would be a guess */
+export async function sqlFiles(name: string): Promise<SqlFiles> {
+  const isSingle = await isFile(name);
+  const folder = isSingle ? path.dirname(name) : name;
+  const shown = await shownTools(folder);
+  const refuse = refusal(
+    name,
+    shown.map(({ command }) => command),
+  );
+  const names = isSingle ? [path.basename(name)] : await listSql(name, refuse);
+  const texts = new Map<string, string>();
+  for (const each of names) texts.set(each, await readText(path.join(folder, each), refuse));
+  const found: Found = { folder, texts, shown, refuse };
+  const { tool, rules, forward } = isSingle ? recognizeFile(found) : await recognizeFolder(found);
+  const refuseByTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
+  const ordered = isSingle ? forward : await order(folder, forward, rules, refuseByTool);
+  const files = ordered.map((each) =>
+    readPart(path.join(folder, each), texts.get(each), rules, refuseByTool),
+  );
+  return { files, rules, refuse: refuseByTool };
+}
+
+/** All files in and below a folder, or the file itself. A link to a folder isn't followed, because it can lead back. */
+export async function listFiles(name: string): Promise<string[]> {
+  if (!(await stat(name)).isDirectory()) return [name];
+  const entries = await readdir(name, { recursive: true, withFileTypes: true });
+  const files = await Promise.all(
+    entries.map(async (entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      return entry.isFile() || (entry.isSymbolicLink() && (await isFile(file))) ? [file] : [];
+    }),
+  );
+  return files.flat().toSorted();
+}
+
+const isFile = async (name: string): Promise<boolean> =>
+  stat(name).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+
+/** @throws {Error} if there are migrations that aren't SQL, or none that are */
+async function listSql(folder: string, refuse: Refuse): Promise<string[]> {
+  const all = (await listFiles(folder)).map((file) => path.relative(folder, file).replaceAll(path.sep, '/'));
+  const names = all.filter((each) => !each.split('/').some((part) => part.startsWith('.')));
+  const program = names.find((name) => PROGRAM.test(name));
+  if (program !== undefined)
+    throw refuse(folder, `has migrations that aren't SQL, such as ${program}`, commandFor(program));
+  const sql = names.filter((name) => /\.sql$/i.test(name));
+  if (sql.length === 0) throw refuse(folder, 'has no .sql files');
+  return sql;
+}
+
+async function readText(file: string, refuse: Refuse): Promise<string> {
+  try {
+    // Leaves out a byte order mark, as psql does.
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    if (fieldsOf(error)['code'] !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    throw refuse(file, "isn't UTF-8 text", 'pg_restore --dbname "$DATABASE_URL" FILE');
+  }
+}
+
+/** @throws {Error} if only the tool can run the file */
+function readPart(file: string, text: string | undefined, rules: FolderRules, refuse: Refuse): SqlFile {
+  if (text === undefined) throw refuse(file, "doesn't exist, although the order of the files names it");
+  if (rules.refused?.mark.test(text) === true) throw refuse(file, rules.refused.reason);
+  if (rules.transaction === 'unknown' && rules.upPart === undefined) {
+    const line = undoLine(text);
+    if (line !== undefined)
+      throw refuse(file, `has the line "${line}", so what follows may undo what is before it`);
+  }
+  const transaction = rules.without?.mark.test(text) === true ? rules.without.transaction : rules.transaction;
+  try {
+    return { file, text: rules.upPart?.(text) ?? text, transaction };
+  } catch (error) {
+    if (!(error instanceof PartError)) throw error;
+    throw refuse(file, error.message);
+  }
+}
