@@ -109,6 +109,7 @@ const laterServiceSuites = [
 ];
 /** The same in `test/unit`: they run git, psql and other programs again and again. */
 const laterUnitSuites = [
+  'base/sql/randomScripts',
   'extension/gitBranch/gitIgnored',
   'extension/gitBranch/worktrees',
   'extension/gitBranch/failedSwitch',

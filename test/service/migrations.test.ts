@@ -8,6 +8,7 @@ import { branchCalls } from '../helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
 import { query } from './postgres/clients.ts';
 import { PROJECT } from './sampleProject.ts';
+import { SCRIPTS } from './rightScripts.ts';
 
 type Files = Readonly<Record<string, string | Buffer>>;
 
@@ -19,54 +20,6 @@ function write(files: Files, folder = path.join(temporaryFolder(), 'migrations')
   }
   return folder;
 }
-
-/** Each is right SQL that a splitter can get wrong. All run in one database, in this order. */
-const SCRIPTS: Files = {
-  'byte order mark': '\uFEFFcreate table item (id int primary key, name text)',
-  pg_dump: String.raw`--
--- PostgreSQL database dump
---
-
-\restrict 5kW0zLq
-SET standard_conforming_strings = on;
-SELECT pg_catalog.set_config('search_path', '', false);
-COPY public.item (id, name) FROM stdin;
-1	a;b
-2	it's $$ -- /* "
-3	\N
-4	\\.
-\.
-
-
-COPY public.item (id, name) FROM stdin;
-\.
-
-\unrestrict 5kW0zLq
-`,
-  // The search path of the dump has ended with it.
-  'outside a transaction': `insert into item values (5);
-create index concurrently item_name on item (name);
-vacuum item`,
-  quotes: String.raw`create table "a;b""c" (d text);
-insert into "a;b""c" values ('x;''y\'), (E'it\'s; \\'), (e'a''\';'), (E'1
-;2'), (U&'\0041;'), ($$;'$$), ($a$ $$;$$ $b$;$b$ $a$), ($ü$;$ü$);
-create table a$b$ (c int); create table d$b$ (e int);
-insert into item values (6, '😀$$;')`,
-  comments: `/* ; /* ' ; */ " ; */ create table -- ; ' /*
-"after" (id int); -- no more; '`,
-  bodies: `create function one() returns int begin atomic select 1; select case when true then 2 end; end;
-create or replace procedure two() language plpgsql as $$ begin perform 1; end $$;
-create rule kept as on delete to item do also (insert into item values (7); update item set name = 'b');
-create table begin_atomic (id int);;`,
-  'line ends':
-    'create table lines (\r\n  id int);\r\ncopy lines from stdin;\r\n1\r\n2\r\n\\.\r\nselect 1;\r\n',
-  'CSV to the end of the file': `copy item from stdin csv; -- the data follow
-8,"two
-lines"
-`,
-  results: `select * from generate_series(1, 3); copy item to stdout; \\restrict a
-show server_version`,
-};
 
 const STATE = `select coalesce(table_to_xml(oid::regclass, true, false, '')::text, '') || relname from pg_class
   where relkind = 'r' and relnamespace = 'public'::regnamespace
@@ -105,8 +58,10 @@ describe('SQL of tests', () => {
     for (const [name, text] of Object.entries(SCRIPTS))
       await run(text, url).catch((error: unknown) => assert.fail(`${name}: ${String(error)}`));
     const state = await query(url, STATE);
-    assert.deepEqual(await query(url, 'select id::int from item order by id'), [1, 2, 3, 4, 5, 6, 8]);
-    assert.deepEqual(await query(url, 'select id from lines order by id'), [1, 2]);
+    assert.deepEqual(await query(url, "select string_agg(id::text, ' ' order by id) from item"), [
+      '1 2 3 4 5 6 8 9 10 11 13 14 15 16 17 18',
+    ]);
+    assert.deepEqual(await query(url, 'select id from lines order by id'), [1, 2, 3]);
     assert.deepEqual(await query(url, 'select d from "a;b""c"'), [
       "x;'y\\",
       "it's; \\",
@@ -152,7 +107,12 @@ describe('SQL of tests', () => {
       ['\u00A0select 1', /a\.sql:1: syntax error/],
       ['begin;\ncreate table two (id int)', /a\.sql ends within a transaction\. Add "commit;"/],
       [' \n-- nothing\n;', /a\.sql has no SQL statements/],
-      [Buffer.from('create table ü ()', 'latin1'), /isn't UTF-8 text/],
+      [
+        Buffer.from('select 1;\ncreate table ü ()', 'latin1'),
+        /a\.sql:2: invalid byte sequence.*\nSave the file as UTF-8, or let it begin with .*LATIN1/,
+      ],
+      [Buffer.from('select 1;', 'utf16le'), /a\.sql:1: This is no text in UTF-8.*pg_restore/],
+      ["set client_encoding = 'SJIS';\nselect 1;", /a\.sql:2: Only psql reads a file in SJIS/],
     ];
     for (const [text, message] of cases) await assert.rejects(run(text, url), message);
     const tables =

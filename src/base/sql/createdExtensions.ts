@@ -1,25 +1,24 @@
 /** Which extensions a SQL script creates. */
-import { SqlScript } from './sqlScript.ts';
-
-const CREATE =
-  /^create\s+extension\s+(?:if\s+not\s+exists\s+)?(?:"((?:[^"]|"")+)"|([a-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*))/iu;
-const COPY_DATA = /^copy\s[^;]*\sfrom\s+stdin\b/i;
+import { readStatements } from './readStatements.ts';
+import { isWord, nameIn, tokensOf } from './sqlTokens.ts';
 
 /** @returns names in their order, without those in comments and strings. What isn't SQL is skipped */
 export function createdExtensions(text: string): string[] {
-  // Commands of psql, but not what ends the data of COPY.
-  const script = new SqlScript(text.replace(/^\\[a-z!].*$/gim, ''));
-  const names: string[] = [];
-  for (;;) {
-    try {
-      const statement = script.next();
-      if (statement === undefined) return names;
-      const [, quoted, plain] = CREATE.exec(statement.text) ?? [];
-      const name = quoted?.replaceAll('""', '"') ?? plain?.toLowerCase();
-      if (name !== undefined && !names.includes(name)) names.push(name);
-      if (COPY_DATA.test(statement.text)) script.copyData();
-    } catch {
-      // A backslash within a line, or more in the line of a COPY: the next statement is read.
-    }
+  const names = new Set<string>();
+  for (const { kind, text: statement } of readStatements(text)) {
+    const name = kind === 'statement' ? createdExtension(statement) : undefined;
+    if (name !== undefined) names.add(name);
   }
+  return [...names];
+}
+
+const CREATE = ['create', 'extension'];
+const UNLESS_EXISTING = ['if', 'not', 'exists'];
+
+function createdExtension(statement: string): string | undefined {
+  const tokens = [...tokensOf(statement, CREATE.length + UNLESS_EXISTING.length + 1)];
+  if (!CREATE.every((word, index) => isWord(tokens[index], word))) return undefined;
+  const rest = tokens.slice(CREATE.length);
+  const hasCondition = UNLESS_EXISTING.every((word, index) => isWord(rest[index], word));
+  return nameIn(rest[hasCondition ? UNLESS_EXISTING.length : 0]);
 }

@@ -1,10 +1,13 @@
-/** Runs a script as `psql -f` does with ON_ERROR_STOP: each statement by itself, until one fails. */
+/**
+ * Runs a script as `psql -f` does with ON_ERROR_STOP: each statement by itself, until one fails. Its bytes are sent as they are,
+ * so that a `SET client_encoding` in it is right about them.
+ */
 import { once } from 'node:events';
-import type { FieldDef } from 'pg';
+import type { Connection, FieldDef } from 'pg';
 import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import { fieldsOf } from '../fieldsOf.ts';
-import { ScriptError, type ScriptStatement, type SqlScript } from './sqlScript.ts';
+import { PsqlCommandError, ScriptError, SqlScript, type ScriptStatement } from './sqlScript.ts';
 
 type ScriptRow = readonly (string | null)[];
 
@@ -29,27 +32,85 @@ interface ScriptOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
+/** Encodings of clients in which a byte of a longer character can be ASCII. Only psql reads them as they are. */
+const UNSAFE_ENCODINGS = /^(?:SJIS|SHIFT_JIS_2004|BIG5|GBK|GB18030|UHC|JOHAB)$/;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
 /** @returns how many statements there were. @throws {ScriptError} with the line of the statement that failed */
-export async function runScript(
-  client: Client,
-  script: SqlScript,
-  options: ScriptOptions = {},
-): Promise<number> {
+export async function runScript(client: Client, bytes: Buffer, options: ScriptOptions = {}): Promise<number> {
+  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  if (bytes.includes(0))
+    throw new ScriptError(
+      1,
+      'This is no text in UTF-8 or another encoding of Postgres. Restore other dumps with pg_restore.',
+    );
+  const script = new SqlScript(bytes.toString('latin1', hasMark ? BYTE_ORDER_MARK.length : 0));
+  const running = { client, script, options, encoding: 'UTF8' };
+  // The server reports both settings when they change.
+  const { rows } = await client.query<{ value: string }>('show standard_conforming_strings', []);
+  if (rows[0]?.value === 'off') script.setStandardStrings(false);
+  const onChange = ({ parameterName, parameterValue }: ParameterStatus): void => {
+    if (parameterName === 'client_encoding') running.encoding = parameterValue;
+    if (parameterName === 'standard_conforming_strings') script.setStandardStrings(parameterValue === 'on');
+  };
+  client.connection.on('parameterStatus', onChange);
+  try {
+    return await runAll(running);
+  } finally {
+    client.connection.off('parameterStatus', onChange);
+  }
+}
+
+interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
+interface RunningScript {
+  readonly client: Client;
+  /** With a character for each byte. */
+  readonly script: SqlScript;
+  readonly options: ScriptOptions;
+  encoding: string;
+}
+
+async function runAll(running: RunningScript): Promise<number> {
+  const { script } = running;
   let count = 0;
   for (let next = script.next(); next !== undefined; next = script.next()) {
-    await runStatement(client, script, next, options);
-    count += 1;
+    if (UNSAFE_ENCODINGS.test(running.encoding))
+      throw new ScriptError(
+        script.lineAt(next.start),
+        `Only psql reads a file in ${running.encoding}. Save it as UTF-8, without this setting.`,
+      );
+    if (next.kind === 'statement') {
+      await runStatement(running, next);
+      count += 1;
+    }
+    // pg_dump writes these two, which only limit other commands.
+    else if (!/^\\(?:un)?restrict\b/.test(next.text))
+      throw new PsqlCommandError(script.lineAt(next.start), next.text);
   }
   return count;
 }
 
-async function runStatement(
-  client: Client,
-  script: SqlScript,
-  { text, start }: ScriptStatement,
-  { maxRows = 0, onResult, onCopyData, onError }: ScriptOptions,
-): Promise<void> {
+/** @param text with a character for each byte */
+function byteQuery(text: string): Query {
   const query = new Query(text);
+  query.submit = ({ stream }: Connection) => {
+    const body = Buffer.from(`${text}\0`, 'latin1');
+    const head = Buffer.from('Q\0\0\0\0');
+    head.writeInt32BE(body.length + 4, 1);
+    stream.write(Buffer.concat([head, body]));
+  };
+  return query;
+}
+
+async function runStatement(running: RunningScript, statement: ScriptStatement): Promise<void> {
+  const { client, script, options } = running;
+  const { maxRows = 0, onResult, onCopyData, onError } = options;
+  const query = byteQuery(statement.text);
+  let copiesLeft = statement.copies;
   let result = newResult();
   query.handleRowDescription = ({ fields }) => (result = newResult(fields));
   query.handleDataRow = ({ fields }) => {
@@ -65,7 +126,8 @@ async function runStatement(
   let wrongData: unknown;
   query.handleCopyInResponse = (connection) => {
     try {
-      connection.sendCopyFromChunk(Buffer.from(script.copyData()));
+      copiesLeft -= 1;
+      connection.sendCopyFromChunk(Buffer.from(copiesLeft < 0 ? '' : script.copyData(), 'latin1'));
       connection.endCopyFrom();
     } catch (error) {
       wrongData = error;
@@ -77,8 +139,10 @@ async function runStatement(
   } catch (error) {
     if (wrongData !== undefined) throw wrongData;
     onError?.(error);
-    throw atLine(script, { text, start }, error);
+    throw atLine(running, statement, error);
   }
+  // psql skips their lines as well.
+  for (; copiesLeft > 0; copiesLeft -= 1) script.skipCopyData();
 }
 
 interface RunningResult {
@@ -89,13 +153,28 @@ interface RunningResult {
 
 const newResult = (fields: readonly FieldDef[] = []): RunningResult => ({ fields, rows: [], rowCount: 0 });
 
+const INVALID_CHARACTER = '22021';
+
 /** What Postgres says, with the line that it points to. */
-function atLine(script: SqlScript, { text, start }: ScriptStatement, error: unknown): ScriptError {
-  const { message, position, detail, hint, where } = fieldsOf(error);
-  // In characters, from 1.
-  const before = Array.from(text)
-    .slice(0, Math.max(Number(position ?? 1) - 1, 0))
-    .join('');
-  const lines = [message, detail, hint, where].filter((line) => typeof line === 'string');
-  return new ScriptError(script.lineAt(start + before.length), lines.join('\n'), { cause: error });
+function atLine(
+  { script, encoding }: RunningScript,
+  { text, start }: ScriptStatement,
+  error: unknown,
+): ScriptError {
+  const { message, position, detail, hint, where, code } = fieldsOf(error);
+  // Postgres counts characters, from 1.
+  const characters = Math.max(Number(position ?? 1) - 1, 0);
+  const before = encoding === 'UTF8' ? bytesBefore(text, characters) : characters;
+  const advice =
+    code === INVALID_CHARACTER
+      ? `Save the file as UTF-8, or let it begin with a setting such as: SET client_encoding = 'LATIN1';`
+      : hint;
+  const lines = [message, detail, advice, where].filter((line) => typeof line === 'string');
+  return new ScriptError(script.lineAt(start + before), lines.join('\n'), { cause: error });
+}
+
+/** @param text in UTF-8, with a character for each byte */
+function bytesBefore(text: string, characters: number): number {
+  const decoded = Buffer.from(text, 'latin1').toString();
+  return Buffer.byteLength(Array.from(decoded).slice(0, characters).join(''));
 }

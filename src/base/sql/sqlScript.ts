@@ -1,9 +1,25 @@
-/** Splits a script into statements by the rules of psql (`psqlscan.l`), so that it can be sent as `psql -f` sends it. */
+/** Splits a script into statements as psql does, so that it can be sent as `psql -f` sends it. */
+import { SqlLexer, type SqlToken } from './sqlLexer.ts';
 
 export interface ScriptStatement {
+  readonly kind: 'statement';
+  /** As psql sends it: without a command of psql in it. */
   readonly text: string;
   /** Where it begins in the script. */
   readonly start: number;
+  /** After its semicolon. */
+  readonly end: number;
+  /** How many `COPY … FROM STDIN` psql sees in it, each of which has data in the lines that follow. Rarely more than one. */
+  readonly copies: number;
+}
+
+/** A command of psql, such as `\\d item`, which Postgres doesn't know. A statement that it sends or changes comes after it. */
+export interface ScriptCommand {
+  readonly kind: 'command';
+  readonly text: string;
+  readonly start: number;
+  /** 1 if the lines after it are the data of `\\copy`. */
+  readonly copies: number;
 }
 
 /** An error at a line of a script. */
@@ -17,12 +33,6 @@ export class ScriptError extends Error {
   }
 }
 
-// In SQL, other spaces of Unicode are letters.
-const TOKEN =
-  /[ \t\n\r\f\v]+|--[^\n\r]*|\/\*|[eE]?'|"|\$(?:[A-Za-z_\u0080-\u{10ffff}][\w\u0080-\u{10ffff}]*)?\$|[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*|./suy;
-/** Statements whose body can have semicolons, between `begin atomic` and `end`. */
-const WITH_BODY = /^create (?:or replace )?(?:function|procedure)\b/;
-
 /** A command of psql, which Postgres doesn't know. */
 export class PsqlCommandError extends ScriptError {
   /** Such as `\\d item`. */
@@ -34,67 +44,179 @@ export class PsqlCommandError extends ScriptError {
   }
 }
 
+/** Commands that send the statement before them. */
+const SENDING = /^\\(?:g|gx|gdesc|gexec|gset|crosstabview|watch|bind|parse|sendpipeline)(?![\w+])/;
+/** Commands that drop it. */
+const DROPPING = /^\\r(?:eset)?(?!\w)/;
+/** Commands whose argument is the rest of the line. All others end at the next backslash that isn't in quotes. */
+const WHOLE_LINE =
+  /^\\(?:!|\?|copy|help|h|ef|ev|sf\+?|sv\+?)(?![\w+])|^\\(?:g|gx|o|out|w|write|e|edit)[ \t]+\|/;
+const ARGUMENTS = /(?:'(?:\\.|[^'\\\n])*'|"[^"\n]*"|`[^`\n]*`|[^\\'"`\n])*(?:\\\\)?/y;
+
+/** What of a statement comes from which part of the script. */
+interface Statement {
+  parts: string[];
+  start: number;
+  /** Where the next part begins. */
+  partStart: number;
+  /** Whether there is more than comments. */
+  hasTokens: boolean;
+  copies: number;
+}
+
 export class SqlScript {
   readonly #text: string;
-  #position = 0;
+  readonly #lexer: SqlLexer;
+  #statement: Statement | undefined;
+  #endOfData = 0;
+  /** A statement that the last command sends. */
+  #sent: ScriptStatement | undefined;
+  #parentheses = 0;
+  #bodies = 0;
+  /** The first words outside of parentheses, by which psql recognizes a statement that may have a body or data. */
+  #words: string[] = [];
 
-  /** @param text without a byte order mark */
+  /** @param text without a byte order mark. A character can also be a byte, because no byte of another character is ASCII. */
   constructor(text: string) {
     this.#text = text;
+    this.#lexer = new SqlLexer(text);
   }
 
-  /** @returns undefined at the end @throws {PsqlCommandError} */
-  next(): ScriptStatement | undefined {
-    let start: number | undefined;
-    let parentheses = 0;
-    let bodies = 0;
-    // At most the first four words, by which psql recognizes a statement that may have a body.
-    const words: string[] = [];
-    for (;;) {
-      const at = this.#position;
-      const token = this.#token();
-      if (token === '' || (token === ';' && parentheses === 0 && bodies === 0)) {
-        if (start !== undefined) return { text: this.#text.slice(start, this.#position), start };
-        if (token === '') return undefined;
-        continue;
-      }
-      if (/^(?:[ \t\n\r\f\v]|--|\/\*)/.test(token)) continue;
-      if (token === '\\') {
-        this.#skipCommand(at);
-        continue;
-      }
-      start ??= at;
-      if (token === '(') parentheses += 1;
-      else if (token === ')') parentheses = Math.max(parentheses - 1, 0);
-      else if (/^[a-z_]/i.test(token)) {
-        const word = token.toLowerCase();
-        if (words.length < 4) words.push(word);
-        if (parentheses > 0 || !WITH_BODY.test(words.join(' '))) continue;
-        if (word === 'begin' || (word === 'case' && bodies > 0)) bodies += 1;
-        else if (word === 'end') bodies = Math.max(bodies - 1, 0);
-      }
+  /** What the server reports of `standard_conforming_strings`. It is on in the beginning. */
+  setStandardStrings(isStandard: boolean): void {
+    this.#lexer.setStandardStrings(isStandard);
+  }
+
+  /** @returns undefined at the end */
+  next(): ScriptStatement | ScriptCommand | undefined {
+    if (this.#sent !== undefined) {
+      const sent = this.#sent;
+      this.#sent = undefined;
+      return sent;
     }
+    for (let token = this.#lexer.next(); token !== undefined; token = this.#lexer.next()) {
+      if (token.kind === 'backslash') return this.#command(token.start);
+      const isEnd = this.#add(token);
+      const statement = isEnd ? this.#end(token.end) : undefined;
+      if (statement !== undefined) return statement;
+    }
+    return this.#end(this.#text.length);
+  }
+
+  /** @returns whether the statement ends with the token */
+  #add({ kind, start, end }: SqlToken): boolean {
+    const isSymbol = kind === 'symbol';
+    const isEnd = isSymbol && this.#text[start] === ';' && this.#parentheses === 0 && this.#bodies === 0;
+    if (
+      kind === 'space' ||
+      (kind === 'comment' && this.#statement === undefined && this.#text[start] === '-')
+    )
+      return false;
+    this.#statement ??= { parts: [], start, partStart: start, hasTokens: false, copies: 0 };
+    if (kind !== 'comment' && !isEnd) this.#statement.hasTokens = true;
+    if (kind === 'escaped') this.#addEscaped(this.#statement, start);
+    if (kind === 'word') this.#addWord(start, end);
+    else if (isSymbol && this.#text[start] === '(') this.#parentheses += 1;
+    else if (isSymbol && this.#text[start] === ')') this.#parentheses = Math.max(this.#parentheses - 1, 0);
+    return isEnd;
+  }
+
+  /** Only the character behind the backslash belongs to the text. */
+  #addEscaped(statement: Statement, start: number): void {
+    statement.parts.push(this.#text.slice(statement.partStart, start));
+    statement.partStart = start + 1;
+    if (this.#text[start + 1] !== ';' || this.#parentheses > 0 || this.#bodies > 0) return;
+    statement.copies += Number(isCopyFromStdin(this.#words));
+    this.#words = [];
+  }
+
+  /** Counts how deep the body of a routine is nested. */
+  #addWord(start: number, end: number): void {
+    if (this.#parentheses > 0) return;
+    // A longer one means nothing here.
+    const word = end - start > 'procedure'.length ? '' : this.#text.slice(start, end).toLowerCase();
+    if (this.#words.length < MAX_WORDS) this.#words.push(word);
+    if (!hasBody(this.#words)) return;
+    if (word === 'begin' || (word === 'case' && this.#bodies > 0)) this.#bodies += 1;
+    else if (word === 'end') this.#bodies = Math.max(this.#bodies - 1, 0);
+  }
+
+  /** @returns undefined if there is nothing but comments */
+  #end(end: number): ScriptStatement | undefined {
+    const [statement, words] = [this.#statement, this.#words];
+    this.#reset();
+    if (statement?.hasTokens !== true) return undefined;
+    const { parts, start, partStart } = statement;
+    const text = [...parts, this.#text.slice(partStart, end)].join('');
+    const copies = statement.copies + Number(isCopyFromStdin(words));
+    return { kind: 'statement', text, start, end, copies };
+  }
+
+  #reset(): void {
+    this.#statement = undefined;
+    this.#parentheses = 0;
+    this.#bodies = 0;
+    this.#words = [];
+  }
+
+  #command(start: number): ScriptCommand {
+    const end = this.#endOfCommand(start);
+    const text = this.#text.slice(start, end).replace(/\\\\$/, '').trim();
+    this.#lexer.position = end;
+    if (SENDING.test(text)) this.#sent = this.#end(start);
+    else if (DROPPING.test(text)) this.#reset();
+    else if (this.#statement !== undefined) {
+      // psql joins what is before and after a command at the beginning of a line.
+      this.#statement.parts.push(this.#text.slice(this.#statement.partStart, start).replace(/\n+$/, ''));
+      this.#statement.partStart = end;
+    }
+    return { kind: 'command', text, start, copies: copiesOf(text) };
+  }
+
+  #endOfCommand(start: number): number {
+    const endOfLine = this.#endOfLine(start);
+    const name = this.#text.slice(start, Math.min(endOfLine, start + 30));
+    if (WHOLE_LINE.test(name)) return endOfLine;
+    ARGUMENTS.lastIndex = start + 1;
+    const [found = ''] = ARGUMENTS.exec(this.#text) ?? [];
+    const end = start + 1 + found.length;
+    // After quotes without an end, psql skips the line.
+    return !found.endsWith('\\\\') && /['"`]/.test(this.#text.charAt(end)) ? endOfLine : end;
   }
 
   /** The lines after a `COPY … FROM STDIN`, up to `\.`. @throws {ScriptError} if more follows in its own line */
   copyData(): string {
-    const start = this.#endOfLine(this.#position);
-    const rest = this.#text.slice(this.#position, start);
-    if (!/^\s*(?:--.*)?$/.test(rest))
-      throw new ScriptError(
-        this.lineAt(this.#position),
-        'Put what follows this COPY in a line after its data',
-      );
+    const { position } = this.#lexer;
+    const end = this.#startOfData();
+    if (!/^\s*(?:--.*)?$/.test(this.#text.slice(position, end)))
+      throw new ScriptError(this.lineAt(position), 'Put what follows this COPY in a line after its data');
+    return this.#copyLines(end);
+  }
+
+  /** The same, without the check. */
+  skipCopyData(): void {
+    this.#copyLines(this.#startOfData());
+  }
+
+  /** The end of the line before the data, which a statement can have several of. */
+  #startOfData(): number {
+    const { position } = this.#lexer;
+    return position === this.#endOfData ? position - 1 : this.#endOfLine(position);
+  }
+
+  /** @param start the end of the line before them */
+  #copyLines(start: number): string {
     for (let end = start; ; end += 1) {
       end = this.#text.indexOf('\n\\.', end);
       if (end === -1) {
-        this.#position = this.#text.length;
+        this.#lexer.position = this.#text.length;
         return this.#text.slice(start + 1);
       }
-      const last = /\n\\\.\r?(?:\n|$)/y;
+      const last = /\n\\\.\r?\n/y;
       last.lastIndex = end;
       if (!last.test(this.#text)) continue;
-      this.#position = last.lastIndex;
+      this.#lexer.position = last.lastIndex;
+      this.#endOfData = last.lastIndex;
       return this.#text.slice(start + 1, end + 1);
     }
   }
@@ -107,57 +229,29 @@ export class SqlScript {
     return line;
   }
 
-  /** Moves behind the next token, which is returned without the rest of a string or comment; '' at the end. */
-  #token(): string {
-    TOKEN.lastIndex = this.#position;
-    const [token = ''] = TOKEN.exec(this.#text) ?? [];
-    this.#position += token.length;
-    if (token === '/*') this.#skipComment();
-    else if (/^e'$/i.test(token)) this.#skipEscaped();
-    else if (
-      token === "'" ||
-      token === '"' ||
-      (token.startsWith('$') && token.endsWith('$') && token !== '$')
-    )
-      this.#skipTo(token);
-    return token;
-  }
-
-  #skipTo(end: string): void {
-    const at = this.#text.indexOf(end, this.#position);
-    this.#position = at === -1 ? this.#text.length : at + end.length;
-  }
-
-  #skipComment(): void {
-    const mark = /\/\*|\*\//g;
-    mark.lastIndex = this.#position;
-    let depth = 1;
-    while (depth > 0) {
-      const [found] = mark.exec(this.#text) ?? [];
-      if (found === undefined) break;
-      depth += found === '/*' ? 1 : -1;
-    }
-    this.#position = depth > 0 ? this.#text.length : mark.lastIndex;
-  }
-
-  #skipEscaped(): void {
-    const mark = /\\.|''|'/gsu;
-    mark.lastIndex = this.#position;
-    let found: string | undefined;
-    do [found] = mark.exec(this.#text) ?? [];
-    while (found !== undefined && found !== "'");
-    this.#position = found === undefined ? this.#text.length : mark.lastIndex;
-  }
-
-  /** `\restrict` and `\unrestrict`, which pg_dump writes, only limit other commands. */
-  #skipCommand(at: number): void {
-    const command = this.#text.slice(at, this.#endOfLine(at)).trim();
-    if (!/^\\(?:un)?restrict\b/.test(command)) throw new PsqlCommandError(this.lineAt(at), command);
-    this.#position = at + command.length;
-  }
-
   #endOfLine(position: number): number {
     const end = this.#text.indexOf('\n', position);
     return end === -1 ? this.#text.length : end;
   }
+}
+
+function copiesOf(command: string): number {
+  const copy = /^\\copy\s/.test(command) ? new SqlScript(command.slice(1)).next() : undefined;
+  return copy?.copies ?? 0;
+}
+
+/** Statements whose body can have semicolons, between `begin atomic` and `end`. */
+function hasBody([first, ...words]: readonly string[]): boolean {
+  const isReplaced = words[0] === 'or' && words[1] === 'replace';
+  const kind = words[isReplaced ? 2 : 0];
+  return first === 'create' && (kind === 'function' || kind === 'procedure');
+}
+
+/** psql looks for no more, because a table has at most three names after `COPY BINARY`. */
+const MAX_WORDS = 8;
+
+function isCopyFromStdin(words: readonly string[]): boolean {
+  const from = words.indexOf('from', 1);
+  // Postgres takes STDOUT for the same.
+  return words[0] === 'copy' && from !== -1 && /^std(?:in|out)$/.test(words[from + 1] ?? '');
 }

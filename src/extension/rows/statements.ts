@@ -1,5 +1,7 @@
 /** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
-import { SqlScript } from '../../base/sql/sqlScript.ts';
+import { readStatements } from '../../base/sql/readStatements.ts';
+import { PsqlCommandError } from '../../base/sql/sqlScript.ts';
+import { isWord, nameIn, tokensOf, type MeaningfulToken } from '../../base/sql/sqlTokens.ts';
 import type { RowSource } from './rowDocuments.ts';
 
 interface FileStatement {
@@ -10,16 +12,9 @@ interface FileStatement {
   readonly end: number;
 }
 
-/** @throws {PsqlCommandError} for a command of psql that isn't alone in its line */
-function statementsOf(sql: string): readonly FileStatement[] {
-  const statements: FileStatement[] = [];
-  const script = new SqlScript(sql.replace(/^\\[a-z!].*$/gim, (command) => ' '.repeat(command.length)));
-  for (let next = script.next(); next !== undefined; next = script.next()) {
-    const { start } = next;
-    const end = start + next.text.length;
-    statements.push({ text: sql.slice(start, end).replace(/;$/, ''), start, end });
-  }
-  return statements;
+function* statementsOf(sql: string): Generator<FileStatement> {
+  for (const next of readStatements(sql))
+    if (next.kind === 'statement') yield { ...next, text: next.text.replace(/;$/, '') };
 }
 
 /** The SQL isn't exactly one statement that returns rows. */
@@ -29,15 +24,19 @@ export class NotOneQueryError extends Error {
 
 /** Without its semicolon. @throws {NotOneQueryError} @throws {PsqlCommandError} */
 export function onlyStatement(sql: string): string {
+  for (const { kind, text } of readStatements(sql))
+    if (kind === 'command') throw new PsqlCommandError(1, text);
   const [only, another] = statementsOf(sql);
   // NUL would end the text in the protocol.
   if (only === undefined || another !== undefined || sql.includes('\0')) throw new NotOneQueryError();
+  // psql passes on a semicolon after a backslash.
+  if ([...statementsOf(only.text)].length > 1) throw new NotOneQueryError();
   return only.text;
 }
 
-/** The statement at a position, or else the one before it. @throws {PsqlCommandError} see `statementsOf` */
+/** The statement at a position, or else the one before it. Commands of psql are skipped. */
 export function statementAt(sql: string, offset: number): FileStatement | undefined {
-  const statements = statementsOf(sql);
+  const statements = [...statementsOf(sql)];
   return (
     statements.find(({ start, end }) => start <= offset && offset <= end) ??
     statements.findLast(({ start }) => start <= offset) ??
@@ -45,28 +44,43 @@ export function statementAt(sql: string, offset: number): FileStatement | undefi
   );
 }
 
-const NAME = String.raw`(?:"(?:[^"]|"")+"|[a-z_\u0080-\uffff][\w$\u0080-\uffff]*)`;
-const TABLE = new RegExp(
-  String.raw`\b(?:TABLE|VIEW|INDEX\b[^(;]*?\bON|TRIGGER\b[^(;]*?\bON|POLICY\b[^(;]*?\bON|INTO)\s+(?:ONLY\s+)?(${NAME}(?:\.${NAME})?)`,
-  'i',
-);
+/** Words before the name of a table, and those that name one after ON. */
+const BEFORE_TABLE = ['table', 'view', 'into'];
+const BEFORE_ON = ['index', 'trigger', 'policy'];
 
 /** The table or view that a statement of pg_dump is about, as it is quoted there. */
-export const tableIn = (statement: string): string | undefined => TABLE.exec(statement)?.[1];
+export function tableIn(statement: string): string | undefined {
+  const tokens = [...tokensOf(statement)];
+  let isOnNext = false;
+  for (const [index, token] of tokens.entries()) {
+    if (BEFORE_ON.some((word) => isWord(token, word))) isOnNext = true;
+    else if (token.text === '(') isOnNext = false;
+    const isBefore = BEFORE_TABLE.some((word) => isWord(token, word)) || (isOnNext && isWord(token, 'on'));
+    const start = isWord(tokens[index + 1], 'only') ? index + 2 : index + 1;
+    if (isBefore && nameIn(tokens[start]) !== undefined) return tableAt(tokens, start).join('');
+  }
+  return undefined;
+}
 
-const ONLY_TABLE = new RegExp(String.raw`^${NAME}(?:\.${NAME})?$`, 'i');
+/** A name, or a schema, a dot and a name. */
+function tableAt(tokens: readonly MeaningfulToken[], start: number): string[] {
+  const isQualified = tokens[start + 1]?.text === '.' && nameIn(tokens[start + 2]) !== undefined;
+  return tokens.slice(start, start + (isQualified ? 3 : 1)).map(({ text }) => text);
+}
 
 /** @param text a table, quoted if needed, or one query */
 export function rowSourceOf(text: string): RowSource {
-  const table = ONLY_TABLE.exec(text.trim())?.[0];
-  return table === undefined ? { sql: text, name: text } : tableSource(quoteNames(table));
+  const tokens = [...tokensOf(text, 4)];
+  const table = nameIn(tokens[0]) === undefined ? [] : tableAt(tokens, 0);
+  if (table.length !== tokens.length || table.join('') !== text.trim()) return { sql: text, name: text };
+  return tableSource(tokens.map((token) => quoted(token)).join(''));
 }
 
 /** Without quotes, `user` would be a function, and `order` an error. */
-const quoteNames = (table: string): string =>
-  table.replace(/"(?:[^"]|"")+"|[^".]+/g, (name) =>
-    name.startsWith('"') ? name : quoteName(name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())),
-  );
+function quoted(token: MeaningfulToken): string {
+  const name = nameIn(token);
+  return name === undefined ? token.text : quoteName(name);
+}
 
 /** The name of a table for titles, without quotes and the schema `public`. */
 const shortName = (table: string): string =>

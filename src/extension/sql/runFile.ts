@@ -6,7 +6,7 @@ import path from 'node:path';
 import { isLocalHost } from '../../api/addresses/host.ts';
 import { adviceInOutput, adviseOnExtension } from '../../base/sql/missingExtension.ts';
 import { runScript, type ScriptResult } from '../../base/sql/runScript.ts';
-import { ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
+import { ScriptError } from '../../base/sql/sqlScript.ts';
 import { libpqEnvironment } from '../connection/libpqVariables.ts';
 import { withSession, type BranchLogin } from './sqlSession.ts';
 
@@ -71,7 +71,7 @@ export async function runByDriver(
   { onResult, onText }: DriverOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const script = new SqlScript(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)));
+  const bytes = await readFile(file);
   const decoder = new TextDecoder();
   const options = {
     maxRows: MAX_ROWS,
@@ -82,7 +82,7 @@ export async function runByDriver(
   try {
     await withSession(login, FILE, signal, async (client) => {
       client.on('notice', ({ severity = 'NOTICE', message = '' }) => onText(`${severity}:  ${message}\n`));
-      return await runScript(client, script, options);
+      return await runScript(client, bytes, options);
     });
   } catch (error) {
     throw error instanceof Error && error.cause instanceof ScriptError && !signal.aborted

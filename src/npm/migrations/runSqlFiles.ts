@@ -3,8 +3,9 @@ import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../base/pgClient.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
+import { readStatements } from '../../base/sql/readStatements.ts';
 import { runScript } from '../../base/sql/runScript.ts';
-import { PsqlCommandError, ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
+import { PsqlCommandError, ScriptError } from '../../base/sql/sqlScript.ts';
 import type { Transaction } from './migrationTools.ts';
 import type { Refuse } from './refusal.ts';
 import { sqlFiles, type SqlFile } from './sqlFiles.ts';
@@ -42,7 +43,7 @@ async function runFile(
   client.on('notice', onNotice);
   try {
     if (isForFile) await client.query('begin');
-    const count = await runScript(client, new SqlScript(text), {
+    const count = await runScript(client, Buffer.from(text, 'latin1'), {
       onError: adviseOnExtension,
       // The status is still that before the statement.
       onResult: () => (leaves ||= isInside && client.getTransactionStatus() === 'I'),
@@ -79,15 +80,10 @@ function atLine(file: string, error: ScriptError, transaction: Transaction, refu
   return new Error(`${where}: ${error.message}${advice}`, { cause: error.cause });
 }
 
+/** Also for a command of psql: running the file reports it. */
 function hasSeveralStatements(text: string): boolean {
-  const script = new SqlScript(text);
-  try {
-    return script.next() !== undefined && script.next() !== undefined;
-  } catch (error) {
-    // A command of psql: running the file reports it.
-    if (error instanceof ScriptError) return true;
-    throw error;
-  }
+  const [first, second] = readStatements(text);
+  return first?.kind === 'command' || second !== undefined;
 }
 
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

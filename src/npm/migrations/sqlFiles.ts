@@ -1,7 +1,6 @@
 /** Which SQL a file or folder of migrations runs, in which order, and how. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { fieldsOf } from '../../base/fieldsOf.ts';
 import { order } from './fileOrder.ts';
 import type { FolderRules, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type Found } from './recognizeTool.ts';
@@ -11,7 +10,7 @@ import { PartError, undoLine } from './upPart.ts';
 
 export interface SqlFile {
   readonly file: string;
-  /** Without the part that undoes it, whose lines are empty. */
+  /** Without the part that undoes it, whose lines are empty. A character is a byte. */
   readonly text: string;
   readonly transaction: Transaction;
 }
@@ -53,7 +52,7 @@ export async function sqlFiles(name: string): Promise<SqlFiles> {
   );
   const names = isSingle ? [path.basename(name)] : await listSql(name, refuse);
   const texts = new Map<string, string>();
-  for (const each of names) texts.set(each, await readText(path.join(folder, each), refuse));
+  for (const each of names) texts.set(each, await readText(path.join(folder, each)));
   const found: Found = { folder, texts, shown, refuse };
   const { tool, rules, forward } = isSingle ? recognizeFile(found) : await recognizeFolder(found);
   const refuseByTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
@@ -95,15 +94,9 @@ async function listSql(folder: string, refuse: Refuse): Promise<string[]> {
   return sql;
 }
 
-async function readText(file: string, refuse: Refuse): Promise<string> {
-  try {
-    // Leaves out a byte order mark, as psql does.
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-  } catch (error) {
-    if (fieldsOf(error)['code'] !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
-    throw refuse(file, "isn't UTF-8 text", 'pg_restore --dbname "$DATABASE_URL" FILE');
-  }
-}
+/** Without a byte order mark, as psql reads it. @returns a character for each byte, whatever the encoding is */
+const readText = async (file: string): Promise<string> =>
+  (await readFile(file, 'latin1')).replace(/^\u00ef\u00bb\u00bf/, '');
 
 /** @throws {Error} if only the tool can run the file */
 function readPart(file: string, text: string | undefined, rules: FolderRules, refuse: Refuse): SqlFile {

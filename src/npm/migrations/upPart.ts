@@ -1,5 +1,6 @@
 /** The part of a file that migrates, if its tool has the part that undoes it in the same file. */
-import { ScriptError, SqlScript } from '../../base/sql/sqlScript.ts';
+import { readStatements } from '../../base/sql/readStatements.ts';
+import { SqlLexer } from '../../base/sql/sqlLexer.ts';
 
 /** Says what is wrong with a file. */
 export class PartError extends Error {}
@@ -47,20 +48,23 @@ const UNDO = /\b(?:downs?|undo|rollback|revert)\b/i;
  * @returns its line
  */
 export function undoLine(text: string): string | undefined {
-  const script = new SqlScript(text);
   let end = 0;
-  try {
-    for (let next = script.next(); next !== undefined; next = script.next()) {
-      const line = text
-        .slice(end, next.start)
-        .split('\n')
-        .find((each) => /^\s*--/.test(each) && UNDO.test(each) && (each.match(/[a-z]+/gi) ?? []).length <= 3);
-      if (line !== undefined) return line.trim();
-      end = next.start + next.text.length;
-    }
-  } catch (error) {
-    // A command of psql: running the file reports it.
-    if (!(error instanceof ScriptError)) throw error;
+  for (const next of readStatements(text)) {
+    if (next.kind === 'command') continue;
+    const comment = commentsAt(text, end).find(
+      (each) => each.startsWith('--') && UNDO.test(each) && (each.match(/[a-z]+/gi) ?? []).length <= 3,
+    );
+    if (comment !== undefined) return comment.trim();
+    ({ end } = next);
   }
   return undefined;
+}
+
+function commentsAt(text: string, position: number): string[] {
+  const comments: string[] = [];
+  const lexer = new SqlLexer(text, position);
+  for (let token = lexer.next(); token !== undefined; token = lexer.next())
+    if (token.kind === 'comment') comments.push(text.slice(token.start, token.end));
+    else if (token.kind !== 'space') break;
+  return comments;
 }

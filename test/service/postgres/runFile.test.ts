@@ -131,11 +131,13 @@ select id, name from item order by id;
     if (program !== undefined) assert.ok((await byPsql(file)).text.endsWith(`HINT:  ${advice}\n`));
   });
 
-  it('is rejected by the driver at a command of psql, and so is text in another encoding', async () => {
+  it('is rejected by the driver at a command of psql, and so is text in another encoding that it has not named', async () => {
     await assert.rejects(byDriver(fileOf('select 1;\n\\d item\n')), /"\\d item" is a command of psql/);
     const latin = fileOf('');
     writeFileSync(latin, Buffer.from([0x73, 0xe4]));
-    await assert.rejects(byDriver(latin), TypeError);
+    await assert.rejects(byDriver(latin), /invalid byte sequence.*\nSave the file as UTF-8/);
+    writeFileSync(latin, Buffer.from("set client_encoding = 'LATIN1'; select 'ä'", 'latin1'));
+    await byDriver(latin);
   });
 
   it('keeps a few of many rows', async () => {

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, removeAll } from '../folders/files.ts';
-import { SqlScript, type ScriptStatement } from '../../../base/sql/sqlScript.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
+import { definitionsOnly } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';
 import type { Binaries } from './programs.ts';
 import type { Settings } from './settings.ts';
@@ -79,7 +79,7 @@ const ONLY_FOR_SUPERUSERS =
 export const canBeTrusted = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
 
 /** Changes with the rules above, so that a folder of an older version isn't used. */
-const RULES = 1;
+const RULES = 2;
 
 /**
  * The folder for `extension_control_path`, made once for each Postgres, in the engine's private folder. Only the service's
@@ -155,37 +155,6 @@ function isReachable(version: string | undefined, steps: readonly (readonly stri
       if (second === undefined || reached.has(first)) reached.add(second ?? first);
   }
   return reached.has(version);
-}
-
-/** Statements that run no function, so that hostile ones in the schema aren't run as superuser. */
-const DEFINITIONS = [
-  /^comment\s+on\s/i,
-  /^create\s+(?:or\s+replace\s+)?(?:function|type|operator|cast|aggregate|access\s+method|view)\s/i,
-  /^alter\s+function\s[^;]*\sparallel\s+safe;?$/i,
-  /^drop\s+aggregate\s/i,
-];
-/** Settings that scripts may change until they end: of messages and their encoding. */
-const MESSAGES = /^set\s+(?:local\s+)?(?=(?:client_encoding|client_min_messages|log_min_messages)\s)/i;
-
-/** @returns the script with its settings made local to it; undefined if it does more than define */
-function definitionsOnly(text: string): string | undefined {
-  // The first line is a message of psql.
-  let rest = text.replace(/^\\echo .*$/m, '');
-  const script = new SqlScript(rest);
-  const settings: ScriptStatement[] = [];
-  try {
-    for (let next = script.next(); next !== undefined; next = script.next()) {
-      const { text: statement } = next;
-      if (MESSAGES.test(statement)) settings.push(next);
-      else if (!DEFINITIONS.some((pattern) => pattern.test(statement))) return undefined;
-    }
-  } catch {
-    return undefined; // It has a command of psql.
-  }
-  for (const { text: statement, start } of settings.toReversed())
-    rest =
-      rest.slice(0, start) + statement.replace(MESSAGES, 'SET LOCAL ') + rest.slice(start + statement.length);
-  return rest;
 }
 
 /** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */

@@ -28,7 +28,9 @@ describe('The statements of a SQL file', () => {
 
   it('are not the commands of psql between them', () => {
     assert.deepEqual(texts('\\set a 1\nselect 1;\n\\d item\nselect 2'), ['select 1', 'select 2']);
-    assert.throws(() => texts('select 1 \\gx'), /"\\gx" is a command of psql/);
+    assert.deepEqual(texts('select 1 \\gx\nselect 2 \\echo a\n;'), ['select 1 ', 'select 2 \n']);
+    assert.throws(() => onlyStatement('select 1 \\gx'), /is a command of psql/);
+    assert.throws(() => onlyStatement('select 1\\; select 2'), NotOneQueryError);
   });
 
   const file = 'select 1;\n\nselect 2;  -- two\nselect 3';

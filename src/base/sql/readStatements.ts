@@ -1,0 +1,25 @@
+/** The statements of a script that isn't run. */
+import { isWord, tokensOf } from './sqlTokens.ts';
+import { SqlScript, type ScriptCommand, type ScriptStatement } from './sqlScript.ts';
+
+/** @returns statements and commands of psql in their order, without the data of COPY. All branches of `\\if` are read */
+export function* readStatements(text: string): Generator<ScriptStatement | ScriptCommand> {
+  const script = new SqlScript(text);
+  for (let next = script.next(); next !== undefined; next = script.next()) {
+    yield next;
+    const isStandard = next.kind === 'statement' ? standardStringsIn(next.text) : undefined;
+    if (isStandard !== undefined) script.setStandardStrings(isStandard);
+    for (let count = 0; count < next.copies; count += 1) script.skipCopyData();
+  }
+}
+
+/** Without a server, only the script itself says that the setting changes. */
+function standardStringsIn(statement: string): boolean | undefined {
+  if (!/standard_conforming_strings/i.test(statement)) return undefined;
+  const [set, ...rest] = tokensOf(statement, 5);
+  const place = isWord(rest[0], 'session') || isWord(rest[0], 'local') ? 1 : 0;
+  const [name, sign, value] = rest.slice(place);
+  if (!isWord(set, 'set') || !isWord(name, 'standard_conforming_strings')) return undefined;
+  if (sign?.text !== '=' && !isWord(sign, 'to')) return undefined;
+  return !/^'?(?:of|off|f|fa|fal|fals|false|n|no|0)'?$/i.test(value?.text ?? '');
+}

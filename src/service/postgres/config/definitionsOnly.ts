@@ -1,0 +1,68 @@
+/**
+ * The check of scripts that Postgres runs as superuser in a schema of a user: they must call no function, because a hostile one
+ * could have the name of what they mean.
+ *
+ * What is checked is what is run: the script is written again from the tokens that were checked, without comments. Only tokens
+ * are left that each version of Postgres reads in the same way with all settings, and each semicolon ends a statement. So the
+ * first words of a statement decide what it is, by the grammar of Postgres; a test asks Postgres's own parser.
+ */
+import { SqlLexer, type SqlToken } from '../../../base/sql/sqlLexer.ts';
+import { isWord, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
+
+/** First words of statements that run no function. */
+const DEFINITIONS = [
+  ['comment', 'on'],
+  ...['function', 'type', 'operator', 'cast', 'aggregate', 'view'].flatMap((kind) => [
+    ['create', kind],
+    ['create', 'or', 'replace', kind],
+  ]),
+  ['create', 'access', 'method'],
+  ['drop', 'aggregate'],
+];
+/** Settings that scripts may change until they end: of messages and their encoding. */
+const MESSAGES = ['client_encoding', 'client_min_messages', 'log_min_messages'];
+
+/** @returns the script without comments, and with its settings made local to it; undefined if it does more than define */
+export function definitionsOnly(script: string): string | undefined {
+  // The first line is a message of psql. Postgres skips such lines, too.
+  const statements = statementsOf(script.replace(/^\\echo.*$/gm, ''));
+  const checked = statements?.map(checkedStatement);
+  return checked?.some((each) => each === undefined) === false
+    ? checked.map((each) => `${each};\n`).join('')
+    : undefined;
+}
+
+/** Without comments and semicolons. @returns undefined if a setting or psql decides how a token is read */
+function statementsOf(script: string): string[] | undefined {
+  const lexer = new SqlLexer(script);
+  const statements = [''];
+  for (let token = lexer.next(); token !== undefined; token = lexer.next()) {
+    const text = script.slice(token.start, token.end);
+    if (isAmbiguous(token, text)) return undefined;
+    if (token.kind === 'symbol' && text === ';') statements.push('');
+    else statements.push((statements.pop() ?? '') + (token.kind === 'comment' ? ' ' : text));
+  }
+  return statements.map((each) => each.trim()).filter((each) => each !== '');
+}
+
+/** `standard_conforming_strings` decides about a backslash, and only psql knows variables and commands. */
+const isAmbiguous = ({ kind }: SqlToken, text: string): boolean =>
+  kind === 'variable' ||
+  kind === 'escaped' ||
+  kind === 'backslash' ||
+  (text.startsWith("'") && text.includes('\\'));
+
+function checkedStatement(statement: string): string | undefined {
+  const tokens = [...tokensOf(statement)];
+  if (begins(tokens, ['set'])) return localSetting(tokens.slice(begins(tokens, ['set', 'local']) ? 2 : 1));
+  const isParallel = begins(tokens, ['alter', 'function']) && begins(tokens.slice(-2), ['parallel', 'safe']);
+  return isParallel || DEFINITIONS.some((words) => begins(tokens, words)) ? statement : undefined;
+}
+
+const begins = (tokens: readonly MeaningfulToken[], words: readonly string[]): boolean =>
+  words.every((word, index) => isWord(tokens[index], word));
+
+const localSetting = (tokens: readonly MeaningfulToken[]): string | undefined =>
+  MESSAGES.some((name) => isWord(tokens[0], name))
+    ? `SET LOCAL ${tokens.map(({ text }) => text).join(' ')}`
+    : undefined;

@@ -1,0 +1,6 @@
+copy a from stdin\; copy b from stdin;
+'
+\.
+"
+\.
+select 1;

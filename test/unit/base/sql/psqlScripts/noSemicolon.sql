@@ -1,0 +1,3 @@
+;; select 1;;
+-- c
+select 2 -- d

@@ -1,0 +1,4 @@
+\restrict abc
+select 1;
+\unrestrict abc
+select 2;
