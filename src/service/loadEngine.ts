@@ -7,12 +7,8 @@ import type { ExtensionChoice } from './postgres/config/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';
-import {
-  abandonedDirectories,
-  createUsableFolder,
-  removeTemporaryDirectory,
-  type DataDirectory,
-} from './state/dataDirectory.ts';
+import { createUsableFolder, removeTemporaryDirectory, type DataDirectory } from './state/dataDirectory.ts';
+import { abandonedDirectories } from './state/instanceLock.ts';
 
 interface EngineChoice {
   readonly options: Pick<ServiceOptions, 'postgres' | 'postgresPath' | 'allowedOrigins'> & ExtensionChoice;

@@ -9,7 +9,8 @@ import { notUsable, StartError, systemReason } from './core/errors.ts';
 import { loadEngine } from './loadEngine.ts';
 import { SERVICE_HELP, readOptions, requireKey, type ServiceOptions } from './options.ts';
 import { dropInheritedEnvironment, nobody, type UnixAccount } from './privileges/unixAccount.ts';
-import { lockInstance, openDataDirectory } from './state/dataDirectory.ts';
+import { openDataDirectory } from './state/dataDirectory.ts';
+import { lockInstance } from './state/instanceLock.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -44,11 +45,19 @@ async function run(
 ): Promise<void> {
   const { postgres, projectsFile } = options;
   const directory = openDataDirectory(options.dataDir);
-  const lock = lockInstance(directory.folder);
-  process.prependOnceListener('exit', () => lock.release());
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
   /** Resolves on a signal, or with the failure that ends the service. */
   const shutdown = Promise.withResolvers<string | undefined>();
+  let isLockLost = false;
+  const lock = await lockInstance(directory.folder, {
+    clock: serviceClock,
+    log: writeLog,
+    onLost: ({ message }) => {
+      isLockLost = true;
+      shutdown.resolve(message);
+    },
+  });
+  process.prependOnceListener('exit', () => lock.release());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => shutdown.resolve(undefined));
   const { startService } = await import('./startService.ts');
@@ -64,6 +73,7 @@ async function run(
       projects,
       engine,
       clock: serviceClock,
+      requireLock: lock.requireHeld,
       log: writeLog,
       inputEnded: options.endWithLeases === undefined ? undefined : inputEnded(),
       onEnd: shutdown.resolve,
@@ -74,6 +84,7 @@ async function run(
     const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
     process.stdout.write(`${JSON.stringify(ready)}\n`);
     const failure = await shutdown.promise;
+    if (isLockLost) (await engine).quitServers();
     await service.close().catch((error: unknown) => {
       throw notUsable(failure ?? `Failed to end cleanly: ${systemReason(error)}`);
     });

@@ -23,6 +23,8 @@ interface ServiceDependencies {
   readonly projects: ProjectsFile | undefined;
   readonly engine: Promise<ComputeEngine>;
   readonly clock: Clock;
+  /** @throws {StartError} if another service uses the folder now, so that this one may not write to it */
+  readonly requireLock: () => void;
   /** Receives lines for users. They contain no secret except the first key, which is shown nowhere else. */
   readonly log: (line: string) => void;
   /** Until it resolves, the program that started the service has a lease by the pipe to its standard input. */
@@ -87,7 +89,7 @@ async function openStore(deps: ServiceDependencies): Promise<Store> {
   const { options, clock, folder, log, projects, engine } = deps;
   const { plan, postgres: runsPostgres } = options;
   const seed = () => seedAccount({ projects, engine, clock, plan, runsPostgres });
-  const store = await Store.open({ folder, seed, clock, log });
+  const store = await Store.open({ folder, seed, clock, log, check: deps.requireLock });
   if (!store.isNew && projects !== undefined)
     log(`Ignored ${projects.file}: the data directory already contains an account`);
   return store;

@@ -31,6 +31,7 @@ describe('The account file', () => {
       seed: async () => new AccountState(),
       clock,
       log: (line) => void log.push(line),
+      check: () => undefined,
     });
     const { account } = store;
     const snapshot = account.snapshot.bind(account);

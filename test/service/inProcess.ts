@@ -75,6 +75,7 @@ export class FaultyEngine implements ComputeEngine {
   setSampleData = () => undefined;
   prepareBranch: ComputeEngine['prepareBranch'] = ({ id }) => this.catalog(id, 'owner');
   close = () => this.#do('close');
+  quitServers = () => undefined;
 
   fail(call: string, message: string): void {
     this.faults.set(call, new EngineError(message));
@@ -126,7 +127,11 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   } as const;
   const projects = options.projectsFile === undefined ? undefined : readProjectsFile(options.projectsFile);
   const parts = { options: settings, folder, projects, clock, onEnd, log: (line: string) => log.push(line) };
-  const service = await startService({ ...parts, engine: Promise.resolve(engine) });
+  const service = await startService({
+    ...parts,
+    engine: Promise.resolve(engine),
+    requireLock: () => undefined,
+  });
   const baseUrl = service.baseUrl as BaseUrl;
   recordPort(Number(new URL(baseUrl).port));
   return {

@@ -9,17 +9,24 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { mock } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { lockInstance } from '../../src/service/state/dataDirectory.ts';
+import { lockInstance } from '../../src/service/state/instanceLock.ts';
 import { call } from '../helpers/call.ts';
-import { startLocalService, temporaryFolder, type LocalService } from '../helpers/localService.ts';
+import { FakeClock } from '../helpers/fakeClock.ts';
+import {
+  accountFile,
+  startLocalService,
+  temporaryFolder,
+  type LocalService,
+} from '../helpers/localService.ts';
+import { until } from '../workbench/until.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { didNotStart } from './didNotStart.ts';
 
@@ -78,35 +85,104 @@ describe('The lock of a data directory', () => {
     );
   });
 
-  it('is respected on another machine, as long as it is renewed', async () => {
-    const lock = path.join(folder, 'service.lock');
-    const { pid } = process;
-    writeFileSync(lock, JSON.stringify({ pid, startedAt: 1, uniqueId: '1 other', host: 'otherhost' }));
-    await assert.rejects(start(), didNotStart(3, /already running on .*, on the machine otherhost/));
-    const minutesAgo = new Date(Date.now() - 120_000);
-    utimesSync(lock, minutesAgo, minutesAgo);
-    await (await start()).stop();
-  });
-
-  it('is renewed every ten seconds until the service ends', () => {
-    mock.timers.enable({ apis: ['setInterval'] });
-    const lock = path.join(folder, 'service.lock');
-    const held = lockInstance(folder);
-    const isRenewedAfter = (milliseconds: number) => {
+  describe('of another machine', () => {
+    const clock = new FakeClock(Date.now());
+    const foreign = { pid: process.pid, startedAt: 1, uniqueId: '1 other', host: 'otherhost' };
+    let lost: string[];
+    let log: string[];
+    let lock: string;
+    beforeEach(() => {
+      [lost, log] = [[], []];
+      lock = path.join(folder, 'service.lock');
+      writeFileSync(lock, JSON.stringify(foreign));
+      // Whatever the clocks of both machines say.
       utimesSync(lock, 1, 1);
-      mock.timers.tick(milliseconds);
-      return statSync(lock).mtimeMs > 1000;
+    });
+    const take = () =>
+      lockInstance(folder, {
+        clock,
+        log: (line) => void log.push(line),
+        onLost: ({ message }) => void lost.push(message),
+      });
+    /** Until the lock is taken or refused. */
+    const watch = async (taken: Promise<unknown>, turn: (waited: number) => void) => {
+      let waited = 0;
+      let isSettled = false;
+      const settle = () => (isSettled = true);
+      void taken.then(settle, settle);
+      for (;;) {
+        await until('a look at the lock', async () => isSettled || clock.waits.length > 0);
+        if (isSettled) return waited;
+        turn(waited);
+        waited += clock.next();
+      }
     };
-    try {
+
+    it('is respected while it is renewed', async () => {
+      const taken = take();
+      const waited = await watch(taken, (time) => {
+        if (time === 10_000) utimesSync(lock, 1, 2);
+      });
+      await assert.rejects(taken, /already running on .*, on the machine otherhost\./);
+      assert.equal(waited, 10_500);
+      assert.equal(JSON.parse(readFileSync(lock, 'utf8')).host, 'otherhost');
+    });
+
+    it('is replaced if it was not renewed for 30 seconds', async () => {
+      const taken = take();
+      assert.equal(await watch(taken, () => undefined), 30_000);
+      assert.match(log.join(), /^Waiting 30 s, .* on the machine otherhost\.$/);
+      assert.equal(JSON.parse(readFileSync(lock, 'utf8')).pid, process.pid);
+      (await taken).release();
+      assert.equal(existsSync(lock), false);
+    });
+
+    it('is renewed every ten seconds until the service ends', async () => {
+      rmSync(lock);
+      const held = await take();
+      const isRenewedAfter = (milliseconds: number) => {
+        utimesSync(lock, 1, 1);
+        clock.advance(milliseconds);
+        return statSync(lock).mtimeMs > 1000;
+      };
       assert.equal(isRenewedAfter(9_999), false);
       assert.equal(isRenewedAfter(1), true);
       assert.equal(isRenewedAfter(10_000), true);
+      held.requireHeld();
       held.release();
       writeFileSync(lock, '');
       assert.equal(isRenewedAfter(20_000), false);
-    } finally {
-      mock.timers.reset();
-    }
+      assert.deepEqual(lost, []);
+    });
+
+    it('is lost to a service that has taken it, before the next write and at the next renewal', async () => {
+      rmSync(lock);
+      const held = await take();
+      writeFileSync(`${lock}.new`, JSON.stringify(foreign));
+      renameSync(`${lock}.new`, lock);
+      assert.throws(() => held.requireHeld(), /Another service uses .* now/);
+      assert.equal(lost.length, 1);
+      clock.advance(10_000);
+      assert.equal(lost.length, 2);
+      held.release();
+      assert.equal(JSON.parse(readFileSync(lock, 'utf8')).host, 'otherhost');
+    });
+  });
+
+  it('is lost to another service before a change is written, and the service ends', async () => {
+    const first = await start();
+    const lock = path.join(folder, 'service.lock');
+    const account = readFileSync(accountFile(folder));
+    writeFileSync(
+      `${lock}.new`,
+      JSON.stringify({ pid: 1, startedAt: 1, uniqueId: '1 other', host: 'otherhost' }),
+    );
+    renameSync(`${lock}.new`, lock);
+    await assert.rejects(first.client.createApiKey('lost'));
+    assert.equal(await first.ended, 5);
+    assert.match(first.stderr(), /Another service uses .* now/);
+    assert.deepEqual(readFileSync(accountFile(folder)), account);
+    assert.equal(JSON.parse(readFileSync(lock, 'utf8')).host, 'otherhost');
   });
 
   it('goes to only one of several services after a kill', async () => {
@@ -126,7 +202,11 @@ describe('The lock of a data directory', () => {
       const others = outcomes.map((outcome) => outcome[turn]).filter((taken) => taken !== true);
       assert.deepEqual(others, [false, false, false], String(turn));
     }
-    assert.deepEqual(readdirSync(turns[0] ?? '').toSorted(), ['service.json', 'service.lock']);
+    assert.deepEqual(readdirSync(turns[0] ?? '').toSorted(), [
+      'instance.lock',
+      'service.json',
+      'service.lock',
+    ]);
   });
 
   it('is not looked for in the temporary directories of other users', function () {
@@ -144,7 +224,7 @@ describe('The lock of a data directory', () => {
     if (isRoot) for (const each of [abandoned, withoutLock, file]) lchownSync(each, uid ?? 0, 0);
     chmodSync(folder, 0o755);
     chmodSync(another, isRoot ? 0o700 : 0);
-    const module = path.join(projectRoot, 'src/service/state/dataDirectory.ts');
+    const module = path.join(projectRoot, 'src/service/state/instanceLock.ts');
     const code = `
       import { abandonedDirectories } from ${JSON.stringify(pathToFileURL(module).href)};
       process.setuid(${uid});

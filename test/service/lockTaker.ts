@@ -4,8 +4,10 @@
  */
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { lockInstance } from '../../src/service/state/dataDirectory.ts';
+import { serviceClock } from '../../src/service/core/clock.ts';
+import { lockInstance } from '../../src/service/state/instanceLock.ts';
 
+const options = { clock: serviceClock, log: () => undefined, onLost: () => undefined };
 const [parent = '', first, count, pause] = process.argv.slice(2);
 await delay(Number(first) - Date.now() - Number(pause));
 const taken: (boolean | string)[] = [];
@@ -13,7 +15,7 @@ for (let turn = 0; turn < Number(count); turn += 1) {
   // A timer would be too inaccurate.
   while (Date.now() < Number(first) + turn * Number(pause));
   try {
-    lockInstance(path.join(parent, String(turn)));
+    await lockInstance(path.join(parent, String(turn)), options);
     taken.push(true);
   } catch (error) {
     taken.push(/already/.test(String(error)) ? false : String(error));

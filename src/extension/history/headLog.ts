@@ -64,24 +64,22 @@ const MESSAGES: readonly (readonly [GitEvent['kind'], RegExp])[] = [
 
 function parseHeadLog(lines: readonly string[], gitBranch: string | undefined): readonly GitEvent[] {
   let current = gitBranch;
-  return lines
-    .toReversed()
-    .flatMap((line): readonly GitEvent[] => {
-      const [, , commit = '', seconds, message = ''] = LINE.exec(line) ?? [];
-      if (seconds === undefined) return [];
-      const after = current;
-      current = /^checkout: moving from (\S+) to /.exec(message)?.[1] ?? current;
-      for (const [kind, pattern] of MESSAGES) {
-        const found = pattern.exec(message);
-        const event = {
-          kind,
-          time: Number(seconds) * 1000,
-          commit: commit.slice(0, ABBREVIATED),
-          text: found?.[1] ?? '',
-          gitBranch: after,
-        };
-        if (found !== null) return [event];
-      }
-      return [];
-    });
+  return lines.toReversed().flatMap((line): readonly GitEvent[] => {
+    const [, , commit = '', seconds, message = ''] = LINE.exec(line) ?? [];
+    if (seconds === undefined) return [];
+    const after = current;
+    current = /^checkout: moving from (\S+) to /.exec(message)?.[1] ?? current;
+    for (const [kind, pattern] of MESSAGES) {
+      const found = pattern.exec(message);
+      const event = {
+        kind,
+        time: Number(seconds) * 1000,
+        commit: commit.slice(0, ABBREVIATED),
+        text: found?.[1] ?? '',
+        gitBranch: after,
+      };
+      if (found !== null) return [event];
+    }
+    return [];
+  });
 }

@@ -196,7 +196,9 @@ export async function readState(client: Client, layout: Layout): Promise<Databas
 
 /** By table: its rows as one text; empty without rows. @throws {Error} of Postgres */
 export async function readRows(client: Client, tables: readonly Table[]): Promise<Map<string, string>> {
-  const texts = tables.map(({ name }) => `(select coalesce(array_agg(t.*)::text, '') from only ${name} as t)`);
+  const texts = tables.map(
+    ({ name }) => `(select coalesce(array_agg(t.*)::text, '') from only ${name} as t)`,
+  );
   const { rows } = await client.query<{ all: string[] }>(`select array[${texts.join(', ')}]::text[] as all`);
   return new Map(tables.map(({ name }, at) => [name, rows[0]?.all[at] ?? '']));
 }

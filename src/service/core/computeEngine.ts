@@ -277,6 +277,9 @@ export interface ComputeEngine {
 
   /** Stops all computes cleanly. */
   close(): Promise<void>;
+
+  /** Ends all servers without letting them write their data, which another service uses now. */
+  quitServers(): void;
 }
 
 /** See {@link ComputeEngine.catalog}. */

@@ -36,6 +36,7 @@ import { ensureCertificate } from './config/certificate.ts';
 import { freeAddress } from './config/serverAddress.ts';
 import { checkSettings } from './data/branchServer.ts';
 import { stopOrphans } from './process/orphans.ts';
+import { ServerProcess } from './process/serverProcess.ts';
 import { engineWithoutPostgres } from './withoutPostgres.ts';
 
 export { findPrograms } from './config/programs.ts';
@@ -162,6 +163,7 @@ function postgresEngine(
       await branches.settled();
       storage.removeSockets();
     },
+    quitServers: () => ServerProcess.quitAll(),
   };
 }
 

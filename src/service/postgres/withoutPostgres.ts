@@ -54,6 +54,7 @@ export function simulatedEngine(): ComputeEngine {
     schema: failWith(SIMULATED),
     changeCatalog: failWith(SIMULATED),
     close: doNothing,
+    quitServers: () => undefined,
   };
 }
 

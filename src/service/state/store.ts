@@ -14,6 +14,8 @@ interface StoreOptions {
   readonly seed: () => Promise<AccountState>;
   readonly clock: Clock;
   readonly log: (line: string) => void;
+  /** Called before the file is replaced. If it throws, the file stays as it is. */
+  readonly check: () => void;
 }
 
 /** Milliseconds until a write that has failed is tried again, unless there is another change or reply before. */
@@ -103,7 +105,8 @@ export class Store {
 
   /** @throws {StartError} */
   async #write(): Promise<void> {
-    const options = { mode: 0o600, temporary: `${this.#file}.new` };
+    const { check } = this.#options;
+    const options = { mode: 0o600, temporary: `${this.#file}.new`, check };
     try {
       await replaceFile(this.#file, encodeAccount(this.account.snapshot()), options);
       this.#hasFailed = false;

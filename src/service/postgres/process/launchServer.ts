@@ -17,7 +17,7 @@ import { writePrivateFile } from '../folders/files.ts';
 import { addressOf } from '../config/serverAddress.ts';
 import type { Storage } from '../folders/storage.ts';
 import { stopOrphan } from './orphans.ts';
-import { Postmaster } from './postmaster.ts';
+import { DataInUseError, Postmaster } from './postmaster.ts';
 
 interface LaunchDependencies {
   readonly storage: Storage;
@@ -83,7 +83,7 @@ export async function startServer(deps: LaunchDependencies, start: StartOptions)
       if (!(error instanceof EngineError) || performance.now() > until) throw error;
       if (PORT_TAKEN.test(error.message)) {
         deps.storage.loopbackPorts.delete(start.name);
-      } else if (LEFTOVER.test(error.message)) {
+      } else if (error instanceof DataInUseError || LEFTOVER.test(error.message)) {
         await stopOrphan(dataDir);
         await sleep(LEFTOVER_PAUSE);
       } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {

@@ -1,6 +1,7 @@
 /** A Postgres server as a child process, and the pid file that it writes. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { lockFile } from '../../../base/systemLock.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
@@ -31,8 +32,13 @@ export class Postmaster extends ServerProcess {
   /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
   static async start(options: PostmasterOptions): Promise<Postmaster> {
     const { binaries, dataDir, args } = options;
+    const inherited = await lockData(dataDir);
     try {
-      return await started(options, { program: binaries.postgres, args: ['-D', dataDir, ...args] });
+      return await started(options, {
+        program: binaries.postgres,
+        args: ['-D', dataDir, ...args],
+        inherited,
+      });
     } catch (error) {
       const program = pgCtl(binaries);
       if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
@@ -41,9 +47,25 @@ export class Postmaster extends ServerProcess {
   }
 }
 
+/** A server that this one can't see has the data, because it runs in another container, or has just been killed. */
+export class DataInUseError extends EngineError {}
+
+/**
+ * Postgres recognizes another server on its data only if it sees its process or its shared memory, which containers don't share.
+ * @returns a lock for the server, if the system offers one. Windows doesn't need it @throws {DataInUseError}
+ */
+async function lockData(dataDir: string): Promise<number | undefined> {
+  const lock = process.platform === 'win32' ? undefined : await lockFile(`${dataDir}.lock`);
+  if (lock === 'held')
+    throw new DataInUseError(
+      'Another Postgres server uses the data of this branch, perhaps in another container. End it, and try again',
+    );
+  return lock;
+}
+
 async function started(
   { address, onLine }: PostmasterOptions,
-  command: Pick<ServerOptions, 'program' | 'args' | 'serverPid'>,
+  command: Pick<ServerOptions, 'program' | 'args' | 'serverPid' | 'inherited'>,
 ): Promise<Postmaster> {
   const postmaster = new Postmaster({
     address,

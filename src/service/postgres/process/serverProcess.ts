@@ -1,6 +1,6 @@
 /** A server (Postgres or PgBouncer) as a child process: its log, its end, and signals to it. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeExit } from '../config/cannotRun.ts';
@@ -20,11 +20,14 @@ export interface ServerOptions {
   /** The line of the log that says that the server accepts connections. */
   readonly readyLine: RegExp;
   readonly stopSteps: StopSteps;
+  /** A descriptor for the server, which has it until its last process has ended. It is closed here. */
+  readonly inherited?: number | undefined;
   /** If the program only starts the server: the server's process, once it is known. The server has the program's output. */
   readonly serverPid?: () => number | undefined;
 }
 
 export class ServerProcess {
+  static readonly #running = new Set<ServerProcess>();
   readonly address: ServerAddress;
   /** Resolves when the server accepts connections. */
   readonly ready: Promise<true>;
@@ -37,14 +40,15 @@ export class ServerProcess {
   #stopping = false;
 
   constructor(options: ServerOptions) {
-    const { program, args, address, onLine, readyLine, serverPid } = options;
+    const { program, args, address, onLine, readyLine, serverPid, inherited } = options;
     this.address = address;
     const child = spawn(program, args, {
       cwd: path.parse(program).root,
       ...inBackground(),
       env: serverEnvironment(program),
-      stdio: ['ignore', serverPid === undefined ? 'ignore' : 'pipe', 'pipe'],
+      stdio: ['ignore', serverPid === undefined ? 'ignore' : 'pipe', 'pipe', inherited],
     });
+    if (inherited !== undefined) closeSync(inherited);
     this.#child = child;
     this.#options = options;
     let setReady = () => {};
@@ -56,6 +60,13 @@ export class ServerProcess {
           onLine(line);
         });
     this.ended = exitDescription(child, serverPid !== undefined);
+    ServerProcess.#running.add(this);
+    void this.ended.then(() => ServerProcess.#running.delete(this));
+  }
+
+  /** Ends all servers of this process without letting them write their data. */
+  static quitAll(): void {
+    for (const server of ServerProcess.#running) server.#signal('SIGQUIT');
   }
 
   get isStopping(): boolean {

@@ -1,0 +1,269 @@
+/**
+ * Only one service may use a data directory. `service.lock` names its process by pid and start time, and `service.json` has
+ * its address.
+ *
+ * The service also has a lock of the system on `instance.lock`, which ends with its process, even in another container on
+ * this machine. Where the system has none, or for another machine, `service.lock` decides: it names its machine, and the
+ * service writes it every ten seconds. It counts as abandoned only if this process has watched it for longer than that, so
+ * that no clock matters. A service that was suspended for so long finds that the lock isn't its own before its next write.
+ */
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { pause, type Clock } from '../../base/clock.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
+import { lockFile } from '../../base/systemLock.ts';
+import { notUsable, StartError, systemReason } from '../core/errors.ts';
+import { every } from '../core/clock.ts';
+import { TEMPORARY } from './dataDirectory.ts';
+
+const LOCK = 'service.lock';
+
+export interface InstanceLock {
+  /** Writes the address, and the secret by which this service and its clients recognize each other. */
+  publish(baseUrl: string, leaseSecret: string): void;
+  /** Call it before each write. @throws {StartError} if another service has the lock now */
+  requireHeld(): void;
+  release(): void;
+}
+
+interface LockOptions {
+  readonly clock: Clock;
+  readonly log: (line: string) => void;
+  /** Called once if another service has the lock now, so this one must not write any more. */
+  readonly onLost: (error: StartError) => void;
+}
+
+interface LockOwner extends ProcessIdentity {
+  /** The machine's name. Earlier versions wrote none. */
+  readonly host?: string | undefined;
+  /** Whether it has the lock of the system, too. */
+  readonly isLockedBySystem?: boolean | undefined;
+}
+
+/** Milliseconds. */
+const RENEWAL_INTERVAL = 10_000;
+/** Milliseconds for which the lock of another machine's service is watched before it counts as abandoned. */
+const WATCH_TIME = 30_000;
+const WATCH_INTERVAL = 500;
+
+/** Opens both files at once: a service that root started can't open them later. @throws {StartError} `alreadyRunning` */
+export async function lockInstance(folder: string, options: LockOptions): Promise<InstanceLock> {
+  const lockPath = path.join(folder, LOCK);
+  const infoPath = path.join(folder, 'service.json');
+  const systemLock = await lockFile(path.join(folder, 'instance.lock'));
+  const isLockedBySystem = typeof systemLock === 'number';
+  const me = { ...ownIdentity(), host: os.hostname(), isLockedBySystem };
+  const owner = systemLock === 'held' ? (readOwner(lockPath) ?? me) : await takeFree(lockPath, me, options);
+  if (owner !== undefined) throw alreadyRunning(folder, infoPath, owner);
+  rmSync(infoPath, { force: true });
+  const infoDescriptor = attempt(infoPath, () => openSync(infoPath, 'wx', 0o600));
+  const lockDescriptor = attempt(lockPath, () => openSync(lockPath, 'r+'));
+  const lost = notUsable(`Another service uses ${folder} now, so this one ends.`);
+  const isHeld = () => isSameFile(lockDescriptor, lockPath);
+  const stopRenewal = every(options.clock, RENEWAL_INTERVAL, () => {
+    if (isHeld()) return renew(lockDescriptor, me);
+    stopRenewal();
+    options.onLost(lost);
+  });
+  return {
+    publish(baseUrl, leaseSecret) {
+      const startedAt = new Date(me.startedAt * 1000).toISOString();
+      const text = JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret });
+      attempt(infoPath, () => writeSync(infoDescriptor, text));
+    },
+    requireHeld() {
+      if (isHeld()) return;
+      options.onLost(lost);
+      throw lost;
+    },
+    release() {
+      stopRenewal();
+      if (isHeld()) {
+        remove(infoPath, infoDescriptor);
+        remove(lockPath, lockDescriptor);
+      }
+      if (isLockedBySystem) closeSync(systemLock);
+    },
+  };
+}
+
+/** A service that replaces a lock renames a new file over it. */
+function isSameFile(descriptor: number, file: string): boolean {
+  const [mine, current] = [fstatSync(descriptor), statSync(file, { throwIfNoEntry: false })];
+  return mine.ino === current?.ino && mine.dev === current.dev;
+}
+
+/** @throws {StartError} */
+function attempt<T>(file: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw notUsable(`Cannot write ${file}: ${systemReason(error)}`);
+  }
+}
+
+/** A service that root started can't remove root's files, so it empties them. An empty lock counts as stale. */
+function remove(file: string, descriptor: number): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    ftruncateSync(descriptor);
+  }
+  closeSync(descriptor);
+}
+
+/** Updates the modification time by writing the same text, because only the file's owner (root) can set it directly. */
+function renew(lockDescriptor: number, me: LockOwner): void {
+  try {
+    writeSync(lockDescriptor, JSON.stringify(me), 0);
+  } catch {
+    // A network file system may be unavailable for a moment.
+  }
+}
+
+const isForeign = ({ host }: LockOwner): boolean => host !== undefined && host !== os.hostname();
+
+/** Whether the lock of the system, which this process has, proves that the owner of `service.lock` has ended. */
+function hasEndedBySystem(owner: LockOwner, me: LockOwner): boolean {
+  if (owner.isLockedBySystem !== true || me.isLockedBySystem !== true) return false;
+  // Containers have names of their own. Where Linux runs them, the unique ids of their processes end with its last start.
+  const [theirs, ours] = [owner, me].map(({ uniqueId }) => uniqueId?.split(' ')[1]);
+  return theirs === undefined ? !isForeign(owner) : theirs === ours;
+}
+
+/** Far more than the processes that start at the same moment. */
+const MAX_ATTEMPTS = 1000;
+
+/** Watches the lock of another machine. @returns the process that has the lock; undefined if this process has it now */
+async function takeFree(
+  lock: string,
+  me: LockOwner,
+  { clock, log }: LockOptions,
+): Promise<LockOwner | undefined> {
+  const owner = readOwner(lock);
+  if (owner === undefined || !isForeign(owner) || hasEndedBySystem(owner, me)) return takeLock(lock, me);
+  log(`Waiting ${WATCH_TIME / 1000} s, to see whether a service still runs on the machine ${owner.host}.`);
+  const seen = renewalOf(lock);
+  for (let waited = 0; waited < WATCH_TIME; waited += WATCH_INTERVAL) {
+    await pause(WATCH_INTERVAL, clock);
+    if (renewalOf(lock) !== seen) return readOwner(lock) ?? takeLock(lock, me);
+  }
+  return takeLock(lock, me, owner);
+}
+
+/** Changes when the lock is renewed or replaced. Opening it makes a network file system ask its server. */
+function renewalOf(lock: string): string | undefined {
+  try {
+    const descriptor = openSync(lock, 'r');
+    const { ino, mtimeMs, size } = fstatSync(descriptor);
+    closeSync(descriptor);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the running process that has the lock; undefined if this process has it now. A stale lock is replaced under a
+ * second lock, `<lock>.after-<pid of the dead owner>`, which is taken in the same way (recursively). Its holder renames it
+ * over the stale lock.
+ * @param abandoned an owner on another machine that doesn't renew the lock
+ */
+function takeLock(lock: string, me: LockOwner, abandoned?: LockOwner): LockOwner | undefined {
+  for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
+    if (attempt(lock, () => createFileSync(lock, JSON.stringify(me)))) return undefined;
+    const owner = readOwner(lock);
+    if (owner === undefined) continue; // Just released.
+    if (mayBeRunning(owner, me, abandoned)) return owner;
+    const replacement = `${lock}.after-${owner.pid}`;
+    const successor = takeLock(replacement, me, abandoned);
+    if (successor !== undefined) return successor;
+    if (isSame(readOwner(lock), owner)) {
+      renameOverSync(replacement, lock);
+      return undefined;
+    }
+    rmSync(replacement, { force: true }); // Another process has replaced it in the meantime.
+  }
+  throw notUsable(`Cannot use ${lock}: it is not readable or keeps changing`);
+}
+
+function mayBeRunning(owner: LockOwner, me: LockOwner, abandoned: LockOwner | undefined): boolean {
+  if (hasEndedBySystem(owner, me)) return false;
+  return isForeign(owner) ? !isSame(abandoned, owner) : isRunningSync(owner);
+}
+
+const isSame = (a: ProcessIdentity | undefined, b: ProcessIdentity): boolean =>
+  a?.pid === b.pid && a.startedAt === b.startedAt && a.uniqueId === b.uniqueId;
+
+/** Returns undefined if the file is missing, and an owner that counts as ended if the file is not valid. */
+function readOwner(file: string): LockOwner | undefined {
+  const owner = readJsonFile(file);
+  if (owner === undefined && !existsSync(file)) return undefined;
+  const { pid, startedAt, uniqueId, host, isLockedBySystem } = fieldsOf(owner);
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return {
+    pid: Number(pid ?? 0),
+    startedAt: Number(startedAt ?? 0),
+    uniqueId: text(uniqueId),
+    host: text(host),
+    isLockedBySystem: isLockedBySystem === true,
+  };
+}
+
+function alreadyRunning(folder: string, info: string, owner: LockOwner): StartError {
+  const { pid, host } = owner;
+  const { pid: published, baseUrl } = fieldsOf(readJsonFile(info));
+  const where = isForeign(owner)
+    ? `on the machine ${host}`
+    : published === pid
+      ? `at ${String(baseUrl)} (process ${pid})`
+      : `as process ${pid}, which is still starting`;
+  return new StartError('alreadyRunning', `A service is already running on ${folder}, ${where}.`);
+}
+
+/** Returns undefined if the file is missing or damaged. */
+const readJsonFile = (file: string): unknown =>
+  ignoringErrors((): unknown => JSON.parse(readFileSync(file, 'utf8')));
+
+/** @returns the temporary directories of this user whose service was killed */
+export function abandonedDirectories(uid: number | undefined): string[] {
+  const parent = os.tmpdir();
+  const names = ignoringErrors(() => readdirSync(parent)) ?? [];
+  return names
+    .filter((name) => name.startsWith(TEMPORARY))
+    .map((name) => path.join(parent, name))
+    .filter((folder) => ignoringErrors(() => isAbandoned(folder, uid)) === true);
+}
+
+/** The folder for temporary files is shared: users may not read each other's directories, which come and go at any time. */
+function isAbandoned(folder: string, uid: number | undefined): boolean {
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) return false;
+  const lock = path.join(folder, LOCK);
+  if (!lstatSync(lock).isFile()) return false;
+  const owner = readOwner(lock);
+  return owner !== undefined && !isForeign(owner) && !isRunningSync(owner);
+}
+
+function ignoringErrors<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
