@@ -268,7 +268,7 @@ describe('Branches', () => {
     assert(test.engine.calls.includes(`deleteBranch ${expiring.branch.id}`));
   });
 
-  it('are deleted after the start if they expired while the service was down', async () => {
+  it('are deleted a minute after the start if they expired while the service was down', async () => {
     const folder = temporaryFolder();
     await test.stop();
     await start({ folder });
@@ -276,10 +276,31 @@ describe('Branches', () => {
     const now = test.clock.now() + 61_000;
     await test.stop();
     await start({ folder, now });
+    test.clock.advance(50_000);
+    assert.notEqual(await find(branch.id), undefined);
+    test.clock.advance(10_000);
     assert.equal(await find(branch.id), undefined);
     await test.stop();
     rmSync(folder, { recursive: true, force: true });
     await start();
+  });
+
+  it('do not expire by a clock that was wrong for a while, but ten minutes after it was set', async () => {
+    const expiring = await create({ expires_at: inSeconds(3_600) });
+    const isThere = async () => (await find(expiring.branch.id)) !== undefined;
+    const wrong = 2 * 3_600_000;
+    test.clock.advance(120_000);
+    test.clock.set(test.clock.now() + wrong);
+    test.clock.advance(7_000);
+    assert(await isThere());
+    test.clock.set(test.clock.now() - wrong);
+    test.clock.advance(600_000);
+    assert(await isThere());
+    test.clock.set(test.clock.now() + wrong);
+    test.clock.advance(600_000);
+    assert(await isThere());
+    test.clock.advance(5_000);
+    assert(!(await isThere()));
   });
 
   it('and their project count the time that computes are active', async () => {

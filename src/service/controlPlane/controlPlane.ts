@@ -12,6 +12,7 @@ import {
 } from './branches/deletedProjects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { every } from '../core/clock.ts';
+import { ClockWatch } from '../core/clockWatch.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
 import { recordCompute } from './records/usage.ts';
@@ -54,6 +55,7 @@ export class ControlPlane implements Plane {
   /** Resolves to the reason why no compute can start, if there is one. Never rejects. */
   readonly postgresProblem: Promise<string | undefined>;
   readonly #deps: ControlPlaneDependencies;
+  readonly #clockWatch: ClockWatch;
   #isKeepingHistory = false;
   #historyChecks = 0;
   /** Each ends a timer. */
@@ -71,6 +73,7 @@ export class ControlPlane implements Plane {
       ({ postgresProblem }) => postgresProblem,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
+    this.#clockWatch = new ClockWatch(EXPIRY_INTERVAL, clock.now());
     this.operations = new Operations(this, operationDelay);
     this.autosuspend = new Autosuspend(this);
     this.#stopTimers = [
@@ -80,6 +83,7 @@ export class ControlPlane implements Plane {
         void this.#writeSizes();
       }),
       every(clock, EXPIRY_INTERVAL, () => {
+        if (!this.#clockWatch.check(clock.now())) return;
         deleteExpiredBranches(this);
         deleteExpiredSnapshots(this);
         removeExpiredProjects(this);
@@ -120,8 +124,6 @@ export class ControlPlane implements Plane {
     if (runsPostgres) store.commit(...suspendAll(store.account, clock.now()));
     this.operations.resume();
     for (const leftover of store.account.leftovers.values()) void removeLeftover(this, leftover);
-    deleteExpiredBranches(this);
-    removeExpiredProjects(this);
     try {
       const engine = await this.engine;
       const { postgresProblem, pooledSessions } = engine;
@@ -200,7 +202,7 @@ export class ControlPlane implements Plane {
     const isAll = this.#historyChecks % ALL_HISTORY_CHECKS === 0;
     this.#historyChecks += 1;
     const branches = listRetentions(account, (id) => isAll || used.has(id));
-    await engine.keepHistory(branches, { isAll });
+    await engine.keepHistory(branches, { isAll, canExpire: this.#clockWatch.isTrusted });
     if (isAll) await removeSurplusProjects(this);
     this.#isKeepingHistory = false;
   }

@@ -232,10 +232,11 @@ export interface ComputeEngine {
   /**
    * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not
    * throw. @param isAll whether they are all branches, so that the limit of all can be checked
+   * @param canExpire whether the time of the machine is good enough to remove what is older than the retention
    */
   keepHistory(
     branches: readonly BranchRetention[],
-    options: { readonly isAll: boolean; readonly limits?: HistoryLimits },
+    options: { readonly isAll: boolean; readonly canExpire?: boolean; readonly limits?: HistoryLimits },
   ): Promise<void>;
 
   /** Whether the data of these branches, which are of deleted projects, can stay: they are not too much, and the disk isn't almost full. Does not throw. */

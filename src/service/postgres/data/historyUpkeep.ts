@@ -30,6 +30,7 @@ import {
 } from './history.ts';
 import { keepWal } from './replicaCopies.ts';
 import { syncToDisk } from './clusterTemplate.ts';
+import type { ComputeEngine } from '../../core/computeEngine.ts';
 import { parseLsn } from '../../core/lsn.ts';
 
 const MB = 1024 ** 2;
@@ -44,7 +45,7 @@ const LIMITS: HistoryLimits = {
 export async function keepHistory(
   deps: ServerDependencies & { readonly log: (line: string) => void },
   branches: readonly BranchRetention[],
-  { isAll, limits = LIMITS }: { readonly isAll: boolean; readonly limits?: HistoryLimits },
+  { isAll, canExpire = true, limits = LIMITS }: Parameters<ComputeEngine['keepHistory']>[1],
 ): Promise<void> {
   const { storage, isTemporary } = deps;
   if (isTemporary) return;
@@ -53,7 +54,7 @@ export async function keepHistory(
   for (const branch of branches) {
     if (!deps.branches.hasData(branch.id)) continue;
     try {
-      isReduced = (await keepBranchHistory(deps, branch, limits)) || isReduced;
+      isReduced = (await keepBranchHistory(deps, branch, { ...limits, canExpire })) || isReduced;
     } catch (error) {
       problems.push(error);
     }
@@ -71,12 +72,12 @@ export async function keepHistory(
 async function keepBranchHistory(
   deps: ServerDependencies,
   { id, seconds }: BranchRetention,
-  limits: HistoryLimits,
+  { canExpire, ...limits }: HistoryLimits & { readonly canExpire: boolean },
 ): Promise<boolean> {
   const folder = deps.storage.branch(id);
   if (seconds > 0) {
     await makeBaseIfDue(deps, id, limits);
-    const isReduced = await removeOldestMoments(deps, id, limits, Date.now() - seconds * 1000);
+    const isReduced = await removeOldestMoments(deps, id, limits, canExpire ? Date.now() - seconds * 1000 : 0);
     if (isReduced) noteSpace(folder, undefined);
     return isReduced;
   }
