@@ -73,7 +73,7 @@ async function run(
       projects,
       engine,
       clock: serviceClock,
-      requireLock: lock.requireHeld,
+      requireLock: () => lock.requireHeld(),
       log: writeLog,
       inputEnded: options.endWithLeases === undefined ? undefined : inputEnded(),
       onEnd: shutdown.resolve,

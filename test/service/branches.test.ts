@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { branchCalls, type Api, type Branch } from '../helpers/branchCalls.ts';
-import { temporaryFolder } from '../helpers/localService.ts';
-import { endOperations, startInProcess, type InProcess, type InProcessOptions } from './inProcess.ts';
+import { endOperations, startInProcess, type InProcess } from './inProcess.ts';
 
 const PROJECT = 'shiny-wind-028834';
 const MAIN = 'br-aged-salad-637688';
@@ -27,8 +25,8 @@ interface Page {
 describe('Branches', () => {
   let test: InProcess;
   let api: Api;
-  const start = async (options: InProcessOptions = {}) => {
-    test = await startInProcess({ operationDelay: DELAY, ...options });
+  const start = async () => {
+    test = await startInProcess({ operationDelay: DELAY });
     api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
     await settle();
     test.engine.calls.length = 0;
@@ -251,56 +249,6 @@ describe('Branches', () => {
     const { items } = await test.client.listComputes(PROJECT);
     const compute = items.find(({ id }) => id === MAIN_PRIMARY);
     assert.deepEqual([compute?.current_state, compute?.pending_state], ['idle', undefined]);
-  });
-
-  it('are deleted when they expire, unless that was revoked', async () => {
-    const [kept, expiring] = [await create(), await create({ expires_at: inSeconds(3_600) })];
-    await api.send('PATCH', `${BRANCHES}/${kept.branch.id}`, { branch: { expires_at: inSeconds(60) } });
-    await api.send('PATCH', `${BRANCHES}/${kept.branch.id}`, { branch: { expires_at: null } });
-    await api.send('POST', BRANCHES, { branch: { parent_id: expiring.branch.id } }, 422);
-    await api.send('POST', `${BRANCHES}/${FREE}/restore`, { source_branch_id: expiring.branch.id }, 422);
-    test.clock.advance(3_500_000);
-    assert.notEqual(await find(expiring.branch.id), undefined);
-    test.clock.advance(106_000);
-    assert.equal(await find(expiring.branch.id), undefined);
-    assert.notEqual(await find(kept.branch.id), undefined);
-    await settle();
-    assert(test.engine.calls.includes(`deleteBranch ${expiring.branch.id}`));
-  });
-
-  it('are deleted a minute after the start if they expired while the service was down', async () => {
-    const folder = temporaryFolder();
-    await test.stop();
-    await start({ folder });
-    const { branch } = await create({ expires_at: inSeconds(60) });
-    const now = test.clock.now() + 61_000;
-    await test.stop();
-    await start({ folder, now });
-    test.clock.advance(50_000);
-    assert.notEqual(await find(branch.id), undefined);
-    test.clock.advance(10_000);
-    assert.equal(await find(branch.id), undefined);
-    await test.stop();
-    rmSync(folder, { recursive: true, force: true });
-    await start();
-  });
-
-  it('do not expire by a clock that was wrong for a while, but ten minutes after it was set', async () => {
-    const expiring = await create({ expires_at: inSeconds(3_600) });
-    const isThere = async () => (await find(expiring.branch.id)) !== undefined;
-    const wrong = 2 * 3_600_000;
-    test.clock.advance(120_000);
-    test.clock.set(test.clock.now() + wrong);
-    test.clock.advance(7_000);
-    assert(await isThere());
-    test.clock.set(test.clock.now() - wrong);
-    test.clock.advance(600_000);
-    assert(await isThere());
-    test.clock.set(test.clock.now() + wrong);
-    test.clock.advance(600_000);
-    assert(await isThere());
-    test.clock.advance(5_000);
-    assert(!(await isThere()));
   });
 
   it('and their project count the time that computes are active', async () => {

@@ -231,8 +231,7 @@ export interface ComputeEngine {
 
   /**
    * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not
-   * throw. @param isAll whether they are all branches, so that the limit of all can be checked
-   * @param canExpire whether the time of the machine is good enough to remove what is older than the retention
+   * throw. `isAll`: they are all branches, so the limit of all can be checked. `canExpire`: by the time of the machine.
    */
   keepHistory(
     branches: readonly BranchRetention[],

@@ -11,10 +11,9 @@ import { didNotStart } from '../didNotStart.ts';
 import { answers, connectTo, query } from './clients.ts';
 
 /** Namespaces of its own, as a container has. The service ends with `unshare`. */
-const inContainer = (name: string): string[] => [
-  ...['unshare', '--uts', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'],
-  ...['sh', '-c', `hostname ${name}; exec "$@"`, 'sh'],
-];
+const NAMESPACES = ['unshare', '--uts', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
+const inContainer = (name: string): string[] =>
+  NAMESPACES.concat('sh', '-c', `hostname ${name}; exec "$@"`, 'sh');
 const [unshare = '', ...args] = inContainer('first');
 const canContain = spawnSync(unshare, [...args, 'true']).status === 0;
 

@@ -77,7 +77,12 @@ async function keepBranchHistory(
   const folder = deps.storage.branch(id);
   if (seconds > 0) {
     await makeBaseIfDue(deps, id, limits);
-    const isReduced = await removeOldestMoments(deps, id, limits, canExpire ? Date.now() - seconds * 1000 : 0);
+    const isReduced = await removeOldestMoments(
+      deps,
+      id,
+      limits,
+      canExpire ? Date.now() - seconds * 1000 : 0,
+    );
     if (isReduced) noteSpace(folder, undefined);
     return isReduced;
   }
