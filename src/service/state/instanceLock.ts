@@ -26,7 +26,7 @@ import { pause, type Clock } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
-import { lockFile } from '../../base/systemLock.ts';
+import { lockFile } from '../core/systemLock.ts';
 import { notUsable, StartError, systemReason } from '../core/errors.ts';
 import { every } from '../core/clock.ts';
 import { TEMPORARY } from './dataDirectory.ts';

@@ -1,7 +1,7 @@
 /** A Postgres server as a child process, and the pid file that it writes. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { lockFile } from '../../../base/systemLock.ts';
+import { lockFile } from '../../core/systemLock.ts';
 import { EngineError } from '../../core/computeEngine.ts';
 import type { Binaries } from '../config/programs.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';

@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
-import { fieldsOf } from './fieldsOf.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
 
 /** For `open` on macOS (`O_EXLOCK`) and Windows (libuv's `UV_FS_O_EXLOCK`). Node names neither. */
 const LOCK_ON_OPEN: Partial<Record<NodeJS.Platform, number>> = {
