@@ -8,7 +8,7 @@ import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { toSqlError, USERS_PATH, withSession } from '../sql/sqlSession.ts';
+import { adviseOnLock, toSqlError, USERS_PATH, withSession } from '../sql/sqlSession.ts';
 import { rangeHashes, sharedColumns, type ComparedSource, type Ranges } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
@@ -105,6 +105,7 @@ export async function compareRows(
     );
   } catch (error) {
     if (failure === undefined || signal.aborted) throw error;
+    await adviseOnLock(failure, signal);
     throw failure instanceof NotOneQueryError || failure instanceof NoTableError
       ? failure
       : toSqlError(failure);
@@ -132,7 +133,11 @@ async function compare(clients: Both<Client>, source: RowSource): Promise<RowCom
     before.fields.filter((_, at) => !shared.some(([place]) => place === at)),
     after.fields.filter((_, at) => !shared.some(([, place]) => place === at)),
   ];
-  const keyNames = before.key.join('\0') === after.key.join('\0') ? after.key : [];
+  // The order of a key's columns doesn't matter for which row it names.
+  const keyNames = isSameKey(before.key, after.key) ? after.key : [];
+  const converted = shared.filter(
+    ([left, right]) => before.fields[left]?.dataTypeID !== after.fields[right]?.dataTypeID,
+  );
   const sources = ([before, after] as const).map(({ fields }, side) => {
     const places = shared.map((pair) => pair[side === 0 ? 0 : 1]);
     return {
@@ -141,6 +146,7 @@ async function compare(clients: Both<Client>, source: RowSource): Promise<RowCom
       shared: places,
       key: keyNames.map((name) => places.find((at) => fields[at]?.name === name) ?? -1),
       types: fields.map(({ dataTypeID }) => dataTypeID),
+      converted: new Set(converted.map((pair) => pair[side === 0 ? 0 : 1])),
       isOrdered: source.table === undefined,
     } satisfies ComparedSource;
   });
@@ -162,6 +168,9 @@ async function compare(clients: Both<Client>, source: RowSource): Promise<RowCom
     onlyAfter: onlyAfter.map(({ name }) => name),
   };
 }
+
+const isSameKey = (before: readonly string[], after: readonly string[]): boolean =>
+  before.toSorted().join('\0') === after.toSorted().join('\0');
 
 /** The name of the table is looked up in the user's `search_path`, so the operators have to be qualified. */
 const SHAPE = `

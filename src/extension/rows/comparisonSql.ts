@@ -19,6 +19,8 @@ export interface ComparedSource {
   readonly key: readonly number[];
   /** The types of all columns. */
   readonly types: readonly number[];
+  /** The positions of columns that have another type on the other side: they are compared as the texts that are shown. */
+  readonly converted: ReadonlySet<number>;
   /** Whether the source is a statement, which decides the order of its rows. The rows of a table are sorted here. */
   readonly isOrdered: boolean;
 }
@@ -39,10 +41,16 @@ const rowsOf = ({ sql, count }: ComparedSource): string =>
 const hash = (text: string): string => `pg_catalog.hashtextextended(${text} COLLATE pg_catalog."C", 0)`;
 
 /** `bytea` values are hashed first: as text they would be twice as long, and could exceed the limit for a text. */
-const rowText = ({ types }: ComparedSource, positions: readonly number[]): string =>
-  `ROW(${positions
-    .map((at) => (types[at] === BYTEA ? `pg_catalog.sha256(${column(at)})` : column(at)))
-    .join(', ')})::pg_catalog.text`;
+const rowText = (source: ComparedSource, positions: readonly number[]): string => {
+  const values = positions.map((at) => {
+    if (source.converted.has(at)) return `${column(at)}::pg_catalog.text`;
+    return isBytes(source, at) ? `pg_catalog.sha256(${column(at)})` : column(at);
+  });
+  return `ROW(${values.join(', ')})::pg_catalog.text`;
+};
+
+const isBytes = ({ types, converted }: ComparedSource, at: number): boolean =>
+  types[at] === BYTEA && !converted.has(at);
 
 const rowHash = (source: ComparedSource): string => hash(rowText(source, source.shared));
 /** Without a primary key, a row is its own key. */
@@ -93,15 +101,15 @@ function orderOf(source: ComparedSource): string {
 }
 
 /** A long value is cut, and its length and hash show whether it differs. */
-function shownValue({ types }: ComparedSource, at: number): string {
-  const isBytes = types[at] === BYTEA;
-  const value = isBytes ? column(at) : `${column(at)}::pg_catalog.text`;
-  const length = isBytes ? `pg_catalog.octet_length(${value})` : `pg_catalog.length(${value})`;
-  const max = isBytes ? MAX_VALUE / 2 : MAX_VALUE;
-  const start = isBytes
+function shownValue(source: ComparedSource, at: number): string {
+  const bytes = isBytes(source, at);
+  const value = bytes ? column(at) : `${column(at)}::pg_catalog.text`;
+  const length = bytes ? `pg_catalog.octet_length(${value})` : `pg_catalog.length(${value})`;
+  const max = bytes ? MAX_VALUE / 2 : MAX_VALUE;
+  const start = bytes
     ? `pg_catalog.substring(${value}, 1, ${max})::pg_catalog.text`
     : `pg_catalog.left(${value}, ${max})`;
-  const whole = isBytes ? `pg_catalog.encode(pg_catalog.sha256(${value}), 'hex')` : value;
+  const whole = bytes ? `pg_catalog.encode(pg_catalog.sha256(${value}), 'hex')` : value;
   const mark = `pg_catalog.concat(${start}, '… ', ${length}, ' #', pg_catalog.to_hex(${hash(whole)}))`;
   return `CASE WHEN ${length} OPERATOR(pg_catalog.>) ${max} THEN ${mark} ELSE ${value}::pg_catalog.text END`;
 }

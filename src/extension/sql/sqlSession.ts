@@ -8,6 +8,7 @@ import { pause } from '../../base/clock.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
 import { createPgClient } from '../../base/pgClient.ts';
 import { adviseOnExtension } from '../../base/sql/missingExtension.ts';
+import { LOCK_NOT_AVAILABLE, lockAdvice } from '../../base/sql/lockHolders.ts';
 import { isLocalHost, splitHost } from '../../api/addresses/host.ts';
 import { sslModeOf, type ConnectionStringParts } from '../connection/connectionStrings.ts';
 import { SqlError } from './sqlError.ts';
@@ -65,11 +66,28 @@ export async function withSession<T>(
     if (signal.aborted) throw new Error('Canceled.', { cause: error });
     if (deadline.aborted) throw new Error('The database did not answer in time.', { cause: error });
     if (isLocalHost(login.host)) adviseOnExtension(error);
+    await adviseOnLock(error, signal);
     throw toSqlError(error);
   } finally {
     await client.end().catch(() => undefined);
     stop.removeEventListener('abort', onAbort);
   }
+}
+
+/** The sessions of errors of Postgres: a task may have several. */
+const sessionOf = new WeakMap<object, BranchLogin>();
+
+const LOCKS: SessionOptions = { application: 'Hosted Postgres', begin: 'BEGIN READ ONLY', timeoutSeconds: 5 };
+
+/** Adds who holds the lock, if a statement has waited too long for one. The session of the error may have ended. */
+export async function adviseOnLock(error: unknown, signal: AbortSignal): Promise<void> {
+  const { code, hint } = fieldsOf(error);
+  const login = error instanceof Error ? sessionOf.get(error) : undefined;
+  if (login === undefined || code !== LOCK_NOT_AVAILABLE || hint !== undefined) return;
+  const advice = await withSession(login, LOCKS, signal, async (client) =>
+    lockAdvice(client).catch(() => undefined),
+  ).catch(() => undefined);
+  if (advice !== undefined) Object.assign(Object(error), { hint: advice });
 }
 
 function createClient(login: BranchLogin, application: string): Client {
@@ -92,6 +110,7 @@ function createClient(login: BranchLogin, application: string): Client {
     client.connection.on(plain, () => {
       client.connection.stream.destroy(new Error('The server asked for the password without SCRAM.'));
     });
+  client.connection.on('errorMessage', (error: Error) => sessionOf.set(error, login));
   return client;
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../core/computeEngine.ts';
 import { scramVerifier } from '../data/logins.ts';
 import type { RolePasswords } from '../data/rolePasswords.ts';
+import { INVALID_DATABASE } from '../process/superuser.ts';
 import { OWNER_ROLES, ownerRights } from '../data/clusterTemplate.ts';
 
 interface CatalogSession {
@@ -192,9 +193,6 @@ export interface CatalogRows {
   readonly databases: readonly DatabaseRow[];
   readonly roles: readonly RoleRow[];
 }
-
-/** `datconnlimit` of a database whose DROP was interrupted by a kill. It can only be dropped again. */
-const INVALID_DATABASE = -2;
 
 /** A database has no time of creation, but its first file has. */
 const DATABASES = `

@@ -2,19 +2,35 @@
  * The schema of a database as SQL, by pg_dump: the one that is installed next to Postgres, or else one compiled to
  * WebAssembly, because the Postgres from npm has none.
  */
+import { lockAdvice } from '../../../base/sql/lockHolders.ts';
 import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
 import type { EngineDependencies } from '../data/clusterTemplate.ts';
 import { connectionInfo, plainSocket, type ServerAddress } from '../config/serverAddress.ts';
-import { sessionOptions } from '../process/superuser.ts';
+import { asSuperuser, sessionOptions } from '../process/superuser.ts';
 import { runProgram } from '../process/runProgram.ts';
 import { runPgDumpModule } from './pgDumpModule.ts';
 
 /** It must not wait long for a user's open transaction, because the branch is locked in the meantime. */
 const ARGUMENTS = ['--schema-only', '--encoding=UTF8', '--lock-wait-timeout=10s'];
 
-/** @throws {EngineError} */
+/** @throws {EngineError} which names who holds a lock that pg_dump needs */
 export async function dumpSchema(
+  deps: EngineDependencies,
+  address: ServerAddress,
+  database: string,
+): Promise<string> {
+  try {
+    return await dump(deps, address, database);
+  } catch (error) {
+    const advice = await asSuperuser(deps, address, lockAdvice, database).catch(() => undefined);
+    throw error instanceof EngineError && advice !== undefined
+      ? new EngineError(`${error.message.replace(/\.?$/, '.')} ${advice}`, { cause: error })
+      : error;
+  }
+}
+
+async function dump(
   { binaries, logins, storage, shutdownSignal: signal }: EngineDependencies,
   address: ServerAddress,
   database: string,

@@ -1,6 +1,6 @@
 /** The names of the tables of a database, and their files. */
 import type Client from 'pg/lib/client.js';
-import { asSuperuser } from '../process/superuser.ts';
+import { asSuperuser, connectableDatabases } from '../process/superuser.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { isMoved } from '../wal/catalogChanges.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
@@ -26,9 +26,6 @@ export interface TableNames {
 }
 
 const number = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
-
-const DATABASES = `
-  select ${number('oid')} as id, datname as name from pg_catalog.pg_database where datallowconn`;
 
 const CATALOGS = `
   select ${number('oid')} as id, ${number('pg_catalog.pg_relation_filenode(oid)')} as file
@@ -68,12 +65,9 @@ export async function readTableNames(
   { address }: Postmaster,
   ids: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, TableNames> | undefined> {
-  const databases = await asSuperuser(deps, address, async (client) => {
-    const { rows } = await client.query<NamedId>(DATABASES);
-    return rows.filter(({ id }) => ids.has(id));
-  });
+  const databases = await asSuperuser(deps, address, connectableDatabases);
   const found = new Map<number, TableNames>();
-  for (const { id, name } of databases) {
+  for (const { id, name } of databases.filter((each) => ids.has(each.id))) {
     const names = await asSuperuser(deps, address, async (client) => readNames(client, name), name);
     if (names === undefined) return undefined;
     found.set(id, names);

@@ -1,6 +1,6 @@
 /** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
 import type Client from 'pg/lib/client.js';
-import { asSuperuser } from '../process/superuser.ts';
+import { asSuperuser, connectableDatabases } from '../process/superuser.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import type { EngineDependencies } from './clusterTemplate.ts';
 
@@ -25,14 +25,30 @@ const FOREIGN_PARTS = `select inhrelid::text as id, inhparent::text as parent fr
 const SET_PARENTS = `update pg_inherits set inhparent = parent
   from unnest($1::oid[], $2::oid[]) as changed (id, parent) where inhrelid = id`;
 
+interface Prepared {
+  readonly gid: string;
+  readonly database: string;
+}
+
 /** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
-  const databases = await asSuperuser(deps, address, async (client) =>
-    client.query<{ name: string }>(
-      'select datname as name from pg_database where datallowconn and not datistemplate and datconnlimit <> -2',
-    ),
-  );
-  for (const { name } of databases.rows) await asSuperuser(deps, address, removeFromDatabase, name);
+  const [databases, prepared] = await asSuperuser(deps, address, async (client) => [
+    await connectableDatabases(client),
+    (await client.query<Prepared>('select gid, database from pg_prepared_xacts')).rows,
+  ]);
+  for (const { name, isTemplate } of databases)
+    if (!isTemplate)
+      await asSuperuser(
+        deps,
+        address,
+        async (client) => {
+          // They hold locks, and what they have changed is not part of the schema yet.
+          for (const { gid } of prepared.filter(({ database }) => database === name))
+            await client.query(`rollback prepared ${client.escapeLiteral(gid)}`);
+          await removeFromDatabase(client);
+        },
+        name,
+      );
 }
 
 async function removeFromDatabase(client: Client): Promise<void> {

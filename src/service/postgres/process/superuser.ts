@@ -72,3 +72,22 @@ export async function asSuperuser<T>(
     await client.end();
   }
 }
+
+/** `datconnlimit` of a database whose DROP was interrupted. It can only be dropped again. */
+export const INVALID_DATABASE = -2;
+
+interface ConnectableDatabase {
+  readonly id: number;
+  readonly name: string;
+  readonly isTemplate: boolean;
+}
+
+/** The databases to which a superuser can connect. */
+export const connectableDatabases = async (client: Client): Promise<readonly ConnectableDatabase[]> =>
+  (
+    await client.query<ConnectableDatabase>(
+      `select oid::pg_catalog.int8::pg_catalog.float8 as id, datname as name, datistemplate as "isTemplate"
+      from pg_catalog.pg_database
+      where datallowconn and datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE}`,
+    )
+  ).rows;
