@@ -2,6 +2,7 @@
  * What initdb creates, packed into a file, because unpacking takes a tenth of its time. Left out is what depends on the machine
  * (collations, the configuration), and the databases template0 and postgres, which are copies of template1.
  */
+import { randomFillSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -22,9 +23,39 @@ export function unpackCluster(file: string, folder: string): void {
   const { folders, files } = z.parse(Index, JSON.parse(bytes.toString('utf8', 0, start)));
   for (const name of ['.', ...folders]) mkdirSync(path.join(folder, name), { mode: 0o700 });
   for (const [name, size] of files) {
-    writeFileSync(path.join(folder, name), bytes.subarray(start, start + size), { mode: 0o600 });
+    const content = bytes.subarray(start, start + size);
+    const written = name === 'global/pg_control' ? withNewNonce(content) : content;
+    writeFileSync(path.join(folder, name), written, { mode: 0o600 });
     start += size;
   }
+}
+
+/**
+ * Bytes of the control file (`ControlFileData` in Postgres's source, pg_control.h) from which Postgres makes its answer to a login
+ * as a role that doesn't exist (SCRAM's mock nonce).
+ */
+const NONCE = { start: 257, end: 289 };
+/** The position of the sum of all bytes before it. Postgres checks it at each start. */
+const CRC = 292;
+
+/** The same file with another nonce, without which all installations would give the same answer. */
+function withNewNonce(file: Uint8Array): Buffer {
+  const changed = Buffer.from(file);
+  randomFillSync(changed, NONCE.start, NONCE.end - NONCE.start);
+  changed.writeUInt32LE(crc32c(changed.subarray(0, CRC)), CRC);
+  return changed;
+}
+
+/** Castagnoli's polynomial, with its bits in reverse order. */
+const POLYNOMIAL = 0x82f6_3b78;
+
+function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffff_ffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? POLYNOMIAL : 0);
+  }
+  return ~crc >>> 0;
 }
 
 /**

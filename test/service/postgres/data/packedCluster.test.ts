@@ -121,6 +121,31 @@ describe('the packed cluster', () => {
     );
   });
 
+  it('differs only where initdb gives each cluster another answer to logins as roles that do not exist', () => {
+    const [first, second] = ['first', 'second'].map((name) => {
+      const unpacked = path.join(temporaryFolder(), name);
+      unpackCluster(cluster, unpacked);
+      return unpacked;
+    });
+    const control = (dataDir = '') => readFileSync(path.join(dataDir, 'global/pg_control'));
+    const positions = (a: Buffer, b: Buffer) => [...a.keys()].filter((index) => a[index] !== b[index]);
+    const differing = positions(control(first), control(second));
+    const nonceAndSum = (index: number) => (index >= 257 && index < 289) || (index >= 292 && index < 296);
+    assert.deepEqual(
+      differing.filter((index) => !nonceAndSum(index)),
+      [],
+    );
+    assert(differing.filter((index) => index < 289).length > 16);
+    // The same bytes differ between two clusters of initdb, beside the id and the times.
+    const made = ['a', 'b'].map((name) => {
+      const dataDir = path.join(folder, name);
+      run(binaries.initdb, ['-D', dataDir, ...clusterArguments(binaries.major), '--auth=trust']);
+      return dataDir;
+    });
+    const late = positions(control(made[0]), control(made[1])).filter((index) => index > 200);
+    assert(late.length > 16 && late.every(nonceAndSum), late.join());
+  });
+
   it('is the template of branches', async () => {
     const service = await startControlPlane({ createsTemplate: true });
     try {
