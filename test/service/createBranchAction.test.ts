@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { load } from 'js-yaml';
@@ -32,6 +34,22 @@ type Texts = Readonly<Record<string, string>>;
 const FOLDER = '.github/actions/create-branch';
 const action = load(readText(`${FOLDER}/action.yml`)) as Action;
 
+/** Reads the file as a runner does: `name=value`, or `name<<end`, the lines of the value, and `end`. */
+function outputsIn(content: string): ReadonlyMap<string, string> {
+  const written = new Map<string, string>();
+  const lines = content.split('\n').values();
+  for (const line of lines) {
+    const [, name = '', separator, rest = ''] = /^(.*?)(=|<<)(.*)$/.exec(line) ?? [];
+    const value: string[] = [];
+    if (separator === '<<')
+      for (const each of lines)
+        if (each === rest) break;
+        else value.push(each);
+    if (separator !== undefined) written.set(name, separator === '=' ? rest : value.join('\n'));
+  }
+  return written;
+}
+
 /** What a runner does with the action. */
 async function run(given: Texts): Promise<{ code: number | null; log: string; outputs: Texts }> {
   const defaults = Object.entries(action.inputs).map(([name, input]) => [name, input.default ?? '']);
@@ -56,10 +74,7 @@ async function run(given: Texts): Promise<{ code: number | null; log: string; ou
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [log, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').filter(Boolean);
-  const written = new Map(
-    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const),
-  );
+  const written = outputsIn(readFileSync(file, 'utf8'));
   const outputs = Object.entries(action.outputs).map(([name, { value }]) => {
     assert.equal(value, `\${{ steps.${step.id}.outputs.${name} }}`);
     return [name, written.get(name) ?? ''];
@@ -126,6 +141,32 @@ describe('The action that creates a branch', () => {
       const made = (await api.branches(PROJECT)).find(({ id }) => id === outputs['branch_id']);
       assert.equal(made?.parent_id, parent?.id, log);
     }
+  });
+
+  it('takes no id for the name of the branch', async () => {
+    const [main] = (await api.branches(PROJECT)).filter((branch) => branch.default);
+    const { log, outputs } = await run({ ...common, branch_name: main?.id ?? '' });
+    assert.notEqual(outputs['branch_id'], main?.id, log);
+  });
+
+  it('writes texts of the service so that they are no outputs and no commands', async () => {
+    const name = 'a\ncreated=forged\n::warning::forged %0A::error::forged';
+    const uri = `postgresql://owner:${encodeURIComponent('x\ny=z')}@db.example/app`;
+    const strange = createServer((_request, response) => {
+      response.end(JSON.stringify({ branches: [{ id: 'br-1', name }], uri }));
+    }).listen(0, '127.0.0.1');
+    await once(strange, 'listening');
+    const { port } = strange.address() as AddressInfo;
+    const api_host = `http://127.0.0.1:${port}`;
+    const { log, outputs } = await run({ ...common, api_host, branch_name: name });
+    strange.close();
+    const commands = log.split('\n').filter((line) => /^\s*::|##\[/.test(line));
+    assert.deepEqual(
+      commands.map((line) => line.split('::')[1]),
+      ['add-mask', 'add-mask', 'notice'],
+    );
+    assert.equal(outputs['created'], 'false');
+    assert.equal(outputs['password'], 'x\ny=z');
   });
 
   it('says what is wrong, and then creates nothing', async () => {

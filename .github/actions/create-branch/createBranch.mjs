@@ -1,4 +1,5 @@
 // The step of action.yml next to it. Needs only Node 20, which runners have.
+import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -26,7 +27,7 @@ async function main() {
   checkInputs();
   const project = `/projects/${encodeURIComponent(inputs.project_id)}`;
   const { branch, created } = await findOrCreate(project);
-  const address = `${project}/branches/${branch.id}`;
+  const address = `${project}/branches/${encodeURIComponent(branch.id)}`;
   const direct = await connectionUrl(project, branch.id, false);
   const pooled = await connectionUrl(project, branch.id, true);
   const database = encodeURIComponent(inputs.database);
@@ -45,9 +46,9 @@ async function main() {
   };
   // Runners replace these in all logs by ***.
   for (const secret of new Set([outputs.password, direct.password])) print(`::add-mask::${escape(secret)}`);
-  const lines = Object.entries(outputs).filter(([, value]) => value !== undefined);
-  appendFileSync(env.GITHUB_OUTPUT, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
-  print(`The branch ${branch.name} (${branch.id}) ${created ? 'was created' : 'exists already'}.`);
+  const values = Object.entries(outputs).filter(([, value]) => value !== undefined);
+  appendFileSync(env.GITHUB_OUTPUT, values.map(([name, value]) => output(name, value)).join(''));
+  print(`::notice::${escape(`The branch ${branch.name} ${created ? 'was created' : 'exists already'}.`)}`);
 }
 
 function checkInputs() {
@@ -75,12 +76,16 @@ function parseRules() {
 
 async function findOrCreate(project) {
   const rules = inputs.masking_rules === '' ? [] : parseRules();
-  const existing = await findBranch(project, inputs.branch_name);
+  // An id is no name: it would give what follows the data of any branch, such as a protected one.
+  const existing = await findBranch(project, inputs.branch_name, ({ name }) => name);
   if (existing !== undefined) {
     if (rules.length > 0) throw new Error('masking_rules apply only to a new branch, and this one exists.');
     return { branch: existing, created: false };
   }
-  const parent = await findBranch(project, inputs.parent_branch);
+  const { parent_branch } = inputs;
+  const parent =
+    (await findBranch(project, parent_branch, ({ name }) => name)) ??
+    (await findBranch(project, parent_branch, ({ id }) => id));
   if (inputs.parent_branch !== '' && parent === undefined)
     throw new Error(`There is no branch ${inputs.parent_branch} to be the parent.`);
   const creation = {
@@ -106,13 +111,13 @@ async function findOrCreate(project) {
   return { branch, created: true };
 }
 
-async function findBranch(project, nameOrId) {
-  if (nameOrId === '') return undefined;
+async function findBranch(project, text, textOf) {
+  if (text === '') return undefined;
   const { branches } = await send(
     'GET',
-    `${project}/branches?limit=10000&search=${encodeURIComponent(nameOrId)}`,
+    `${project}/branches?limit=10000&search=${encodeURIComponent(text)}`,
   );
-  return branches.find(({ id, name }) => name === nameOrId || id === nameOrId);
+  return branches.find((branch) => textOf(branch) === text);
 }
 
 /** What the service's console shows next to the branch. */
@@ -194,7 +199,13 @@ async function send(method, address, body) {
   }
 }
 
-/** As commands of a workflow need it. */
+/** With an end that no value has, so that a value with several lines is no other output. */
+function output(name, value) {
+  const end = `end-${randomUUID()}`;
+  return `${name}<<${end}\n${value}\n${end}\n`;
+}
+
+/** As commands of a workflow need it. A text of the service in a line of its own could be another command. */
 function escape(text) {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
