@@ -2,7 +2,7 @@
  * Extensions that aren't in the package: of a folder that the user has chosen, or of another Postgres on this machine. Their code
  * runs in the servers, so it must fit them, and no other user may be able to change it.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { controlFiles, FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
 import type { Binaries } from './programs.ts';
@@ -118,12 +118,22 @@ export function withFolders(settings: Settings, folders: readonly ExtensionFolde
   };
 }
 
-/** Without links. @param folder without links @throws the system's error if it can't be read */
+/**
+ * Without links. Of a broken link, the part of its target that exists: who can change that can create the file.
+ * @param folder without links @throws the system's error if it can't be read
+ */
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true }).map((entry) => {
     const file = path.join(folder, entry.name);
-    return entry.isSymbolicLink() ? (realPath(file) ?? file) : file;
+    return entry.isSymbolicLink() ? (realPath(file) ?? existingPart(readlinkSync(file), folder)) : file;
   });
+
+function existingPart(target: string, folder: string): string {
+  for (let part = path.resolve(folder, target); ; part = path.dirname(part)) {
+    const real = realPath(part);
+    if (real !== undefined) return real;
+  }
+}
 
 function whoChanges(files: readonly string[]): string | undefined {
   const changeable = changeableAmong(files);
@@ -134,6 +144,8 @@ function misfit(libraries: readonly string[], major: number): string | undefined
   for (const file of libraries.filter((each) => MODULE_SUFFIXES.includes(path.extname(each)))) {
     const library = readFileSync(file);
     const machines = machinesOf(library);
+    // Postgres can't load it, so the extension that needs it fails when it is created.
+    if (machines.length === 0) continue;
     if (!machines.includes(`${process.platform} ${process.arch}`))
       return `${file} isn't for ${process.platform} ${process.arch}`;
     const built = majorOfModule(library);
@@ -146,10 +158,13 @@ function misfit(libraries: readonly string[], major: number): string | undefined
 /** By number in the headers of ELF, PE and Mach-O. */
 const ELF: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' };
 const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
+/** Bytes. No library is as short. */
+const LONGEST_HEADER = 1024;
 const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c: 'arm64' };
 
-/** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library @throws {RangeError} if it is cut */
+/** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library, or cut */
 function machinesOf(library: Buffer): string[] {
+  if (library.length < LONGEST_HEADER) return [];
   const start = library.readUInt32BE(0);
   if (start === 0x7f454c46) return [`linux ${ELF[library.readUInt16LE(18)]}`];
   if (start >>> 16 === 0x4d5a) return [`win32 ${PE[library.readUInt16LE(library.readUInt32LE(0x3c) + 4)]}`];
