@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readAccountFile } from '../../src/service/state/accountFile.ts';
 import { AccountState } from '../../src/service/state/accountState.ts';
 import { Store } from '../../src/service/state/store.ts';
 import type { Mutation } from '../../src/service/state/storedRecords.ts';
 import { FakeClock } from '../helpers/fakeClock.ts';
-import { temporaryFolder } from '../helpers/localService.ts';
+import { startLocalService, temporaryFolder } from '../helpers/localService.ts';
 import { until } from '../workbench/until.ts';
+import { didNotStart } from './didNotStart.ts';
 
 const key = (id: number, name = `key ${id}`): Mutation => ({
   set: 'key',
@@ -60,6 +61,24 @@ describe('The account file', () => {
     store.commit();
     await store.whenDurable();
     assert.equal(snapshots, before);
+  });
+
+  it('is not made again beside that of version 0.2, which is left as it is', async () => {
+    const dataDir = temporaryFolder();
+    const old = path.join(dataDir, 'account.journal');
+    writeFileSync(old, 'of 0.2');
+    const start = () => startLocalService({ postgres: false, dataDir });
+    await assert.rejects(
+      start(),
+      didNotStart(10, /account\.journal is the account of version 0\.2 or older/),
+    );
+    assert.deepEqual(readdirSync(dataDir), ['account.journal']);
+    // Version 0.3 began a new account, which is used further.
+    rmSync(old);
+    await (await start()).stop();
+    writeFileSync(old, 'of 0.2');
+    assert.equal(await (await start()).stop(), 0);
+    rmSync(dataDir, { recursive: true });
   });
 
   it('is read if an older version wrote it, which knew no snapshots', async () => {

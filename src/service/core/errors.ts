@@ -42,6 +42,7 @@ const EXIT_CODES = {
   corrupt: 7,
   projectsFile: 8,
   revokedKey: 9,
+  olderFormat: 10,
 } as const;
 
 /** Why the service cannot start, or can no longer write its data; `message` is one line for users. */

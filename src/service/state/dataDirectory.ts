@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync } fro
 import os from 'node:os';
 import path from 'node:path';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { notUsable, systemReason } from '../core/errors.ts';
+import { notUsable, StartError, systemReason } from '../core/errors.ts';
 
 export interface DataDirectory {
   readonly folder: string;
@@ -23,7 +23,19 @@ export function openDataDirectory(dataDir: string | undefined): DataDirectory {
     process.once('exit', () => removeTemporaryDirectory(folder));
     return { folder, isTemporary: true };
   }
-  return { folder: createUsableFolder(path.resolve(dataDir)), isTemporary: false };
+  const folder = createUsableFolder(path.resolve(dataDir));
+  requireReadable(folder);
+  return { folder, isTemporary: false };
+}
+
+/** What version 0.2 wrote can't be read, and a new account next to it would look as if everything was lost. */
+function requireReadable(folder: string): void {
+  const old = path.join(folder, 'account.journal');
+  if (!existsSync(old) || existsSync(path.join(folder, 'postgres', 'account.json'))) return;
+  throw new StartError(
+    'olderFormat',
+    `${old} is the account of version 0.2 or older, which this version can't read. It was not changed. Dump its databases with that version, or choose another data directory.`,
+  );
 }
 
 /** @throws {StartError} */
