@@ -14,19 +14,54 @@ const OPTIONS = [
   'channel_binding',
   'client_encoding',
   'connect_timeout',
+  'fallback_application_name',
   'keepalives',
   'keepalives_count',
   'keepalives_idle',
   'keepalives_interval',
+  'load_balance_hosts',
+  'max_protocol_version',
+  'min_protocol_version',
   'options',
+  'require_auth',
+  'ssl_max_protocol_version',
+  'ssl_min_protocol_version',
   'sslmode',
+  'sslnegotiation',
+  'sslsni',
   'target_session_attrs',
+  'tcp_user_timeout',
+].join('|');
+
+/** Those of `postgres_fdw` and `dblink_fdw` themselves. They check who may set which. */
+const WRAPPER_OPTIONS = [
+  'analyze_sampling',
+  'async_capable',
+  'batch_size',
+  'column_name',
+  'extensions',
+  'fdw_startup_cost',
+  'fdw_tuple_cost',
+  'fetch_size',
+  'keep_connections',
+  'parallel_abort',
+  'parallel_commit',
+  'password_required',
+  'schema_name',
+  'table_name',
+  'truncatable',
+  'updatable',
+  'use_remote_estimate',
+  'use_scram_passthrough',
 ].join('|');
 
 const SPACE = String.raw`[ \t\r\n]*`;
 const VALUE = String.raw`('([^'\\]|\\.)*'|([^[:space:]'\\]|\\.)+)`;
-const CONNECTION_STRING = `^${SPACE}((host|hostaddr)${SPACE}=${SPACE}('${HOSTS}'|${HOSTS})${SPACE}|sslrootcert=system${SPACE}|(port|dbname|user|password|${OPTIONS})${SPACE}=${SPACE}${VALUE}${SPACE})+$`;
-const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=]*)`;
+const PAIR = `((host|hostaddr)${SPACE}=${SPACE}('${HOSTS}'|${HOSTS})|sslrootcert=system|(port|dbname|user|password|${OPTIONS})${SPACE}=${SPACE}${VALUE})`;
+/** Without a space between two pairs, libpq reads the second one as a part of the first one's value. */
+const CONNECTION_STRING = `^${SPACE}(${PAIR}[ \\t\\r\\n]+)*${PAIR}${SPACE}$`;
+/** libpq looks for an `@` before the first slash, beyond a question mark, too. What is before it are user and password. */
+const PARAMETER = `(sslrootcert=system|(${OPTIONS})=[^&=@]*)`;
 const URI = String.raw`^postgres(ql)?://([^@/?]*@)?(${URI_HOSTS})?(/[^?]*)?(\?${PARAMETER}(&${PARAMETER})*)?$`;
 
 /** Has the same meaning with any `standard_conforming_strings` of the role that creates the extension. */
@@ -80,13 +115,12 @@ DECLARE
   option text;
 BEGIN
   FOREACH option IN ARRAY options LOOP
-    IF option ~ '^(service|servicefile|passfile|sslcert|sslkey|sslcrl|sslcrldir|sslkeylogfile|krbsrvname|gss|oauth)'
-      OR option ~ '^sslrootcert=' AND option <> 'sslrootcert=system'
-      OR option ~ '^host(addr)?=' AND option !~ '^host(addr)?=${HOSTS}$'
+    IF option !~ '^(port|dbname|user|password|${OPTIONS}|${WRAPPER_OPTIONS})='
+      AND option !~ '^host(addr)?=${HOSTS}$' AND option <> 'sslrootcert=system'
     THEN
       RAISE EXCEPTION 'the option "%" can''t be used on this service', split_part(option, '=', 1)
         USING ERRCODE = 'insufficient_privilege',
-          DETAIL = 'It would name a file or socket of the machine.';
+          DETAIL = 'It could name a file or socket of the machine.';
     END IF;
   END LOOP;
   PERFORM @extschema@.${validator}(options, catalog);

@@ -45,6 +45,12 @@ describe('extensions that reach other servers', () => {
       `postgresql://app_owner:x@a,:5432/app`,
       `postgresql:///app?host=${folder}`,
       `postgresql://app_owner:x@127.0.0.1/app?service=local`,
+      // libpq takes all before an `@` for the user, and what follows it for the host.
+      `postgresql://127.0.0.1?application_name=x@${encodeURIComponent(folder)}/app`,
+      `postgresql://127.0.0.1?application_name=x@127.0.0.1/app`,
+      // And all up to a space for the first value.
+      `host=127.0.0.1,bdbname=,${folder} ${login}`,
+      `sslrootcert=systemdbname=app ${login}`,
     ])
       for (const call of DBLINK_CALLS)
         await assert.rejects(owner.query(`select ${call}`, [text]), { code: '23514' }, `${call} ${text}`);
@@ -62,6 +68,7 @@ describe('extensions that reach other servers', () => {
         "sslcert '/etc/passwd'",
         "sslcrl '/x'",
         "sslcrldir '/x'",
+        "requirepeer 'none'",
         "sslrootcert '/etc/passwd'",
         `sslkeylogfile '${log}'`,
       ])
