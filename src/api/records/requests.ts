@@ -107,9 +107,11 @@ export const BranchCreationBody = z.strictObject({
   ),
   endpoints: z.optional(z.array(z.omit(ComputeCreation, { branch_id: true }))),
   annotation_value: z.optional(
-    z
-      .record(z.string(), z.string())
-      .check(z.refine((value) => Object.keys(value).length <= 50, 'must have at most 50 properties')),
+    z.record(z.string(), z.string()).check(
+      z.refine((value) => Object.keys(value).length <= 50, 'must have at most 50 properties'),
+      // Each change writes the whole account.
+      z.refine((value) => JSON.stringify(value).length <= 4096, 'must have at most 4096 characters as JSON'),
+    ),
   ),
 });
 export type BranchCreationBody = z.infer<typeof BranchCreationBody>;

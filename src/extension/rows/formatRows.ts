@@ -37,26 +37,34 @@ export function tableWidths(tables: readonly RowTable[], maxValue: number): read
 
 /** The texts of the header and of the rows. */
 const textsOf = ({ columns, rows }: RowTable, maxValue: number): readonly (readonly string[])[] => [
-  columns.map((name) => visible(cut(name, MAX_NAME)) || "''"),
+  columns.map((name) => quoteIf(/^$|│|^'/, name, MAX_NAME)),
   ...rows.map((row) => row.map((value) => cellText(value, maxValue))),
 ];
 
 /** Characters of the name of a column. Those of Postgres have at most 63 bytes, but not those of every server. */
 const MAX_NAME = 80;
 
-/** NULL has no quotes. A text has quotes if it is empty, could be taken for NULL, or has a space at an end. */
-function cellText(value: Cell, maxValue: number): string {
-  if (value === null) return 'NULL';
-  const text = visible(cut(value, maxValue));
-  return /^$|^\s|\s$|^NULL$|^'/i.test(text) ? `'${text}'` : text;
+/**
+ * NULL has no quotes. A text has quotes if it is empty, could be taken for NULL, for two cells or for the beginning of a longer
+ * text, or has a space at an end.
+ */
+const cellText = (value: Cell, maxValue: number): string =>
+  value === null ? 'NULL' : quoteIf(/^$|^ | $|^NULL$|^'|│|…$/i, value, maxValue);
+
+/** A quote in quotes is doubled. What is cut ends with an ellipsis, outside of the quotes. */
+function quoteIf(pattern: RegExp, value: string, maxLength: number): string {
+  const text = visible(value.slice(0, maxLength).toWellFormed());
+  const quoted = pattern.test(text) ? `'${text.replaceAll("'", "''")}'` : text;
+  return value.length > maxLength ? `${quoted}…` : quoted;
 }
 
-const cut = (value: string, maxLength: number): string =>
-  value.length > maxLength ? `${value.slice(0, maxLength).toWellFormed()}…` : value.toWellFormed();
+/** Those that are shown themselves are the signs for others. */
+const SIGNS = '\u2400-\u2421‹';
+const HIDDEN = new RegExp(`[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{DI}${SIGNS}\u2800]|(?! )\\p{Zs}`, 'gu');
 
-/** Shows characters that are invisible, change the direction of the text or end the line. */
+/** Shows characters that are invisible, change the direction of the text, end the line or look like a space. */
 const visible = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+  text.replace(HIDDEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCodePoint(0x24_00 + code);
     return code === 0x7f ? '␡' : `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;

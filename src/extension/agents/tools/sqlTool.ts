@@ -52,8 +52,11 @@ export const sqlTools = {
   }),
 };
 
-/** Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing after the first is shown. */
+/**
+ * Strings in SQL may be passwords. Where one ends depends on settings of the server, so nothing is shown after what could begin
+ * the first.
+ */
 export function withoutValues(sql: string): string {
-  const start = sql.search(/'|\$\w*\$/);
+  const start = sql.search(/['$]/);
   return start === -1 ? sql : `${sql.slice(0, start)}…`;
 }

@@ -176,6 +176,14 @@ describe('BranchCreationBody', () => {
     assert.deepEqual(accepted, [{ type: 'read_write' }]);
   });
 
+  it('has annotations of at most 4096 characters', () => {
+    const problems = [4088, 4089].map((length) => {
+      const result = BranchCreationBody.safeParse({ annotation_value: { k: 'x'.repeat(length) } });
+      return result.error?.issues[0]?.message;
+    });
+    assert.deepEqual(problems, [undefined, 'must have at most 4096 characters as JSON']);
+  });
+
   it('has at most 50 annotations', () => {
     const problems = [0, 50, 51].map((length) => {
       const annotations = Array.from({ length }, (_, index) => [`key${index}`, '']);
