@@ -50,6 +50,7 @@ const laterServiceSuites = [
   'neonctlHistory',
   'neonctlSnapshots',
   'testBranches',
+  'testParents',
   'testDatabases',
   'resetDatabase',
   'npm',
