@@ -17,7 +17,7 @@ const STATE = `(() => {
     isNotified: document.querySelector('[id="status.notifications"] .codicon-bell-dot') !== null,
     announced: (globalThis.announcements ?? []).length,
     tabs: document.querySelectorAll('.editor-group-container .tab').length,
-    selected: [...document.querySelectorAll('.pane-body [role="treeitem"][aria-selected="true"]')].map((row) => row.id + row.textContent + row.getAttribute('aria-label')).join(),
+    selected: [...document.querySelectorAll('.pane-body [role="treeitem"][aria-selected="true"]')].map((row) => row.id + (row.getAttribute('aria-label') ?? '').split(',')[0]).join(),
     isPending: document.querySelector('.statusbar [id$=".operations"]:not(.hidden)') !== null,
   };
 })()`;
@@ -30,6 +30,7 @@ interface State {
   readonly isNotified: boolean;
   readonly announced: number;
   readonly tabs: number;
+  /** Their places, kinds and ids. The rest of a row also changes when the service reports a state, whenever that is. */
   readonly selected: string;
   readonly isPending: boolean;
 }
