@@ -43,7 +43,9 @@ function readIfExists(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    const code = error instanceof Error && 'code' in error && error.code;
+    // Only root can read what services of root have written, so another user's are not among them.
+    if (code === 'ENOENT' || code === 'EACCES') return '';
     throw error;
   }
 }

@@ -22,6 +22,7 @@ import { call } from '../helpers/call.ts';
 import { FakeClock } from '../helpers/fakeClock.ts';
 import {
   accountFile,
+  hasReleasedLock,
   startLocalService,
   temporaryFolder,
   type LocalService,
@@ -183,6 +184,23 @@ describe('The lock of a data directory', () => {
     assert.match(first.stderr(), /Another service uses .* now/);
     assert.deepEqual(readFileSync(accountFile(folder)), account);
     assert.equal(JSON.parse(readFileSync(lock, 'utf8')).host, 'otherhost');
+  });
+
+  it('is kept, lost and released by a service of root that can no longer enter the folder', async function () {
+    if (process.getuid?.() !== 0) return this.skip();
+    chmodSync(folder, 0o700);
+    const dataDir = path.join(folder, 'data');
+    const lock = path.join(dataDir, 'service.lock');
+    const first = await startLocalService({ postgres: false, dataDir });
+    await first.client.createApiKey('kept');
+    assert.equal(await first.stop(), 0, first.stderr());
+    assert.ok(hasReleasedLock(dataDir));
+    const second = await startLocalService({ postgres: false, dataDir, key: first.key });
+    writeFileSync(`${lock}.new`, readFileSync(lock));
+    renameSync(`${lock}.new`, lock);
+    await assert.rejects(second.client.createApiKey('lost'));
+    assert.equal(await second.ended, 5);
+    assert.match(second.stderr(), /Another service uses .* now/);
   });
 
   it('goes to only one of several services after a kill', async () => {

@@ -102,10 +102,19 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
   };
 }
 
-/** A service that replaces a lock renames a new file over it. */
+/**
+ * A service that replaces a lock renames a new file over it. One that root started may be unable to enter the folder later. It
+ * still sees that its own file has no name any more.
+ */
 function isSameFile(descriptor: number, file: string): boolean {
-  const [mine, current] = [fstatSync(descriptor), statSync(file, { throwIfNoEntry: false })];
-  return mine.ino === current?.ino && mine.dev === current.dev;
+  const mine = fstatSync(descriptor);
+  try {
+    const current = statSync(file, { throwIfNoEntry: false });
+    return mine.ino === current?.ino && mine.dev === current.dev;
+  } catch (error) {
+    if (systemReason(error) !== 'EACCES') throw error;
+    return mine.nlink > 0;
+  }
 }
 
 /** @throws {StartError} */
