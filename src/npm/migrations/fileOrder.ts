@@ -28,13 +28,25 @@ export async function order(
       `has .sql files in several folders, whose order isn't known: ${[...folders].toSorted().join(', ')}`,
     );
   if (rules.order === 'text') return names.toSorted(compare);
+  if (rules.names !== undefined) requireNumbers(folder, names, rules, refuse);
+  return names.toSorted((a, b) => compare(numbered(a), numbered(b)));
+}
+
+/** @throws {Error} if the numbers don't give the tool's order */
+function requireNumbers(folder: string, names: readonly string[], rules: FolderRules, refuse: Refuse): void {
   const dates = names.filter((name) => /^\d{17}\D/.test(name));
   if (rules.datesOf17Digits === true && dates.length > 0 && dates.length < names.length)
     throw refuse(
       folder,
       `has names with 17 digits, such as ${dates[0]}, and others, whose order isn't that of the numbers`,
     );
-  return names.toSorted((a, b) => compare(numbered(a), numbered(b)));
+  const numbers = new Map<bigint, string>();
+  for (const name of names) {
+    const number = BigInt(/\d+/.exec(name)?.[0] ?? 0);
+    const other = numbers.get(number);
+    if (other !== undefined) throw refuse(folder, `has ${other} and ${name}, which have the same number`);
+    numbers.set(number, name);
+  }
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -103,7 +103,7 @@ export const TOOLS: readonly MigrationTool[] = [
     command: 'npx supabase db push --db-url "$DATABASE_URL" --yes',
     packages: ['supabase'],
     files: ['../../supabase/config.toml'],
-    rules: { names: /^\d+_[^/]*\.sql$/, order: 'text', transaction: 'file', isOneSession: false },
+    rules: { names: /^\d+_[^/]*\.sql$/, order: 'text', transaction: 'query', isOneSession: false },
   },
   {
     name: 'Sqitch',

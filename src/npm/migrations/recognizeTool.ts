@@ -37,7 +37,7 @@ export async function recognizeFolder(found: Found): Promise<Recognized> {
   if (known !== undefined) return { tool: known, rules: rulesOf(found, known), forward: names };
   const { forward, undo, areDirected } = splitDirections(folder, names, refuse);
   const owners = found.shown.filter(
-    ({ runsNumbered, rules }) => runsNumbered === true && names.every((name) => rules?.names?.test(name)),
+    ({ runsNumbered, rules }) => runsNumbered === true && names.some((name) => rules?.names?.test(name)),
   );
   const [owner, other] = owners;
   if (owner !== undefined && undo.length > 0)

@@ -175,6 +175,15 @@ describe('A folder of SQL', () => {
       sqlFiles(two),
       /can be for node-pg-migrate or Marv\..* \{ run: 'npx node-pg-migrate up', .*\} or \{ run: 'node migrate\.js'/,
     );
+    // Others don't run with Marv.
+    const more = write(sql('1_a.sql', 'b.sql'), undefined, uses('marv'));
+    await assert.rejects(sqlFiles(more), /has b\.sql, whose name isn't one of the tool's.*node migrate\.js/);
+    // node-pg-migrate sorts them by the rules of a language.
+    const same = write(sql('1_b.sql', '01_C.sql'), undefined, uses('node-pg-migrate'));
+    await assert.rejects(
+      sqlFiles(same),
+      /01_C\.sql and 1_b\.sql, which have the same number.*node-pg-migrate up/,
+    );
     const pairs = write(sql('1_a.up.sql', '1_a.down.sql'), undefined, uses('node-pg-migrate'));
     await assert.rejects(sqlFiles(pairs), /node-pg-migrate runs them as well.*npx node-pg-migrate up/);
     const others = write(sql('tables/1.sql', 'data/1.sql'), undefined, uses('typeorm'));

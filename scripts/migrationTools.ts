@@ -1,0 +1,53 @@
+// Runs the projects in test/service/migrationTools by the commands of their tools, which are installed for it in a temporary folder
+// (those of Debian must be there), and writes what the databases then contain: `node scripts/migrationTools.ts [TOOL…]`. For new
+// versions and cases; the tests compare the folders with what it has written.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { runStep } from '../src/npm/test/migrations.ts';
+import { CASES, type ToolCase } from '../test/service/migrationTools/cases.ts';
+import {
+  contentOf,
+  startDatabases,
+  writeProject,
+  type Database,
+} from '../test/service/migrationTools/databases.ts';
+import { PROGRAMS } from '../test/service/migrationTools/programs.ts';
+import { connectTo, query } from '../test/service/postgres/clients.ts';
+
+const wanted = process.argv.slice(2);
+const databases = await startDatabases();
+try {
+  for (const [name, each] of Object.entries({ ...CASES, ...PROGRAMS }))
+    if (wanted.length === 0 || wanted.includes(name)) console.log(name, await record(name, each));
+} finally {
+  await databases.stop();
+}
+
+async function record(name: string, { packages, files, command, forget }: ToolCase): Promise<string> {
+  const project = writeProject(files);
+  const ofNpm = packages.filter((each) => !each.includes(' '));
+  if (ofNpm.length > 0)
+    execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--silent', ...ofNpm], {
+      cwd: project,
+    });
+  const database = await databases.create();
+  process.env['PATH'] = [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter);
+  await runStep(project, { run: command, files: [] }, database.url);
+  return forget === undefined ? requireMade(database) : writeContent(name, database, forget);
+}
+
+async function requireMade({ url }: Database): Promise<string> {
+  assert.deepEqual(await query(url, "select to_regclass('public.made') is not null"), [true]);
+  return 'works by its command';
+}
+
+async function writeContent(name: string, database: Database, forget: string): Promise<string> {
+  const client = await connectTo(database.url);
+  await client.query(forget);
+  await client.end();
+  const content = await contentOf(database);
+  writeFileSync(path.join(import.meta.dirname, `../test/service/migrationTools/${name}.txt`), content);
+  return `${content.split('\n').length} lines`;
+}
