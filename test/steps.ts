@@ -92,6 +92,7 @@ const laterServiceSuites = [
   'privileges/privileges',
   'migrations',
   'migrationTransactions',
+  'migrationTools/migrationTools',
   'postgres/network/splitMessages',
   'postgres/network/tls',
   'postgres/network/pooledSessions',
