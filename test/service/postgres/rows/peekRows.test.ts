@@ -135,8 +135,8 @@ describe('peekRows', () => {
       ),
     );
     assert.equal(lines.length, 3);
-    assert.match(lines[0] ?? '', /^\[link\]\(command:x\) │ a‹U\+202E›b │ │ +│ quote "s" +│/);
-    assert.match(lines[2] ?? '', /^NULL +│ 'NULL' +│ '' │ ' x' +│ two␊lines␉ +│ ‹U\+202E›evil │ 漢字 │ +1$/);
+    assert.match(lines[0] ?? '', /^\[link\]\(command:x\) │ a‹U\+202E›b │ '│' │ quote "s" +│/);
+    assert.match(lines[2] ?? '', /^NULL +│ 'NULL' +│ ''  │ ' x' +│ two␊lines␉ +│ ‹U\+202E›evil │ 漢字 │ +1$/);
   });
 
   it('has at most a hundred columns', async () => {
