@@ -44,6 +44,7 @@ const program = (name: string, ...command: string[]): Step => ({
 const laterServiceSuites = [
   'postgres/data/histories',
   'postgres/data/momentsByTime',
+  'postgres/data/wrongClock',
   'postgres/branchKills',
   'catalog/kills',
   'neonctl',

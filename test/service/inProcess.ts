@@ -59,7 +59,7 @@ export class FaultyEngine implements ComputeEngine {
     await this.#do('changeCatalog', branch);
     return this.catalog(branch);
   };
-  history: ComputeEngine['history'] = (branchId) => this.#plain.history(branchId);
+  history: ComputeEngine['history'] = (...args) => this.#plain.history(...args);
   spaceProblem: ComputeEngine['spaceProblem'] = (branchId) => this.#plain.spaceProblem(branchId);
   changesSince: ComputeEngine['changesSince'] = (...args) => this.#plain.changesSince(...args);
   tableTransactions: ComputeEngine['tableTransactions'] = (...args) => this.#plain.tableTransactions(...args);

@@ -1,5 +1,13 @@
 /** What engines know and keep of the history of branches. */
 
+/**
+ * A moment in the history of a branch: with all that was written before a position (LSN), or committed until a time (ISO 8601). With
+ * both, the position is that of the time.
+ */
+export type Moment =
+  | { readonly lsn: string; readonly timestamp?: string | undefined }
+  | { readonly timestamp: string };
+
 /** What a branch's history contains. */
 export interface BranchHistory {
   /** The earliest moment, as a time (ISO 8601) and as a position (LSN). */
@@ -7,6 +15,8 @@ export interface BranchHistory {
   readonly startLsn: string;
   /** The latest moment. */
   readonly endLsn: string;
+  /** After the last transaction that ended until the given time. Missing for a time before the history. */
+  readonly lsnOfTime?: string;
 }
 
 /** Bytes on the disk. */

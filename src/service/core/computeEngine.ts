@@ -9,6 +9,7 @@ import type {
   BranchRetention,
   BranchSize,
   HistoryLimits,
+  Moment,
   TableTransaction,
   PastMoment,
   TableChange,
@@ -101,9 +102,6 @@ export interface BranchOwner {
   readonly role: string;
   readonly database: string;
 }
-
-/** A moment in the history of a branch: with all that was written before a position (LSN), or committed until a time (ISO 8601). */
-export type Moment = { readonly lsn: string } | { readonly timestamp: string };
 
 /** A new branch: with a copy of its parent's data or only of the schema, or with new data and this owner. */
 export interface BranchSpec {
@@ -208,8 +206,8 @@ export interface ComputeEngine {
   /** No compute may run on the restored branch. Idempotent. @throws {EngineError} and leaves the branch as it was */
   restoreBranch(restore: BranchRestore): Promise<void>;
 
-  /** Starts no compute. @returns undefined without history. @throws {EngineError} */
-  history(branchId: string): Promise<BranchHistory | undefined>;
+  /** Starts no compute. @returns undefined without history. @throws {EngineError} also if the clock was at the time twice */
+  history(branchId: string, timestamp?: string): Promise<BranchHistory | undefined>;
 
   /** A sentence for users, if a full disk is why the history of a branch begins late or is missing. Does not throw. */
   spaceProblem(branchId: string): Promise<string | undefined>;

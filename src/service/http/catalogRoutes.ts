@@ -23,7 +23,7 @@ import {
 } from '../controlPlane/catalog/roles.ts';
 import { poolerHost } from '../controlPlane/records/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import type { Moment } from '../core/computeEngine.ts';
+import type { Moment } from '../core/branchHistory.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';

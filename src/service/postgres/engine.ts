@@ -176,7 +176,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
   return {
     createBranch: async (branch) => createBranchData(deps, branch),
     restoreBranch: async (restore) => restoreBranchData(deps, restore),
-    history: async (branchId) => rangeOfHistory(deps, branchId).catch(rethrow),
+    history: async (branchId, timestamp) => rangeOfHistory(deps, branchId, timestamp).catch(rethrow),
     spaceProblem: async (branchId) => spaceProblem(deps.storage, branchId),
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
     tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrow),

@@ -2,7 +2,8 @@
  * What the service stores: the public records with all fields, and what only the service knows. All values
  * are immutable: a change replaces the value, so its JSON can be cached. Undefined fields are left out of the JSON.
  */
-import type { BranchOwner, ComputeAddress, Moment, PooledSessions } from '../core/computeEngine.ts';
+import type { Moment } from '../core/branchHistory.ts';
+import type { BranchOwner, ComputeAddress, PooledSessions } from '../core/computeEngine.ts';
 import type { DefaultEndpointSettings } from '../../api/records/requests.ts';
 import type { PgSettings } from '../../api/records/records.ts';
 

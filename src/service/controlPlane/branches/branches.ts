@@ -1,5 +1,6 @@
 /** The calls that change branches: check the rules, record the change, start the operations. */
 import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
+import type { Moment } from '../../core/branchHistory.ts';
 import { toTimestamp } from '../../core/clock.ts';
 import { HttpError, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
@@ -8,7 +9,7 @@ import { readWithPassword } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValid, type Allocation } from '../records/computeRecord.ts';
 import { allocate, openAddresses, pendingCompute, withPending } from '../computes/computes.ts';
-import { isHistoryKept, momentOf, requireInHistory } from '../records/history.ts';
+import { findInHistory, isHistoryKept, momentOf } from '../records/history.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
@@ -41,15 +42,15 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
   const { store, operations } = plane;
   const { endpoints: requested = [], branch: { parent_lsn, parent_timestamp } = {} } = body;
   const source = buildBranch(plane, project, body).parent;
-  const moment = momentOf({ parent_lsn, parent_timestamp }, plane.clock.now());
-  await requireInHistory(plane, project, source.id, moment);
+  const given = momentOf({ parent_lsn, parent_timestamp }, plane.clock.now());
+  const moment = await findInHistory(plane, project, source.id, given);
   const catalog = await readWithPassword({ plane, project, branchId: source.id });
   const engine = await plane.engine;
   const ports = new Set<number>();
   const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
   for (const endpoint of requested) allocated.push([endpoint, await allocate(engine, store.account, ports)]);
   // Another call may have changed the project in the meantime.
-  const { branch, parent } = buildBranch(plane, project, body);
+  const { branch, parent } = buildBranch(plane, project, body, moment);
   const isSchemaOnly = branch.init_source === 'schema-only';
   const keepsHistory = isHistoryKept(project, branch);
   const computes = allocated.map(([endpoint, allocation]) =>
@@ -69,11 +70,12 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
 }
 
 /** Checks the rules. Returns the new branch and the one that is copied. A copy of a schema has no parent. */
-function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBody) {
+function buildBranch(plane: Plane, project: ProjectState, body: BranchCreationBody, moment?: Moment) {
   const { branch: creation = {}, endpoints = [], annotation_value } = body;
   const now = plane.clock.now();
   const parent = creation.parent_id ? findBranch(project, creation.parent_id) : defaultBranch(project);
-  const { parent_lsn, parent_timestamp } = creation;
+  const { parent_timestamp } = creation;
+  const parent_lsn = moment !== undefined && 'lsn' in moment ? moment.lsn : creation.parent_lsn;
   const { init_source = 'parent-data' } = creation;
   const isSchemaOnly = init_source === 'schema-only';
   if (!isSchemaOnly && init_source !== 'parent-data')
@@ -164,8 +166,8 @@ export async function restoreBranch(
   requirePostgres(await plane.engine);
   requireRestorable(project, id, request);
   const { source_branch_id: sourceId, source_lsn, source_timestamp } = request;
-  const moment = momentOf({ source_lsn, source_timestamp }, plane.clock.now());
-  await requireInHistory(plane, project, sourceId, moment);
+  const given = momentOf({ source_lsn, source_timestamp }, plane.clock.now());
+  const moment = await findInHistory(plane, project, sourceId, given);
   // Another call may have changed the project in the meantime.
   requireRestorable(project, id, request);
   const branch = findFree(project, id);

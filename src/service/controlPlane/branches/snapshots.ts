@@ -31,7 +31,7 @@ import {
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { generateId } from '../records/generateId.ts';
-import { isHistoryKept, momentOf, requireInHistory } from '../records/history.ts';
+import { findInHistory, isHistoryKept, momentOf } from '../records/history.ts';
 import {
   branchTask,
   computeTask,
@@ -59,9 +59,9 @@ export async function createSnapshot(
 ): Promise<SnapshotResult> {
   requirePostgres(await plane.engine);
   const { lsn, timestamp } = creation;
-  const moment = momentOf({ lsn, timestamp }, plane.clock.now());
+  const given = momentOf({ lsn, timestamp }, plane.clock.now());
   buildSnapshot(plane, project, branchId, creation);
-  await requireInHistory(plane, project, branchId, moment);
+  const moment = await findInHistory(plane, project, branchId, given);
   // Another call may have changed the project in the meantime.
   const snapshot = buildSnapshot(plane, project, branchId, creation);
   const task = snapshotTask(snapshot, { kind: 'createSnapshot', snapshotId: snapshot.id, moment });

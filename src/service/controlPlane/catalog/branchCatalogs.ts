@@ -1,11 +1,11 @@
 /** What the calls for databases and roles of a branch share: the branch, its catalog in Postgres, and the operations. */
+import type { Moment } from '../../core/branchHistory.ts';
 import {
   type BranchCatalog,
   type BranchSchema,
   type CatalogCommand,
   isSystemDatabase,
   isSystemRole,
-  type Moment,
   ONLY_ROLE,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
@@ -14,7 +14,7 @@ import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
-import { requireInHistory } from '../records/history.ts';
+import { findInHistory } from '../records/history.ts';
 import { computeTask, newOperation, removeOldOperations } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 
@@ -56,8 +56,8 @@ export async function readSchema(
   requireReady(target.project, branch);
   // At that moment, there may have been other databases.
   if (moment === undefined) findNamed('database', catalog.databases, database);
-  else await requireInHistory(target.plane, target.project, branch.id, moment);
-  return (await target.plane.engine).schema(branch.id, database, format, moment);
+  const found = await findInHistory(target.plane, target.project, branch.id, moment);
+  return (await target.plane.engine).schema(branch.id, database, format, found);
 }
 
 /** Also returns the password if there is exactly one role. Empty without Postgres. */

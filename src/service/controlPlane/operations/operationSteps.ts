@@ -133,7 +133,8 @@ function afterBranchStep(
     case 'restoreBranch': {
       const { sourceId, preservedId, moment } = step;
       const last_reset_at = toTimestamp(now);
-      const { lsn, timestamp }: { readonly lsn?: string; readonly timestamp?: string } = moment ?? {};
+      const { lsn, timestamp }: { readonly lsn?: string; readonly timestamp?: string | undefined } =
+        moment ?? {};
       const position = { parent_lsn: lsn, parent_timestamp: timestamp };
       const origin = { parent_id: sourceId, init_source: undefined, ...position };
       return [

@@ -2,8 +2,8 @@
 import { Timestamp } from '../../../api/records/requests.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { toTimestamp } from '../../core/clock.ts';
-import type { BranchRetention } from '../../core/branchHistory.ts';
-import type { ComputeEngine, Moment } from '../../core/computeEngine.ts';
+import type { BranchRetention, Moment } from '../../core/branchHistory.ts';
+import type { ComputeEngine } from '../../core/computeEngine.ts';
 import { badRequest, unprocessable } from '../../core/errors.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { AccountState, ProjectState } from '../../state/accountState.ts';
@@ -59,21 +59,25 @@ export function momentOf(
   return { lsn: value };
 }
 
-/** @throws {HttpError} 422 with the earliest moment */
-export async function requireInHistory(
+/**
+ * @returns the moment as a position, because that of a time could change with the machine's clock
+ * @throws {HttpError} 422 with the earliest moment @throws {EngineError} if the clock was at the time more than once
+ */
+export async function findInHistory(
   plane: { readonly engine: Promise<ComputeEngine>; readonly clock: Clock },
   { record }: ProjectState,
   branchId: string,
   moment: Moment | undefined,
-): Promise<void> {
-  if (moment === undefined) return;
+): Promise<Moment | undefined> {
+  if (moment === undefined) return undefined;
   const retention = historyRetention(record);
   if (retention === 0)
     throw unprocessable(
       `Project ${record.id} keeps no history. Set its history_retention_seconds, for moments from then on.`,
     );
   const engine = await plane.engine;
-  const history = await engine.history(branchId);
+  const timestamp = 'lsn' in moment ? undefined : moment.timestamp;
+  const history = await engine.history(branchId, timestamp);
   /** With the reason, if it is the disk. */
   const missing = async (text: string) => {
     const reason = await engine.spaceProblem(branchId);
@@ -81,15 +85,16 @@ export async function requireInHistory(
   };
   if (history === undefined)
     throw await missing(`There is no history of branch ${branchId} yet. Use its current data.`);
-  const { start, startLsn, endLsn } = history;
+  const { start, startLsn, endLsn, lsnOfTime } = history;
   const earliest = Math.max(Date.parse(start), plane.clock.now() - retention * 1000);
-  if ('timestamp' in moment ? Date.parse(moment.timestamp) < earliest : isBefore(moment.lsn, startLsn)) {
+  if ('lsn' in moment ? isBefore(moment.lsn, startLsn) : Date.parse(moment.timestamp) < earliest) {
     const text = `The history of branch ${branchId} begins at ${toTimestamp(earliest)} (${startLsn}). Choose a later moment.`;
     // Otherwise, it is the retention.
     throw earliest === Date.parse(start) ? await missing(text) : unprocessable(text);
   }
   if ('lsn' in moment && isBefore(endLsn, moment.lsn))
     throw unprocessable(`Branch ${branchId} is only at ${endLsn}, before ${moment.lsn}.`);
+  return lsnOfTime === undefined ? moment : { lsn: lsnOfTime, timestamp };
 }
 
 const isBefore = (lsn: string, other: string): boolean => (parseLsn(lsn) ?? 0) < (parseLsn(other) ?? 0);

@@ -1,12 +1,12 @@
 /** The databases and roles of branches, read and changed without waking a compute. */
 import { inBatches } from '../../core/inBatches.ts';
 import type Client from 'pg/lib/client.js';
+import type { Moment } from '../../core/branchHistory.ts';
 import {
   ONLY_ROLE,
   type BranchCatalog,
   type BranchSchema,
   type CatalogCommand,
-  type Moment,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import type { ServerDependencies } from '../data/branchData.ts';

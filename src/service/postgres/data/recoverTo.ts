@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { BranchHistory } from '../../core/branchHistory.ts';
-import { asEngineError, EngineError, type Moment } from '../../core/computeEngine.ts';
+import type { BranchHistory, Moment } from '../../core/branchHistory.ts';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { makePrivateFolder, removeData, writePrivateFile } from '../folders/files.ts';
 import { startServer } from '../process/launchServer.ts';
 import type { Postmaster } from '../process/postmaster.ts';
@@ -19,6 +19,7 @@ import { RolePasswords } from './rolePasswords.ts';
 import { scramVerifier } from './logins.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { Wal } from '../wal/walFiles.ts';
+import { ClockCheck } from '../wal/clockCheck.ts';
 import { walRecords, type WalRecord } from '../wal/walRecords.ts';
 
 /** Reads from a copy that is removed at the end. @throws {EngineError} */
@@ -53,7 +54,7 @@ export async function copyDataAt<T>(
   const source = storage.branch(branchId);
   const head = await endOfWal(deps, branchId);
   const { wal, bases = [] } = readHistory(storage, source) ?? {};
-  const base = bases.findLast((each) => isBefore(each, moment));
+  const base = findBase(bases, moment);
   if (wal === undefined || base === undefined)
     throw new EngineError(`The history of branch ${branchId} does not reach back to this moment`);
   makePrivateFolder(folder);
@@ -75,24 +76,35 @@ export async function copyDataAt<T>(
   );
 }
 
-/** @returns undefined without history. @throws {EngineError} */
+/** @returns undefined without history. @throws {EngineError} also if the clock says that a time was more than once */
 export async function rangeOfHistory(
   deps: ServerDependencies,
   branchId: string,
+  timestamp?: string,
 ): Promise<BranchHistory | undefined> {
   const { branches, storage } = deps;
   if (!branches.hasData(branchId)) return undefined;
   return branches.lock(branchId).shared(async () => {
     const end = await endOfWal(deps, branchId);
-    const [oldest] = readHistory(storage, storage.branch(branchId))?.bases ?? [];
-    if (oldest === undefined) return undefined;
+    const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
+    const [oldest] = bases;
+    if (wal === undefined || oldest === undefined) return undefined;
     const start = new Date(oldest.time).toISOString();
-    return { start, startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
+    const range = { start, startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
+    const base = timestamp === undefined ? undefined : findBase(bases, { timestamp });
+    if (timestamp === undefined || base === undefined) return range;
+    const { target } = await findTarget(wal, base, { timestamp }, end, branchId);
+    return { ...range, lsnOfTime: formatLsn(Math.max(target.end, base.end)) };
   });
 }
 
-const isBefore = ({ end, time }: Base, moment: Moment): boolean =>
-  'lsn' in moment ? end <= (parseLsn(moment.lsn) ?? 0) : time <= Date.parse(moment.timestamp);
+/** The last one before the moment. For a time, one before the clock of the machine has gone back, so that the log shows that. */
+function findBase(bases: readonly Base[], moment: Moment): Base | undefined {
+  if ('lsn' in moment) return bases.findLast(({ end }) => end <= (parseLsn(moment.lsn) ?? 0));
+  const back = bases.findIndex(({ time }, index) => time < (bases[index - 1]?.time ?? 0));
+  const inOrder = back === -1 ? bases : bases.slice(0, back);
+  return inOrder.findLast(({ time }) => time <= Date.parse(moment.timestamp));
+}
 
 /** Between a record and the position after it, there can be the header of a page. */
 const TOLERANCE = 64;
@@ -110,6 +122,7 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, br
   let last: WalRecord | undefined;
   let time: number | undefined;
   let isFound = false;
+  const clock = new ClockCheck(until, base.end);
   for (const record of walRecords(wal, base.start)) {
     const isEnd = record.start >= Math.max(end, base.end);
     isFound ||= isEnd || (record.time !== undefined && record.time > until);
@@ -117,6 +130,7 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, br
     // Reading many files must not keep the service from replying.
     if (last !== undefined && wal.segmentAt(last.start) !== wal.segmentAt(record.start)) await setImmediate();
     last = record;
+    clock.add(record);
     const isIncluded = until === Infinity || (record.time !== undefined && record.time <= until);
     if (target !== undefined && record.start >= base.end && !isIncluded) continue;
     target = record;
@@ -127,6 +141,7 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, br
     throw new EngineError(
       `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(last?.end ?? base.start)}. Earlier moments can be restored.`,
     );
+  clock.requireClear(branchId, target);
   return { target, time };
 }
 

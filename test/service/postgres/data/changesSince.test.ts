@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { PastMoment } from '../../../../src/service/core/branchHistory.ts';
-import type { ComputeSpec, Moment } from '../../../../src/service/core/computeEngine.ts';
+import type { Moment, PastMoment } from '../../../../src/service/core/branchHistory.ts';
+import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { CASES, type Expected } from './changeCases.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

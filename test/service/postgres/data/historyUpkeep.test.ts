@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { requireInHistory } from '../../../../src/service/controlPlane/records/history.ts';
+import { findInHistory } from '../../../../src/service/controlPlane/records/history.ts';
 import type { ProjectState } from '../../../../src/service/state/accountState.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';
@@ -76,7 +76,7 @@ describe('The history of a branch', () => {
   it('is removed if the disk is almost full, which the log says once, and an undo why it fails', async () => {
     const plane = { engine: Promise.resolve(service.engine), clock: systemClock };
     const restore = (timestamp: string) =>
-      requireInHistory(plane, { record: { id: 'shop' } } as ProjectState, id, { timestamp });
+      findInHistory(plane, { record: { id: 'shop' } } as ProjectState, id, { timestamp });
     const before = new Date().toISOString();
     await restore(before);
     const isShort = { leastFree: 1000 * 1024 ** 4 };
@@ -101,7 +101,7 @@ describe('The history of a branch', () => {
     await addBase();
     await keep(0.001);
     const plane = { engine: Promise.resolve(service.engine), clock: systemClock };
-    const restore = requireInHistory(plane, { record: { id: 'shop' } } as ProjectState, id, {
+    const restore = findInHistory(plane, { record: { id: 'shop' } } as ProjectState, id, {
       timestamp: before,
     });
     await assert.rejects(restore, /Choose a later moment\.$/);

@@ -1,6 +1,6 @@
 /** Branches of a time have what was committed until then, and nothing of the transaction that was open. */
 import assert from 'node:assert/strict';
-import type { Moment } from '../../../../src/service/core/computeEngine.ts';
+import type { Moment } from '../../../../src/service/core/branchHistory.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 

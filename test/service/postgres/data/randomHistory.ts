@@ -1,141 +1,112 @@
-/** A branch that random steps change, and what it contained at moments in between. */
+/** A branch that random sessions change, and what it contained at moments in between: no session was in a transaction then. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type pg from 'pg';
-import type { ComputeSpec, Moment } from '../../../../src/service/core/computeEngine.ts';
-import { parseLsn } from '../../../../src/service/core/lsn.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { Moment } from '../../../../src/service/core/branchHistory.ts';
+import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
+import { formatLsn, parseLsn } from '../../../../src/service/core/lsn.ts';
+import { microseconds, timestampOf } from '../../../../src/service/postgres/data/recoverTo.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { connectTo, eventually } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';
+import { contentOf, differences, type Content } from './databaseContent.ts';
+import { RandomSessions } from './randomSessions.ts';
+import { RandomStatements } from './randomStatements.ts';
+import { setClock } from './setClock.ts';
 
-/** What the branch contains after a step. */
+/** What the branch contains after a step. Times are in microseconds since 1970. */
 interface Mark {
-  readonly lsn: string;
-  /** When the step ended and the next one began; microseconds since 1970. */
-  readonly from: number;
+  readonly lsn: number;
+  /** When the step began. */
+  begin: number;
+  /** From when to when the branch had this content. */
+  from: number;
   to: number;
-  readonly content: string;
-  /** A sequence is allowed to skip values, but not to repeat one. */
-  readonly sequence: number;
+  readonly content: Content;
 }
+
+interface ChosenMark {
+  readonly mark: Mark;
+  readonly moment: Moment;
+}
+
+type Act = readonly [name: string, act: () => Promise<unknown>];
 
 const KEEP_FOR = 86_400;
 const NO_LIMIT = 2 ** 40;
-const MAX_MARKS_READ = 2;
+/** Nothing is changed by these. */
+const QUIET = ['suspend', 'base', 'look back', 'look back suspended', 'clock'];
 
 export class RandomHistory {
   readonly #service: ControlPlane;
   readonly #random: () => number;
+  readonly #statements: RandomStatements;
+  readonly #sessions: RandomSessions;
   readonly #id: string;
   #compute: ComputeSpec | undefined;
-  /** Stays connected from step to step, as a program's does. */
-  #client: pg.Client | undefined;
   #marks: Mark[] = [];
+  /** Those while the clock was wrong. */
+  readonly #shifted = new Set<Mark>();
   /** Branches with the data before a restore, and their marks. */
   readonly #preserved: { readonly id: string; readonly marks: Mark[] }[] = [];
   #created = 0;
-  #step = 0;
   readonly steps: string[] = [];
+  /** Of branches of a moment, and of restores. */
+  readonly checks = { lsn: 0, time: 0, unclear: 0, undo: 0 };
 
   constructor(service: ControlPlane, seed: number) {
     this.#service = service;
     this.#random = randomNumbers(seed);
+    this.#statements = new RandomStatements(this.#random);
+    this.#sessions = new RandomSessions(this.#statements, this.#random);
     this.#id = `br-${seed}`;
   }
 
+  get statements(): { readonly done: number; readonly failed: number } {
+    return this.#sessions.counts;
+  }
+
   async run(steps: number): Promise<void> {
-    const { engine } = this.#service;
-    await engine.createBranch({ id: this.#id, keepsHistory: true });
+    await this.#service.engine.createBranch({ id: this.#id, keepsHistory: true });
     this.#compute = await this.#createCompute(this.#id);
-    await this.#sql(`create table item (id int primary key, name text); create sequence number;
-      create unlogged table draft (id int); select nextval('number')`);
-    await this.#mark();
+    await this.#inSession('create table item (id serial primary key, n int, x text)');
+    await this.#mark(0);
     for (let step = 0; step < steps; step += 1) await this.#act();
-    for (let read = 0; read < MAX_MARKS_READ; read += 1) await this.#checkPast(this.#id, this.#marks);
+    for (const kind of ['lsn', 'time'] as const) await this.#checkPast(this.#id, this.#marks, kind);
     const old = this.#pick(this.#preserved);
     if (old !== undefined) await this.#checkPast(old.id, old.marks);
-    await this.#disconnect();
+    await this.#sessions.disconnect();
     await this.#remove();
   }
 
   async #act(): Promise<void> {
-    this.#step += 1;
-    const [name, act] = this.#pick(this.#actions()) ?? assert.fail();
+    const [name, act] = this.#pick(this.#acts()) ?? assert.fail();
     this.steps.push(name);
-    const last = this.#marks.at(-1);
-    if (last !== undefined) last.to = Math.max(last.from, Date.now() * 1000);
+    const last = this.#last;
+    const begin = Math.max(last.to, Date.now() * 1000);
+    if (!this.#shifted.has(last)) last.to = begin;
     await act();
-    const content = this.#marks.at(-1)?.content;
-    const mark = await this.#mark();
-    // An interruption keeps what was committed.
-    if (['suspend', 'kill', 'base', 'look back', 'look back suspended'].includes(name))
-      assert.equal(mark.content, content ?? mark.content, name);
+    const before = this.#last;
+    const mark = await this.#mark(begin);
+    if (QUIET.includes(name)) assert.deepEqual(differences(mark.content, before.content), [], name);
   }
 
-  #actions(): [string, () => Promise<unknown>][] {
-    const id = this.#step;
-    const redo: [string, () => Promise<unknown>] = ['redo', () => this.#redo()];
+  #acts(): Act[] {
+    const round: Act = ['round', async () => this.#sessions.round(await this.#uri())];
+    const redo: Act = ['redo', () => this.#redo()];
     return [
-      ['insert', () => this.#sql(`insert into item values (${id}, 'a'); select nextval('number')`)],
-      [
-        'insert',
-        () =>
-          this.#sql(`insert into item select ${id} * 1000 + g, md5(g::text) from generate_series(1, 300) g`),
-      ],
-      ['delete', () => this.#sql(`delete from item where id % 3 = ${id % 3}; insert into draft values (1)`)],
-      ['alter', () => this.#locking(`alter table item add column c${id} int default ${id}`)],
-      ['create', () => this.#sql(`create table t${id} as select ${id} as x; insert into draft values (2)`)],
-      [
-        'drop',
-        () =>
-          this.#locking(
-            `drop table if exists t${Math.max(0, id - 2)}; truncate item; insert into item values (1)`,
-          ),
-      ],
-      ['database', () => this.#sql(`create database d${id}`)],
-      ['prepare', () => this.#sql(`begin; insert into item values (-${id}); prepare transaction 'p${id}'`)],
-      ['commit', () => this.#commitPrepared()],
-      ['savepoints', () => this.#savepoints(id)],
-      ['abort', () => this.#sql(`begin; insert into item values (-1000 - ${id}); rollback`)],
+      ...Array.from({ length: 10 }, () => round),
       ['suspend', () => this.#suspend()],
-      ['kill', () => this.#kill()],
+      ['kill', () => this.#kill(0)],
+      ['kill in a round', () => this.#kill(1)],
       ['base', () => this.#makeBase()],
+      ['clock', () => this.#setClock()],
       ['look back', () => this.#checkPast(this.#id, this.#marks)],
       ['look back suspended', () => this.#lookBackSuspended()],
       ['restore', () => this.#restore()],
       ...(this.#preserved.length === 0 ? [] : [redo, redo]),
     ];
-  }
-
-  async #sql(sql: string): Promise<void> {
-    const client = await this.#connect();
-    await client.query(sql);
-  }
-
-  /** Prepared transactions keep the locks that these statements wait for. */
-  async #locking(sql: string): Promise<void> {
-    while (await this.#commitPrepared());
-    await this.#sql(sql);
-  }
-
-  /** More than a snapshot holds. */
-  async #savepoints(id: number): Promise<void> {
-    const inserts = Array.from(
-      { length: 70 },
-      (_, each) =>
-        `savepoint s; insert into item values (${id} * 1000 + ${each}, 's') on conflict do nothing;`,
-    );
-    await this.#sql(`begin; ${inserts.join('\n')} commit`);
-  }
-
-  /** @returns whether there was one */
-  async #commitPrepared(): Promise<boolean> {
-    const client = await this.#connect();
-    const sql = 'select gid from pg_prepared_xacts order by gid limit 1';
-    const name = (await client.query<{ gid: string }>(sql)).rows[0]?.gid;
-    if (name !== undefined) await this.#sql(`commit prepared '${name}'`);
-    return name !== undefined;
   }
 
   async #lookBackSuspended(): Promise<void> {
@@ -144,31 +115,55 @@ export class RandomHistory {
   }
 
   async #suspend(): Promise<void> {
-    await this.#disconnect();
+    await this.#sessions.disconnect();
     await this.#service.engine.suspend(this.#mine.id);
   }
 
-  async #kill(): Promise<void> {
-    await this.#connect();
-    await this.#disconnect();
-    const { dataDir, crashed } = this.#service;
-    const file = path.join(dataDir, 'postgres/branches', this.#id, 'data/postmaster.pid');
-    const isMine = () => crashed.filter(({ id }) => id === this.#mine.id).length;
-    const before = isMine();
-    process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
-    await eventually(() => isMine() > before);
+  async #kill(rounds: number): Promise<void> {
+    // What was committed without waiting for the disk is there from now on.
+    await this.#inSession(`set synchronous_commit = on; select pg_current_xact_id()`);
+    const { crashed } = this.#service;
+    const crashes = () => crashed.filter(({ id }) => id === this.#mine.id).length;
+    const before = crashes();
+    const work = rounds === 0 ? undefined : this.#sessions.round(await this.#uri());
+    if (rounds > 0) await setTimeout(this.#random() * 100);
+    const pid = readFileSync(path.join(this.#dataDir, 'postmaster.pid'), 'utf8').split('\n')[0];
+    process.kill(Number(pid), 'SIGKILL');
+    await work?.catch(() => undefined);
+    await eventually(() => crashes() > before);
+    await this.#sessions.disconnect();
   }
 
   async #makeBase(): Promise<void> {
-    await this.#connect();
+    await this.#inSession('select 1');
     const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
     await this.#service.engine.keepHistory([{ id: this.#id, seconds: KEEP_FOR }], { isAll: true, limits });
   }
 
+  /** The clock was wrong for some of the last steps, by up to a minute. */
+  async #setClock(): Promise<void> {
+    await this.#suspend();
+    const { startLsn = '' } = (await this.#service.engine.history(this.#id)) ?? {};
+    const start = parseLsn(startLsn) ?? 0;
+    const recent = this.#marks.slice(-4).filter(({ lsn }) => lsn >= start);
+    const [before, ...wrong] = recent.slice(0, 2 + Math.floor(this.#random() * 2));
+    const last = wrong.at(-1);
+    if (before === undefined || last === undefined || wrong.some((mark) => this.#shifted.has(mark))) return;
+    const by = Math.floor((this.#random() - 0.5) * 120_000_000);
+    setClock(this.#dataDir, { start, from: before.lsn, to: last.lsn }, by);
+    for (const mark of wrong) {
+      mark.begin += by;
+      mark.from += by;
+      mark.to += by;
+      this.#shifted.add(mark);
+    }
+  }
+
   /** Undo: the branch is as it was at a moment, and what it was is a branch. */
   async #restore(): Promise<void> {
-    const { mark, moment } = this.#pickMoment(this.#marks);
-    await this.#replace(this.#id, moment, mark);
+    const chosen = await this.#pickMoment(this.#id, this.#marks);
+    if (chosen !== undefined && (await this.#isClear(this.#id, this.#marks, chosen)))
+      await this.#replace(this.#id, chosen.moment, chosen.mark);
   }
 
   /** Undo of undo. */
@@ -183,82 +178,113 @@ export class RandomHistory {
     const preservedId = `${this.#id}-old${(this.#created += 1)}`;
     await this.#service.engine.restoreBranch({ id: this.#id, sourceId, moment, preservedId });
     this.#preserved.push({ id: preservedId, marks: this.#marks });
-    const content = await contentOf(await this.#connect());
-    assert.equal(content, mark.content, `restore to ${JSON.stringify(moment)}`);
-    const isOwn = sourceId === this.#id;
+    this.checks.undo += 1;
+    const text = `restore of ${sourceId} to ${JSON.stringify(moment)}`;
+    assert.deepEqual(differences(await contentOf(await this.#uri()), mark.content), [], text);
     // The history of another branch may begin later.
-    this.#marks = isOwn ? this.#marks.slice(0, this.#marks.indexOf(mark) + 1) : [];
-    if (isOwn) this.#marks = this.#marks.map((each) => (each === mark ? { ...each, to: each.from } : each));
+    const isOwn = sourceId === this.#id;
+    const kept = isOwn ? this.#marks.slice(0, this.#marks.indexOf(mark)) : [];
+    const restored = isOwn ? { ...mark, to: mark.from } : { ...mark, lsn: 0, from: Infinity, to: Infinity };
+    if (this.#shifted.has(mark)) this.#shifted.add(restored);
+    this.#marks = [...kept, restored];
   }
 
   /** A branch of the past has exactly what was committed before that moment. */
-  async #checkPast(parentId: string, marks: readonly Mark[]): Promise<void> {
-    const history = await this.#service.engine.history(parentId);
-    const { start = '', startLsn = '' } = history ?? {};
-    const inHistory = marks.filter(
-      ({ from, lsn }) =>
-        from / 1000 >= Date.parse(start) && (parseLsn(lsn) ?? 0) >= (parseLsn(startLsn) ?? 0),
-    );
-    if (inHistory.length === 0) return;
-    const { mark, moment } = this.#pickMoment(inHistory);
+  async #checkPast(parentId: string, marks: readonly Mark[], kind?: 'lsn' | 'time'): Promise<void> {
+    const chosen = await this.#pickMoment(parentId, marks, kind);
+    if (chosen === undefined || !(await this.#isClear(parentId, marks, chosen))) return;
+    const { mark, moment } = chosen;
     const id = `${this.#id}-past${(this.#created += 1)}`;
     const { engine } = this.#service;
     await engine.createBranch({ id, parentId, moment, keepsHistory: true });
     const compute = await this.#createCompute(id);
-    const client = await connectTo(await this.#service.uri(compute));
-    try {
-      assert.equal(await contentOf(client), mark.content, `${parentId} at ${JSON.stringify(moment)}`);
-      const { rows } = await client.query<{ next: number; drafts: number }>(
-        `select nextval('number')::int as next, (select count(*)::int from draft) as drafts`,
-      );
-      assert((rows[0]?.next ?? 0) > mark.sequence, 'a value of a sequence is repeated');
-      assert.equal(rows[0]?.drafts, 0, 'rows of an unlogged table');
-    } finally {
-      await client.end();
-    }
+    const actual = await contentOf(await this.#service.uri(compute));
+    assert.deepEqual(differences(actual, mark.content), [], `${parentId} at ${JSON.stringify(moment)}`);
+    this.checks['lsn' in moment ? 'lsn' : 'time'] += 1;
     await engine.remove(compute.id);
     await engine.deleteBranch(id);
   }
 
-  #pickMoment(marks: readonly Mark[]): { mark: Mark; moment: Moment } {
-    const mark = this.#pick(marks) ?? assert.fail('no moment');
-    if (this.#random() < 0.5) return { mark, moment: { lsn: mark.lsn } };
-    const time = Math.floor(mark.from + this.#random() * (mark.to - mark.from));
-    const seconds = new Date(Math.floor(time / 1_000_000) * 1000).toISOString().slice(0, 19);
-    const micros = String(time % 1_000_000).padStart(6, '0');
-    return { mark, moment: { timestamp: `${seconds}.${micros}Z` } };
+  /** Whether the clock was at the time only once. Otherwise, the time is rejected. */
+  async #isClear(branchId: string, marks: readonly Mark[], { mark, moment }: ChosenMark): Promise<boolean> {
+    if ('lsn' in moment) return true;
+    try {
+      await this.#service.engine.history(branchId, moment.timestamp);
+      return true;
+    } catch (error) {
+      const time = microseconds(moment.timestamp);
+      const wasLater = marks.slice(0, marks.indexOf(mark)).some(({ to }) => to > time);
+      if (!wasLater || !String(error).includes('has gone back')) throw error;
+      this.checks.unclear += 1;
+      return false;
+    }
   }
 
-  async #mark(): Promise<Mark> {
-    const client = await this.#connect();
-    const content = await contentOf(client);
-    const { rows } = await client.query<{ lsn: string; time: string; sequence: number }>(
-      `select pg_current_wal_flush_lsn()::text as lsn, (select last_value::int from number) as sequence,
+  /** Of those that the history of a branch still has. */
+  async #pickMoment(branchId: string, all: readonly Mark[], kind = this.#pick(['lsn', 'time'] as const)) {
+    const { start = '', startLsn = '' } = (await this.#service.engine.history(branchId)) ?? {};
+    const first = parseLsn(startLsn) ?? 0;
+    const marks = all.filter(({ lsn, from }) => lsn >= first && from < Infinity);
+    if (kind === 'lsn') {
+      const mark = this.#pick(marks);
+      return mark && { mark, moment: { lsn: formatLsn(mark.lsn) } };
+    }
+    // If the clock has gone back, a time is after all that was committed until then by the clock.
+    const timed = marks.flatMap((mark) => {
+      const next = Math.min(...all.slice(all.indexOf(mark) + 1).map(({ begin }) => begin));
+      const to = Math.min(mark.to, next - 1);
+      return to >= mark.from && mark.from / 1000 >= Date.parse(start) ? [{ mark, to }] : [];
+    });
+    const picked = this.#pick(timed);
+    if (picked === undefined) return undefined;
+    const { mark, to } = picked;
+    const time = Math.floor(mark.from + this.#random() * (to - mark.from));
+    return { mark, moment: { timestamp: timestampOf(time) } };
+  }
+
+  async #mark(begin: number): Promise<Mark> {
+    // A crash ends transactions without a record.
+    const { lsn, time } = await this.#inSession<{ lsn: string; time: string }>(
+      `select pg_current_xact_id(); select pg_current_wal_insert_lsn()::text as lsn,
         (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as time`,
     );
-    const { lsn = '', time = '', sequence = 0 } = rows[0] ?? {};
-    const mark = { lsn, from: Number(time), to: Number(time), content, sequence };
+    const content = await contentOf(await this.#uri());
+    const mark = { lsn: parseLsn(lsn) ?? 0, begin, from: Number(time), to: Number(time), content };
     this.#marks.push(mark);
     return mark;
   }
 
-  async #connect(): Promise<pg.Client> {
-    this.#client ??= await connectTo(await this.#service.uri(this.#mine));
-    return this.#client;
+  /** @returns the last row */
+  async #inSession<Row extends object>(sql: string): Promise<Row> {
+    const client = await connectTo(await this.#uri());
+    try {
+      const results: unknown = await client.query(sql);
+      const [last] = [results].flat().slice(-1) as [{ readonly rows: readonly Row[] }];
+      return last.rows[0] ?? ({} as Row);
+    } finally {
+      await client.end();
+    }
   }
 
-  async #disconnect(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.end();
+  get #last(): Mark {
+    return this.#marks.at(-1) ?? assert.fail('no mark');
   }
 
   get #mine(): ComputeSpec {
     return this.#compute ?? assert.fail('no compute');
   }
 
+  get #dataDir(): string {
+    return path.join(this.#service.dataDir, 'postgres/branches', this.#id, 'data');
+  }
+
+  async #uri(): Promise<string> {
+    return this.#service.uri(this.#mine);
+  }
+
   async #createCompute(branchId: string): Promise<ComputeSpec> {
-    const pgSettings = { max_prepared_transactions: '20' };
+    const wal_compression = this.#statements.pick(['off', 'pglz', 'on']);
+    const pgSettings = { max_prepared_transactions: '20', wal_compression };
     return this.#service.create({ id: `ep-${branchId.slice(3)}`, branchId, pgSettings });
   }
 
@@ -271,24 +297,4 @@ export class RandomHistory {
     await engine.remove(this.#mine.id);
     for (const id of [this.#id, ...this.#preserved.map((each) => each.id)]) await engine.deleteBranch(id);
   }
-}
-
-/** All rows, without those of the unlogged table, and the names of databases and prepared transactions. */
-async function contentOf(client: pg.Client): Promise<string> {
-  const tables = await client.query<{ name: string }>(
-    `select relname as name from pg_class where relkind = 'r' and relpersistence = 'p'
-      and relnamespace = 'public'::regnamespace order by 1`,
-  );
-  const lines: string[] = [];
-  for (const { name } of tables.rows) {
-    const { rows } = await client.query<{ text: string }>(
-      `select count(*) || ' ' || coalesce(md5(string_agg(each::text, ';' order by each::text)), '') as text from ${name} as each`,
-    );
-    lines.push(`${name}: ${rows[0]?.text}`);
-  }
-  const others = await client.query<{ text: string }>(
-    `select string_agg(name, ',' order by name) as text from (select datname::text as name from pg_database
-      union all select gid from pg_prepared_xacts) as names`,
-  );
-  return [...lines, others.rows[0]?.text].join('\n');
 }

@@ -1,0 +1,43 @@
+/**
+ * Whether the clock of the machine was at a time more than once, because it has gone back. Positions in a log are ordered, times
+ * aren't. A time that is still in the future shows that the clock was wrong, so it doesn't count.
+ */
+import { EngineError } from '../../core/computeEngine.ts';
+import { formatLsn } from '../../core/lsn.ts';
+import type { WalRecord } from './walRecords.ts';
+
+/** Microseconds. Transactions that end together may be in another order in the log. */
+const TOLERANCE = 1_000_000;
+
+export class ClockCheck {
+  readonly #until: number;
+  readonly #now = Date.now() * 1000;
+  /** The latest time, and the end of what was before the first transaction after the moment. */
+  #latest = 0;
+  #previousEnd: number;
+  #firstEnd: number | undefined;
+  #isUnclear = false;
+
+  /** @param until the moment, in microseconds since 1970 @param start the earliest position that can be restored */
+  constructor(until: number, start: number) {
+    this.#until = until;
+    this.#previousEnd = start;
+  }
+
+  add({ time, end }: WalRecord): void {
+    if (time === undefined || time > this.#now) return;
+    if (time > this.#until) this.#firstEnd ??= this.#previousEnd;
+    else if (this.#latest > this.#until && this.#latest - time > TOLERANCE) this.#isUnclear = true;
+    this.#latest = Math.max(this.#latest, time);
+    this.#previousEnd = Math.max(this.#previousEnd, end);
+  }
+
+  /** @param last the last transaction at the moment or before. @throws {EngineError} with the positions to choose from */
+  requireClear(branchId: string, last: WalRecord): void {
+    if (!this.#isUnclear) return;
+    const positions = [this.#firstEnd ?? this.#previousEnd, last.end].map(formatLsn);
+    throw new EngineError(
+      `The clock of this machine has gone back, so it was at this time more than once: branch ${branchId} was at ${positions.join(' before that, and at ')} after it. Choose one of these two positions (LSN) instead of the time.`,
+    );
+  }
+}
