@@ -65,6 +65,7 @@ const laterServiceSuites = [
   'postgres/extensions/attacks',
   'postgres/extensions/foreignServers',
   'postgres/extensions/moreExtensions',
+  'postgres/extensions/definitionsOnly',
   'postgres/extensions/migrationFolders',
   'postgres/extensions/installedVector',
   'postgres/data/tableTransactions',

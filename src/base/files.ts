@@ -1,4 +1,5 @@
 /** Reads files of folders that others can write: a path may be a link, a folder, a FIFO or a device. */
+import { constants as bufferConstants } from 'node:buffer';
 import { constants, lstatSync, readFileSync } from 'node:fs';
 import { lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -55,6 +56,7 @@ interface UserFile {
   readonly problem?: FileProblem;
 }
 
+const { MAX_STRING_LENGTH } = bufferConstants;
 /** Bytes. Env files and the files of git that are read have a few hundred. */
 export const MAX_SIZE = 1024 * 1024;
 /** Milliseconds, waiting for other files included. */
@@ -143,17 +145,35 @@ export async function openUserFile(file: string): Promise<FileHandle> {
  * Up to one byte more than the largest file that is used. The size that the system reports may be wrong by now, and is 0 for
  * files of `/proc`.
  */
-export async function readFrom(handle: FileHandle, start = 0): Promise<Buffer> {
+export async function readFrom(handle: FileHandle, start = 0, maxSize = MAX_SIZE): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  while (length <= MAX_SIZE) {
-    const buffer = Buffer.alloc(Math.min(64 * 1024, MAX_SIZE + 1 - length));
+  while (length <= maxSize) {
+    const buffer = Buffer.alloc(Math.min(64 * 1024, maxSize + 1 - length));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, start + length);
     if (bytesRead === 0) break;
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;
   }
   return Buffer.concat(chunks);
+}
+
+/**
+ * Reads a file that the user has chosen, such as a SQL script, which may be large and a link to anywhere.
+ * @param maxSize in bytes; by default, what a text can have
+ * @throws {Error} if it is larger or no file, such as a device that never ends
+ */
+export async function readChosenFile(file: string, maxSize = MAX_STRING_LENGTH): Promise<Buffer> {
+  const { O_RDONLY, O_NONBLOCK } = constants;
+  const handle = await open(file, process.platform === 'win32' ? 'r' : O_RDONLY | O_NONBLOCK);
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error(`${file} isn't a file`);
+    const bytes = await readFrom(handle, 0, maxSize);
+    if (bytes.length > maxSize) throw new Error(`${file} is larger than ${maxSize} bytes`);
+    return bytes;
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Returns the JSON object in a file that only this user can write, or {} for a link and any other file. */

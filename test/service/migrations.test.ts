@@ -102,6 +102,10 @@ describe('SQL of tests', () => {
         'select 1;\n\\set name value\nselect 2',
         /a\.sql:2: "\\set name value" is a command of psql.*psql "\$DATABASE_URL"/,
       ],
+      [
+        "select 1;\ncomment on extension plpgsql is 'x'",
+        /a\.sql:2: must be owner.*\nA superuser owns .*plpgsql/,
+      ],
       ['select 1 \\gset', /a\.sql:1: "\\gset" is a command of psql/],
       ["select 1;\nselect 'a", /a\.sql:2: unterminated quoted string/],
       ['\u00A0select 1', /a\.sql:1: syntax error/],

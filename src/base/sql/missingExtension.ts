@@ -79,9 +79,6 @@ export const OFFERED: Readonly<Record<string, Packages>> = {
 /** The public service has them. They work only if they are loaded when Postgres starts, which the local service doesn't do. */
 export const PRELOADED = ['pg_cron', 'pg_search', 'pgaudit', 'timescaledb'];
 
-/** Whether the public service offers it and our package lacks it. */
-export const isKnown = (name: string): boolean => Object.hasOwn(OFFERED, name) || PRELOADED.includes(name);
-
 /** Files of these distributions and their relatives. Fedora also has Red Hat's, so it comes first. */
 const RELEASE_FILES = [
   ['debian', '/etc/debian_version'],
@@ -118,7 +115,7 @@ export function extensionAdvice(name: string, machine = thisMachine()): string {
 }
 
 /** Errors about the library of an extension, whose name may end with a version, such as `postgis-3`. */
-const NOT_LOADED = /could not load library "(?:[^"]*[/\\])?([^"/\\]+?)(?:-\d+)?\.(?:so|dylib|dll)": (.*)/;
+const NOT_LOADED = /could not load library "([^"\n]+)\.(?:so|dylib|dll)": (.*)/;
 const NOT_FOUND = /could not access file "(?:\$libdir\/)?([\w-]+?)(?:-\d+)?": No such file/;
 /** Reasons that glibc, musl and macOS give. */
 const NEWER_VERSION = /version [`'](\w+_[\d.]+)' not found/;
@@ -126,7 +123,8 @@ const NEEDED_LIBRARY =
   /^(?:Error loading shared library |.*Library not loaded: )?([^\s:"]+?\.(?:so|dylib)[\d.]*)(?:$|: (?:cannot open shared object file: )?No such file)/;
 
 function libraryAdvice(text: string, machine?: string): string | undefined {
-  const [, notLoaded, reason = ''] = NOT_LOADED.exec(text) ?? [];
+  const [, file, reason = ''] = NOT_LOADED.exec(text) ?? [];
+  const notLoaded = file?.split(/[/\\]/).at(-1)?.replace(/-\d+$/, '');
   const name = notLoaded ?? NOT_FOUND.exec(text)?.[1];
   if (name === undefined) return undefined;
   const command = installCommand(name, machine);
@@ -141,13 +139,21 @@ function libraryAdvice(text: string, machine?: string): string | undefined {
   return `The library of the extension needs ${needed}, which this system lacks or has in another version. Install that, or ${install}`;
 }
 
-/** @param text that psql has printed */
+/** What Postgres says, with a name or the path of a file. */
+const NOT_AVAILABLE = /extension "([^"\n]+)" is not available/;
+const NO_CONTROL_FILE = /could not open extension control file "([^"\n]+)\.control"/;
+const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;
+const NOT_OWNED = /must be owner of extension ([a-z_][\w$]*)/;
+
+/** @param text that psql or another tool has printed @returns undefined if Postgres names no extension in it */
 export function adviceInOutput(text: string, machine?: string): string | undefined {
-  const [, missing, refused] =
-    /extension "([^"]+)" is not available|permission denied to create extension "([^"]+)"/.exec(text) ?? [];
-  const control = /could not open extension control file ".*?([^"/\\]+)\.control"/.exec(text)?.[1];
-  const name = missing ?? control;
-  if (name !== undefined) return extensionAdvice(name, machine);
+  const file = NO_CONTROL_FILE.exec(text)?.[1];
+  const missing = NOT_AVAILABLE.exec(text)?.[1] ?? file?.split(/[/\\]/).at(-1);
+  if (missing !== undefined) return extensionAdvice(missing, machine);
+  const owned = NOT_OWNED.exec(text)?.[1];
+  if (owned !== undefined)
+    return `A superuser owns the extension "${owned}". Remove this statement, which dumps of pg_dump 11 and newer don't have.`;
+  const refused = NOT_PERMITTED.exec(text)?.[1];
   if (refused === undefined) return libraryAdvice(text, machine);
   // Those in the package are refused for a reason.
   return Object.hasOwn(OFFERED, refused)

@@ -1,9 +1,9 @@
 /** Runs a SQL file on a branch: by psql, or by the driver if psql isn't installed. Stops at the first error, as ON_ERROR_STOP does. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isLocalHost } from '../../api/addresses/host.ts';
+import { readChosenFile } from '../../base/files.ts';
 import { adviceInOutput, adviseOnExtension } from '../../base/sql/missingExtension.ts';
 import { runScript, type ScriptResult } from '../../base/sql/runScript.ts';
 import { ScriptError } from '../../base/sql/sqlScript.ts';
@@ -71,7 +71,7 @@ export async function runByDriver(
   { onResult, onText }: DriverOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const bytes = await readFile(file);
+  const bytes = await readChosenFile(file);
   const decoder = new TextDecoder();
   const options = {
     maxRows: MAX_ROWS,

@@ -1,6 +1,6 @@
 /** The order in which the files of a folder run, and which of them undo others. */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readChosenFile } from '../../base/files.ts';
 import type { FolderRules } from './migrationTools.ts';
 import type { Refuse } from './refusal.ts';
 
@@ -58,7 +58,7 @@ const numbered = (name: string): string =>
 async function journalOrder(folder: string): Promise<string[]> {
   const file = path.join(folder, 'meta/_journal.json');
   const { entries }: { entries: readonly { readonly tag: string }[] } = JSON.parse(
-    await readFile(file, 'utf8'),
+    (await readChosenFile(file)).toString(),
   );
   return entries.map(({ tag }) => `${tag}.sql`);
 }

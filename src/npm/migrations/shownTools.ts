@@ -1,6 +1,7 @@
 /** Which tools that migrate a project uses, by its package.json. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readChosenFile } from '../../base/files.ts';
 import { TOOLS, type MigrationTool } from './migrationTools.ts';
 
 const DEPENDENCIES = ['dependencies', 'devDependencies'] as const;
@@ -15,7 +16,7 @@ export async function shownTools(folder: string): Promise<readonly MigrationTool
 }
 
 async function dependencies(file: string): Promise<ReadonlySet<string>> {
-  const text = await readFile(file, 'utf8').catch(() => '{}');
+  const text = await readChosenFile(file).then(String, () => '{}');
   try {
     const fields: Readonly<Record<string, unknown>> | null = JSON.parse(text);
     return new Set(DEPENDENCIES.flatMap((each) => Object.keys(fields?.[each] ?? {})));

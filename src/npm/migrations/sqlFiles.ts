@@ -1,6 +1,7 @@
 /** Which SQL a file or folder of migrations runs, in which order, and how. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readChosenFile } from '../../base/files.ts';
 import { order } from './fileOrder.ts';
 import type { FolderRules, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type Found } from './recognizeTool.ts';
@@ -96,7 +97,7 @@ async function listSql(folder: string, refuse: Refuse): Promise<string[]> {
 
 /** Without a byte order mark, as psql reads it. @returns a character for each byte, whatever the encoding is */
 const readText = async (file: string): Promise<string> =>
-  (await readFile(file, 'latin1')).replace(/^\u00ef\u00bb\u00bf/, '');
+  (await readChosenFile(file)).toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '');
 
 /** @throws {Error} if only the tool can run the file */
 function readPart(file: string, text: string | undefined, rules: FolderRules, refuse: Refuse): SqlFile {

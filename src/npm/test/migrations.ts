@@ -2,11 +2,9 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createdExtensions } from '../../base/sql/createdExtensions.ts';
-import { extensionsInCode } from '../../base/sql/extensionsInCode.ts';
-import { adviceInOutput, extensionAdvice } from '../../base/sql/missingExtension.ts';
+import { readChosenFile } from '../../base/files.ts';
+import { adviceInOutput } from '../../base/sql/missingExtension.ts';
 import { databaseVariables } from '../databaseVariables.ts';
 import { runSqlFiles, withClient } from '../migrations/runSqlFiles.ts';
 import { shownTools } from '../migrations/shownTools.ts';
@@ -27,7 +25,7 @@ export async function contentHash(cwd: string, { from = '', migrate, seed }: Bra
     for (const name of typeof step === 'string' ? [step] : (step?.files ?? [])) {
       for (const file of await listFiles(path.resolve(cwd, name))) {
         const content = createHash('sha256')
-          .update(await readFile(file))
+          .update(await readChosenFile(file))
           .digest('hex');
         hash.update(`${path.relative(cwd, file)} ${content}\n`);
       }
@@ -42,7 +40,7 @@ const textOf = (step: Step | undefined): string =>
 /** @throws {Error} with the output of a command that failed, or file and line of SQL that failed */
 export async function runStep(cwd: string, step: Step, url: string): Promise<void> {
   if (typeof step === 'string') await runSqlFiles(path.resolve(cwd, step), url);
-  else if (typeof step.run === 'string') await runCommand(cwd, step.run, step.files, url);
+  else if (typeof step.run === 'string') await runCommand(cwd, step.run, url);
   else await step.run(url);
 }
 
@@ -63,12 +61,7 @@ const MAX_OUTPUT = 50_000;
 const keepEnd = (text: string): string =>
   text.length > MAX_OUTPUT ? `…${text.slice(1 - MAX_OUTPUT)}` : text;
 
-async function runCommand(
-  cwd: string,
-  command: string,
-  files: readonly string[],
-  url: string,
-): Promise<void> {
+async function runCommand(cwd: string, command: string, url: string): Promise<void> {
   const child = spawn(command, {
     cwd,
     shell: true,
@@ -80,31 +73,9 @@ async function runCommand(
     stream.setEncoding('utf8').on('data', (text: string) => (output = keepEnd(output + text)));
   const [code] = await once(child, 'close');
   if (code === 0) return;
-  const advice = adviceInOutput(output) ?? (await adviceOnFiles(cwd, files, url).catch(() => undefined));
+  // Only what Postgres says. A tool that hides it, such as drizzle-kit, gets no advice.
+  const advice = adviceInOutput(output);
   throw new Error(
     `${command} ended with ${String(code)}:\n${output}${advice === undefined ? '' : `\n${advice}`}`,
   );
-}
-
-/** For tools that don't print the error of the database, such as drizzle-kit. @returns what to do about the first missing extension */
-async function adviceOnFiles(
-  cwd: string,
-  names: readonly string[],
-  url: string,
-): Promise<string | undefined> {
-  const files = (await Promise.all(names.map(async (name) => listFiles(path.resolve(cwd, name))))).flat();
-  const texts = await Promise.all(files.map(async (file) => readFile(file, 'utf8')));
-  const created = texts.flatMap((text, index) =>
-    files[index]?.endsWith('.sql') === true ? createdExtensions(text) : extensionsInCode(text),
-  );
-  if (created.length === 0) return undefined;
-  const { rows } = await withClient(url, async (client) =>
-    client.query<{ name: string }>(
-      `select name from unnest($1::text[]) with ordinality as created (name, place)
-        where name not in (select name from pg_available_extensions) order by place limit 1`,
-      [created],
-    ),
-  );
-  const [missing] = rows;
-  return missing && `The extension "${missing.name}" is not available. ${extensionAdvice(missing.name)}`;
 }

@@ -61,30 +61,23 @@ describe('the universal package without Postgres', () => {
     await ui().computes.waitFor(new RegExp(`^Compute ${compute}, active`));
   });
 
-  it('lists the extensions of migrations then, with what is missing', async () => {
+  it('lists the extensions of SQL files then, with what is missing', async () => {
     writeFileSync(
       path.join(ui().folder, 'schema.sql'),
       'create extension citext; create extension quantum; create extension hypopg; create extension vector; -- create extension none;',
     );
-    const migrations = path.join(ui().folder, 'db', 'migrate');
-    mkdirSync(migrations, { recursive: true });
-    writeFileSync(
-      path.join(migrations, '1_init.rb'),
-      "enable_extension 'postgis' # create extension for maps",
-    );
     await ui().run('Set Up Postgres…');
-    const prompt = 'Extensions that your migrations and hosted branches use. Pick one to copy its command';
-    assert.deepEqual(await ui().quickInput.waitForItems(prompt, 5), [
+    const prompt = 'Extensions that your SQL files and hosted branches use. Pick one to copy its command';
+    assert.deepEqual(await ui().quickInput.waitForItems(prompt, 4), [
       'citext included',
       'hypopg missing',
-      'postgis missing',
       'quantum missing',
       `vector found in ${more}`,
     ]);
     await ui().quickInput.cancel(prompt);
     chmodSync(more, 0o777);
     await ui().run('Set Up Postgres…');
-    const items = await ui().quickInput.waitForItems(prompt, 6);
+    const items = await ui().quickInput.waitForItems(prompt, 5);
     assert.deepEqual(items.slice(-2), ['vector missing', `${more} not used`]);
     await ui().quickInput.cancel(prompt);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readOwnFile, readUserFile } from '../../../src/base/files.ts';
+import { readChosenFile, readOwnFile, readUserFile } from '../../../src/base/files.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
@@ -110,5 +110,19 @@ describe('readOwnFile', () => {
       chmodSync(file, mode);
       assert.deepEqual(readOwnFile(file), {}, mode.toString(8));
     }
+  });
+});
+
+describe('readChosenFile', () => {
+  it('reads up to a number of bytes, whatever size the system reports', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'a');
+    writeFileSync(file, 'text');
+    assert.equal((await readChosenFile(file, 4)).toString(), 'text');
+    await assert.rejects(readChosenFile(file, 3), /is larger than 3 bytes/);
+    await assert.rejects(readChosenFile(folder), /isn't a file|EISDIR/);
+    if (process.platform !== 'linux') return;
+    assert.deepEqual(await readChosenFile('/proc/version'), readFileSync('/proc/version'));
+    await assert.rejects(readChosenFile('/dev/zero'), /isn't a file/);
   });
 });

@@ -8,7 +8,7 @@ import {
   workspace,
   type WorkspaceFolder,
 } from 'vscode';
-import { changeTextFile } from '../../envFile/ui/fileChange.ts';
+import { changeTextFile, readText } from '../../envFile/ui/fileChange.ts';
 import type { Launch } from '../launcher.ts';
 import { withServer } from '../mcpFile.ts';
 import { announce } from '../../window/ui/announce.ts';
@@ -21,7 +21,7 @@ const SCHEME = 'hosted-postgres-mcp-file';
 
 export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch: Launch): Promise<void> {
   const file = Uri.joinPath(folder.uri, MCP_FILE);
-  const before = await read(file);
+  const before = await readText(file);
   let after: string;
   try {
     after = withServer(before, name, launch);
@@ -39,15 +39,6 @@ export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch
     : await changeTextFile(file, (now) => (now === before ? after : undefined));
   if (written === undefined) throw new Error(l10n.t('{0} was changed in the meantime.', MCP_FILE));
   announce(l10n.t('Wrote {0}', MCP_FILE));
-}
-
-/** Empty if there is no such file. */
-async function read(file: Uri): Promise<string> {
-  const exists = await workspace.fs.stat(file).then(
-    () => true,
-    () => false,
-  );
-  return exists ? new TextDecoder().decode(await workspace.fs.readFile(file)) : '';
 }
 
 async function offerOpening(file: Uri, reason: string): Promise<void> {

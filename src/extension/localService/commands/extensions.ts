@@ -1,44 +1,30 @@
-/**
- * Lists the extensions that SQL files and migrations of the workspace create and hosted branches have, and whether the local
- * service has them.
- */
+/** Lists the extensions that SQL files of the workspace create and hosted branches have, and whether the local service has them. */
 import { l10n, workspace } from 'vscode';
+import { readUserFile } from '../../../base/files.ts';
 import { createdExtensions } from '../../../base/sql/createdExtensions.ts';
-import { extensionsInCode } from '../../../base/sql/extensionsInCode.ts';
-import { extensionAdvice, installCommand, isKnown } from '../../../base/sql/missingExtension.ts';
+import { extensionAdvice, installCommand } from '../../../base/sql/missingExtension.ts';
 import type { AvailableExtensions } from '../../../localService/leaseProof.ts';
 import { LocalServiceError } from '../../../localService/lease.ts';
 import { namesInBranches } from './hostedExtensions.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
+import { workspacePaths } from '../../envFile/ui/realFile.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
 const MAX_FILES = 500;
-/** Bytes. Larger files are data. */
-const MAX_SIZE = 1024 * 1024;
-
-/** Migrations in other languages. VS Code allows no braces in braces. */
-const CODE = [
-  '**/{migration,migrations,migrate,versions,alembic,db,drizzle}/**/*.{rb,py,ts,mts,js,mjs,cjs,go,php,exs,cs,java,kt}',
-  '**/*.prisma',
-];
 
 /** An item that is picked copies its command. @throws {LocalServiceError} if there is no Postgres */
 export async function showExtensions(context: CommandContext): Promise<void> {
   const load = async () => {
-    const [sql, code, hosted, check] = await Promise.all([
-      namesInFiles(['**/*.sql'], createdExtensions),
-      namesInFiles(CODE, extensionsInCode),
+    const [created, hosted, check] = await Promise.all([
+      createdInFiles(),
       namesInBranches(context, [...context.computesView.expandedProjects]),
       context.localService.checkPostgres(context.config.postgresPath),
     ]);
     if (check.problem !== undefined) throw new LocalServiceError('noPostgres', check.problem);
-    const { included, found } = check.extensions;
-    const available = new Set([...included, ...found.flatMap(({ names }) => names)]);
-    // Code can also have the words in a comment.
-    const created = code.filter((name) => available.has(name) || isKnown(name));
-    const names = [...new Set([...sql, ...created, ...hosted])].toSorted();
+    const { found } = check.extensions;
+    const names = [...new Set([...created, ...hosted])].toSorted();
     const unused = found.flatMap(({ folder, problem }): Choice<undefined>[] =>
       problem === undefined
         ? []
@@ -50,9 +36,9 @@ export async function showExtensions(context: CommandContext): Promise<void> {
     l10n.t('Set Up Postgres'),
     pickOne({
       placeholder: l10n.t(
-        'Extensions that your migrations and hosted branches use. Pick one to copy its command',
+        'Extensions that your SQL files and hosted branches use. Pick one to copy its command',
       ),
-      none: l10n.t('Postgres works. No migration of the workspace creates an extension.'),
+      none: l10n.t('Postgres works. No SQL file of the workspace creates an extension.'),
       items: load,
     }),
   );
@@ -72,28 +58,14 @@ function toChoice(name: string, { included, found }: AvailableExtensions): Choic
   };
 }
 
-async function namesInFiles(
-  patterns: readonly string[],
-  find: (text: string) => string[],
-): Promise<string[]> {
-  const files = await Promise.all(
-    patterns.map((each) => workspace.findFiles(each, '**/{node_modules,vendor,.git}/**', MAX_FILES)),
-  );
+async function createdInFiles(): Promise<string[]> {
+  const files = await workspace.findFiles('**/*.sql', '**/{node_modules,vendor,.git}/**', MAX_FILES);
   const names: string[] = [];
-  for (const file of files.flat()) {
-    const text = await readSmall(file);
+  for (const file of files) {
+    const { bytes } = await readUserFile(file.fsPath, workspacePaths());
+    const text = bytes?.toString() ?? '';
     // Most files create none.
-    if (/extension/i.test(text)) names.push(...find(text));
+    if (/extension/i.test(text)) names.push(...createdExtensions(text));
   }
   return names;
-}
-
-/** Empty for a large file, or one that is gone or may not be read. */
-async function readSmall(file: Parameters<typeof workspace.fs.readFile>[0]): Promise<string> {
-  try {
-    const { size } = await workspace.fs.stat(file);
-    return size > MAX_SIZE ? '' : new TextDecoder().decode(await workspace.fs.readFile(file));
-  } catch {
-    return '';
-  }
 }

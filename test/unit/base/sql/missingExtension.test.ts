@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 import {
   adviceInOutput,
   adviseOnExtension,
@@ -82,6 +83,25 @@ describe('missing extensions', () => {
     assert.equal(adviceInOutput('permission denied to create extension "file_fdw"'), undefined);
     assert.equal(adviceInOutput('ERROR:  relation "vector" does not exist'), undefined);
   });
+
+  it('are not those of older dumps, which comment on one of a superuser', () =>
+    assert.match(
+      adviceInOutput('psql:a.sql:9: ERROR:  must be owner of extension plpgsql') ?? '',
+      /^A superuser owns the extension "plpgsql"\. Remove this statement, which dumps of pg_dump 11/,
+    ));
+
+  for (const part of [
+    'could not open extension control file "a/.control',
+    'could not load library "a/b-1.so": version `A_1 a.so.1',
+    'could not access file "$libdir/a-1',
+    'extension "a',
+    'must be owner of extension a$a',
+    'a/a"',
+  ])
+    it(`are looked for in a time in proportion to the text: ${part}`, () => {
+      assertLinear(part, 20_000, (text) => void adviceInOutput(text));
+      assertLinear(part.slice(-3), 20_000, (text) => void adviceInOutput(part + text));
+    });
 
   it('are explained if the system does not load their library', () => {
     const install =
