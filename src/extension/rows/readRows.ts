@@ -4,6 +4,7 @@
  */
 import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
+import { isWord, tokensOf } from '../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import { requireReadOnly } from '../sql/readOnlyCheck.ts';
 import { USERS_PATH, withSession, type SessionOptions } from '../sql/sqlSession.ts';
@@ -37,7 +38,7 @@ export async function peekRows(login: BranchLogin, sql: string, signal: AbortSig
     await client.query(USERS_PATH);
     const fields = await describe(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
-    const isWrapped = WRAPPABLE.test(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);
+    const isWrapped = isWrappable(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);
     const statement = new Statement({
       sql: isWrapped ? cutOnServer(query, fields.length, shown) : query,
       write: false,
@@ -95,8 +96,12 @@ const READING: SessionOptions = {
   timeoutSeconds: READ_SECONDS,
 };
 
-/** Statements that can be the source of another. `EXPLAIN` and `SHOW` can't. */
-const WRAPPABLE = /^(?:\s|\(|--.*\n|\/\*[^*]*\*\/)*(?:select|values|table|with)\b/i;
+/** Whether a statement can be the source of another. `EXPLAIN` and `SHOW` can't. */
+function isWrappable(sql: string): boolean {
+  for (const token of tokensOf(sql))
+    if (token.text !== '(') return ['select', 'values', 'table', 'with'].some((word) => isWord(token, word));
+  return false;
+}
 
 const BYTEA = 17;
 const VOID = 2278;

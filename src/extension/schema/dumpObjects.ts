@@ -3,6 +3,7 @@
  * before each object, but lines that look the same may be in the body of a function, a text or a name. So only comments outside of
  * all quotes count.
  */
+import { SqlLexer } from '../../base/sql/sqlLexer.ts';
 
 /** The statements for each object, such as a table or a grant, by its name and kind. */
 export function objectsOf(dump: string): ReadonlyMap<string, string> {
@@ -12,17 +13,15 @@ export function objectsOf(dump: string): ReadonlyMap<string, string> {
   const add = (end: number) => {
     if (name !== undefined) objects.set(name, (objects.get(name) ?? '') + dump.slice(start, end).trim());
   };
-  const token = /--|['"]|\$(?:[a-z_]\w*)?\$/gi;
-  for (let found = token.exec(dump); found !== null; found = token.exec(dump)) {
-    const header = found[0] === '--' ? headerAt(dump, found.index) : undefined;
-    if (header === undefined) token.lastIndex = endOf(dump, found[0], token.lastIndex);
-    else {
-      add(found.index);
-      ({ name, end: start } = header);
-      token.lastIndex = start;
-      // What follows is the end of the dump.
-      if (name === undefined) return objects;
-    }
+  const lexer = new SqlLexer(dump);
+  for (let token = lexer.next(); token !== undefined; token = lexer.next()) {
+    const header = token.kind === 'comment' ? headerAt(dump, token.start) : undefined;
+    if (header === undefined) continue;
+    add(token.start);
+    ({ name, end: start } = header);
+    lexer.position = start;
+    // What follows is the end of the dump.
+    if (name === undefined) return objects;
   }
   add(dump.length);
   return objects;
@@ -50,18 +49,21 @@ export function splitOwners(dump: string): { readonly text: string; readonly own
   return { text, owners: owners.trim() };
 }
 
+const ONE_LINE = /(?:SET|SELECT|ALTER) .*;\n*/y;
+
 /** Removes statements of one line, and the empty lines after them. */
 function removeStatements(dump: string, isRemoved: (statement: string) => boolean): string {
   const kept: string[] = [];
   let start = 0;
-  const token = /--|['"]|\$(?:[A-Za-z_]\w*)?\$|^(?:SET|SELECT|ALTER) .*;\n*/gm;
-  for (let found = token.exec(dump); found !== null; found = token.exec(dump)) {
-    const [text] = found;
-    if (!/^[SA]/.test(text)) token.lastIndex = endOf(dump, text, token.lastIndex);
-    else if (isComplete(text) && isRemoved(text)) {
-      kept.push(dump.slice(start, found.index));
-      start = token.lastIndex;
-    } else token.lastIndex = found.index + 1;
+  const lexer = new SqlLexer(dump);
+  for (let token = lexer.next(); token !== undefined; token = lexer.next()) {
+    const isFirstOnLine = token.start === 0 || dump[token.start - 1] === '\n';
+    ONE_LINE.lastIndex = token.start;
+    const [text] = (token.kind === 'word' && isFirstOnLine && ONE_LINE.exec(dump)) || [];
+    if (text === undefined || !isComplete(text) || !isRemoved(text)) continue;
+    kept.push(dump.slice(start, token.start));
+    start = token.start + text.length;
+    lexer.position = start;
   }
   return kept.join('') + dump.slice(start);
 }
@@ -69,15 +71,6 @@ function removeStatements(dump: string, isRemoved: (statement: string) => boolea
 /** Whether no quoted name or text continues on the next line. */
 const isComplete = (statement: string): boolean =>
   [/"/g, /'/g].every((quote) => (statement.match(quote)?.length ?? 0) % 2 === 0);
-
-/** Where a comment or quoted text ends. In quotes, pg_dump writes a quote as two. */
-function endOf(dump: string, opening: string, from: number): number {
-  const closing = opening === '--' ? '\n' : opening;
-  const isDoubled = (end: number) => (opening === "'" || opening === '"') && dump[end] === opening;
-  let found = dump.indexOf(closing, from);
-  while (found >= 0 && isDoubled(found + 1)) found = dump.indexOf(closing, found + 2);
-  return found < 0 ? dump.length : found + closing.length;
-}
 
 const NAME = 'Name: ';
 const COMPLETE = 'PostgreSQL database dump complete';
