@@ -82,7 +82,9 @@ select id, name from item order by id;
     if (program === undefined) return this.skip();
     const { code, text } = await byPsql(fileOf(SCRIPT));
     assert.equal(code, 0, text);
-    assert.match(text, /CREATE TABLE\nCOPY 2\nCREATE FUNCTION\n[^]*half; done[^]*1\ttea;\n[^]*\(2 rows\)/);
+    assert.match(text, /CREATE TABLE\nCOPY 2\nCREATE FUNCTION\n[^]*1\ttea;\n[^]*\(2 rows\)/);
+    // psql writes it to another stream.
+    assert.match(text, /half; done/);
     await query(uri, 'drop function one');
     await query(uri, 'drop table item');
   });

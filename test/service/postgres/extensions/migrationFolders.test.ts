@@ -244,20 +244,19 @@ function missing(name: string, place: string): (error: Error) => true {
 describe('migrations that create extensions', () => {
   const owner = useOwner();
 
-  it('are searched for the missing extension if the tool prints no error', async () => {
+  it('are explained if the tool prints the error of Postgres, and else not', async () => {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'migrations'));
-    const put = (name: string, text: string) => writeFileSync(path.join(folder, 'migrations', name), text);
-    put('1.sql', 'create extension citext;\n-- create extension none;\ncreate extension vector;\n');
-    put('2.js', "knex.raw('create extension postgis')");
-    const run = { run: 'echo applying migrations; exit 1', files: ['migrations'] };
-    await assert.rejects(runStep(folder, run, owner.uri), {
-      message: `${run.run} ended with 1:\napplying migrations\n\nThe extension "vector" is not available. ${extensionAdvice('vector')}`,
-    });
-    put('1.sql', 'create extension citext;\n');
-    await assert.rejects(runStep(folder, run, owner.uri), /\nThe extension "postgis" is not available\. /);
-    put('2.js', "knex.raw('create extension hstore')");
-    await assert.rejects(runStep(folder, run, owner.uri), { message: /applying migrations\n$/ });
+    // Not what the file says, which may have run or not.
+    writeFileSync(path.join(folder, 'migrations', '1.sql'), 'create extension vector;\n');
+    const run = (text: string) =>
+      runStep(folder, { run: `echo '${text}'; exit 1`, files: ['migrations'] }, owner.uri);
+    await assert.rejects(run('applying migrations'), { message: /ended with 1:\napplying migrations\n$/ });
+    // As Knex prints it.
+    await assert.rejects(
+      run('migration failed with error: create extension vector - extension "vector" is not available'),
+      ({ message }: Error) => message.endsWith(`\n${extensionAdvice('vector')}`),
+    );
   });
 
   for (const [index, [tool, [files, outcome]]] of Object.entries(FOLDERS).entries())
