@@ -39,27 +39,36 @@ const CALLS = [
   'create function h() returns int begin atomic select begin from (select 1) as a (begin); select 1; end; select trap()',
   'create function h() returns int begin atomic select 1; end',
 ];
-const NOISE = [
-  ...["-- it's'\n", "--'\r", '-- ;\n', '-- $$\n', "/* ' */", '/* /* */ ; */', '/*', '*/', '--', "-- e'\n"],
-  ...[
-    "'",
-    '"',
-    '$$',
-    '$a$',
-    "E'",
-    '\\',
-    '\\;',
-    ':a',
-    '(',
-    ')',
-    '\n',
-    '\r\n',
-    ' ',
-    '\n\\echo a;\n',
-    "U&'",
-    "\\'",
-  ],
+const COMMENTS = [
+  "-- it's'\n",
+  "--'\r",
+  '-- ;\n',
+  '-- $$\n',
+  "/* ' */",
+  '/* /* */ ; */',
+  '/*',
+  '*/',
+  '--',
+  "-- e'\n",
 ];
+const QUOTES = [
+  "'",
+  '"',
+  '$$',
+  '$a$',
+  "E'",
+  "U&'",
+  "\\'",
+  '\\',
+  '\\;',
+  ':a',
+  '(',
+  ')',
+  '\n\\echo a;\n',
+  '\r\n',
+  ' ',
+];
+const NOISE = [...COMMENTS, ...QUOTES];
 
 describe('A script of only definitions', () => {
   let service: ControlPlane;
