@@ -112,6 +112,50 @@ describe('Branches of tests', () => {
     ]);
   });
 
+  it('say why a reset creates them again, and warn once unless a test has run DDL', async () => {
+    const { cwd } = await createProject();
+    writeFileSync(
+      path.join(cwd, 'seed.sql'),
+      'insert into item values (1); alter table item add constraint more check (id > 1) not valid;',
+    );
+    writeFileSync(
+      path.join(cwd, 'secret.sql'),
+      `create table secret (n int); create role other; grant other to current_user; grant create on schema public to other;
+        alter table secret owner to other; revoke other from current_user;`,
+    );
+    const code = `const shown = [];
+      process.on('warning', ({ message }) => shown.push(message));
+      for (const seed of ['seed.sql', 'secret.sql']) {
+        const db = await branch({ migrate: 'migrations', seed });
+        for (const change of ['select 1', 'delete from item', 'delete from item', 'create table more ()']) {
+          await query(db.url, change);
+          shown.push((await db.reset()).createdAgain ?? 'not created again');
+        }
+        await db.drop();
+      }
+      show(shown);`;
+    const warning =
+      'db.reset() created the database again, which takes longer and ends its connections, because ';
+    const violation = 'new row for relation "item" violates check constraint "more"';
+    const secret = "what it began with can't be read: permission denied for table secret";
+    const shown = await run<string[]>(cwd, code);
+    assert.match(
+      String(shown.splice(4, 1)),
+      /^its objects, settings or rights have changed \(pg_attribute, .*pg_class/,
+    );
+    assert.deepEqual(shown, [
+      'not created again',
+      violation,
+      warning + violation,
+      violation,
+      secret,
+      warning + secret,
+      secret,
+      secret,
+      secret,
+    ]);
+  });
+
   it('may be dropped before their clones, in any order', async () => {
     const { cwd } = await createProject();
     const code = `const db = await branch({ migrate: 'migrations', seed: 'seed.sql' });

@@ -5,11 +5,20 @@
  */
 import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
-import { readLayout, readRows, readState, type DatabaseState, type Layout } from './databaseState.ts';
+import {
+  readCatalogs,
+  readLayout,
+  readRows,
+  readState,
+  type Catalogs,
+  type DatabaseState,
+  type Layout,
+} from './databaseState.ts';
 import { closeClient, openClient, type TestClient } from './testClient.ts';
 
 export interface Beginning {
   readonly layout: Layout;
+  readonly catalogs: Catalogs;
   readonly state: DatabaseState;
   /** By table: its rows as a text. Those of large tables are added when they are needed. */
   readonly rows: Map<string, string>;
@@ -20,26 +29,32 @@ const FEW_ROWS = 1000;
 /** The id of the large object, in the database `postgres`, where any role can create one. */
 const OBJECT = 16_000;
 
-/** @throws {Error} of Postgres, for example because a table can't be read */
+/** Why the beginning isn't known, such as because a table can't be read: a message of Postgres. */
+interface Unknown {
+  readonly problem: string;
+}
+
+/** @throws {Error} of Postgres, if it can't be saved */
 export async function saveBeginning(admin: Client, url: string, template: string): Promise<void> {
-  const beginning = await withTemplate(url, template, async (client) => {
+  const read = withTemplate(url, template, async (client) => {
     const layout = await readLayout(client);
+    const catalogs = await readCatalogs(client);
     const state = await readState(client, layout);
     const small = layout.tables.filter(
       ({ problem }, at) => problem === null && Number(state.tables[at]?.rows) <= FEW_ROWS,
     );
-    return { layout, state, rows: [...(await readRows(client, small))] };
+    return JSON.stringify({ layout, catalogs, state, rows: [...(await readRows(client, small))] });
   });
-  await admin.query(`select lo_from_bytea($1, convert_to($2, 'UTF8'))`, [OBJECT, JSON.stringify(beginning)]);
+  const text = await read.catch(({ message: problem }: Error) => JSON.stringify({ problem }));
+  await admin.query(`select lo_from_bytea($1, convert_to($2, 'UTF8'))`, [OBJECT, text]);
 }
 
-/** @param admin a connection to the database `postgres`. @throws {Error} if it wasn't saved */
-export async function loadBeginning(admin: Client): Promise<Beginning> {
-  const { rows } = await admin.query<{ text: string }>(`select convert_from(lo_get($1), 'UTF8') as text`, [
-    OBJECT,
-  ]);
+/** @param admin a connection to the database `postgres` */
+export async function loadBeginning(admin: Client): Promise<Beginning | Unknown> {
+  const query = `select convert_from(lo_get($1), 'UTF8') as text`;
+  const { rows } = await admin.query<{ text: string }>(query, [OBJECT]);
   const saved = JSON.parse(String(rows[0]?.text));
-  return { ...saved, rows: new Map(saved.rows) };
+  return 'problem' in saved ? saved : { ...saved, rows: new Map(saved.rows) };
 }
 
 /** Milliseconds. Texts of values that both databases read in the same way, and nothing of users in a name. */

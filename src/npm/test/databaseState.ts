@@ -3,6 +3,7 @@
  * the transaction that wrote it, and later transactions have higher numbers. So a table whose rows have no higher number and
  * that has as many rows as before has the same rows. The same holds for the catalogs, of which only objects of users count.
  */
+import type { QueryResultRow } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { settingsOf } from './copyDatabase.ts';
 
@@ -12,17 +13,25 @@ export interface Table {
   readonly name: string;
   /** Its partitioned table, or itself. */
   readonly root: string;
-  /** Without generated columns. Quoted, with commas. */
-  readonly columns: string;
+  /** Without generated columns. Quoted, with commas. Null without any. */
+  readonly columns: string | null;
   readonly hasTriggers: boolean;
-  /** Why its rows can't be replaced alone, if so. */
+  /** Whether row-level security applies to its owner, too. */
+  readonly isForced: boolean;
+  /** Why its rows can't be replaced alone, if so: the end of a sentence. */
   readonly problem: string | null;
+}
+
+interface Sequence {
+  /** Quoted, with its schema. */
+  readonly name: string;
+  /** Whether sessions take several values at a time. */
+  readonly isCached: boolean;
 }
 
 export interface Layout {
   readonly tables: readonly Table[];
-  /** Quoted, with their schemas. */
-  readonly sequences: readonly string[];
+  readonly sequences: readonly Sequence[];
   /** Pairs of roots: the first one has a foreign key to the second one. */
   readonly references: readonly (readonly [from: string, to: string])[];
 }
@@ -33,8 +42,10 @@ export interface Contents {
   readonly newest: number;
 }
 
+/** By catalog. */
+export type Catalogs = Readonly<Record<string, string>>;
+
 export interface DatabaseState {
-  readonly catalogs: string;
   readonly tables: readonly Contents[];
   readonly sequences: readonly string[];
 }
@@ -61,18 +72,24 @@ export async function readLayout(client: Client): Promise<Layout> {
           where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''),
         'hasTriggers', exists (select from pg_trigger where not tgisinternal
           and tgrelid in (c.oid, coalesce(pg_partition_root(c.oid), c.oid))),
+        'isForced', c.relrowsecurity and c.relforcerowsecurity,
         'problem', case
-          when c.relkind = 'm' then 'a materialized view'
-          when pg_table_size(c.oid) > ${MAX_SIZE} then 'its size'
-          when exists (select from pg_rewrite where ev_class in (c.oid, pg_partition_root(c.oid))) then 'rules'
+          when c.relkind = 'm' then 'it is a materialized view'
+          when pg_table_size(c.oid) > ${MAX_SIZE} then 'it is large'
+          when exists (select from pg_rewrite where ev_class in (c.oid, pg_partition_root(c.oid))) then 'it has rules'
+          -- They would be emptied on their server, too.
+          when exists (select from pg_partition_tree(pg_partition_root(c.oid)) join pg_foreign_table on ftrelid = relid)
+            then 'it has partitions on another server'
           when exists (select from pg_trigger where not tgisinternal and tgenabled <> 'O'
             and tgrelid in (select c.oid union select relid from pg_partition_tree(pg_partition_root(c.oid))))
-            then 'triggers that are disabled or always enabled'
+            then 'it has triggers that are disabled or always enabled'
           when exists (select from pg_partition_tree(pg_partition_root(c.oid)) join pg_trigger on tgrelid = relid
-            where level > 0 and not isleaf and not tgisinternal) then 'triggers of a partition with partitions' end
-      ) order by c.oid), '[]') from pg_class c where c.relkind in ('r', 'm') and c.relpersistence <> 't' and ${USERS}),
-    'sequences', (select coalesce(json_agg(c.oid::regclass::text order by c.oid), '[]') from pg_class c
-      where c.relkind = 'S' and c.relpersistence <> 't' and ${USERS}),
+            where level > 0 and not isleaf and not tgisinternal) then 'it has triggers of a partition with partitions' end
+      ) order by c.oid), '[]') from pg_class c
+      -- A materialized view without data can't be read. Its catalogs show whether it has data.
+      where (c.relkind = 'r' or c.relkind = 'm' and c.relispopulated) and c.relpersistence <> 't' and ${USERS}),
+    'sequences', (select coalesce(json_agg(json_build_object('name', c.oid::regclass::text, 'isCached', seqcache > 1)
+      order by c.oid), '[]') from pg_class c join pg_sequence on seqrelid = c.oid where c.relpersistence <> 't' and ${USERS}),
     'references', (select coalesce(json_agg(distinct jsonb_build_array(
         coalesce(pg_partition_root(conrelid), conrelid)::regclass::text,
         coalesce(pg_partition_root(confrelid), confrelid)::regclass::text)), '[]') from pg_constraint where contype = 'f')
@@ -111,7 +128,6 @@ const CATALOGS: Readonly<Record<string, string>> = {
   pg_range: 'rngtypid',
   pg_rewrite: 'ev_class',
   pg_seclabel: 'objoid',
-  pg_sequence: 'seqrelid',
   pg_statistic_ext: 'stxrelid',
   pg_transform: 'oid',
   pg_ts_config: 'oid',
@@ -136,31 +152,39 @@ const NOT_TEMPORARY: Readonly<Record<string, string>> = {
 
 const NEWEST = 'coalesce(max(xmin::text::int8), 0)';
 
-/** Rows of these tables are also written when a table is emptied or its triggers are disabled for a moment. */
-const BY_CONTENT = `
-  select coalesce(md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
+/** Rows of these tables are also written when a table is emptied, its triggers are disabled for a moment, or a sequence restarts. */
+const BY_CONTENT: Readonly<Record<string, string>> = {
+  pg_class: `select md5(string_agg(concat_ws('|', oid, relname, relnamespace, relowner, relkind, relpersistence, relnatts,
       relchecks, relrowsecurity, relforcerowsecurity, reloptions, relacl, relispartition, pg_get_expr(relpartbound, oid),
-      reltablespace, relreplident, relam), ';' order by oid)), '') from pg_class
-    where oid >= ${FIRST_USER_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace <> ${TEMPORARY_SCHEMAS}
-  union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_trigger t
-    where oid >= ${FIRST_USER_ID} and tgrelid <> ${TEMPORARY_RELATIONS}
-  union all select coalesce(md5(string_agg(t::text, ';' order by umid)), '') from pg_user_mappings t
-  -- Always another value, because their content can't be read.
-  union all select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text else '' end
-  union all select coalesce(md5(string_agg(t::text, ';' order by oid)), '') from pg_namespace t
-    where oid <> ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'
-  union all select coalesce(md5(string_agg(sql, ';' order by sql)), '') from (${settingsOf('current_database()', "''")}) as s`;
+      reltablespace, relreplident, relam, relispopulated), ';' order by oid)) from pg_class
+    where oid >= ${FIRST_USER_ID} and relpersistence <> 't' and relkind <> 't' and relnamespace <> ${TEMPORARY_SCHEMAS}`,
+  pg_trigger: `select md5(string_agg(t.*::text, ';' order by oid)) from pg_trigger t
+    where oid >= ${FIRST_USER_ID} and tgrelid <> ${TEMPORARY_RELATIONS}`,
+  pg_sequence: `select md5(string_agg(t.*::text, ';' order by seqrelid)) from pg_sequence t
+    where seqrelid >= ${FIRST_USER_ID} and seqrelid <> ${TEMPORARY_RELATIONS}`,
+  pg_user_mapping: `select md5(string_agg(t.*::text, ';' order by umid)) from pg_user_mappings t`,
+  // Always another value, because their content can't be read.
+  pg_largeobject: `select case when exists (select from pg_largeobject_metadata) then clock_timestamp()::text end`,
+  pg_namespace: `select md5(string_agg(t.*::text, ';' order by oid)) from pg_namespace t
+    where oid <> ${TEMPORARY_SCHEMAS} and nspname !~ '^pg_toast'`,
+  settings: `select md5(string_agg(sql, ';' order by sql)) from (${settingsOf('current_database()', "''")}) as s`,
+};
 
 /** Prepared, because its plan takes longer than its run. */
 const CATALOG_QUERY = {
   name: 'catalogs',
-  text: `with ${TEMPORARY} select string_agg(value, ',') as value from (${[
-    ...Object.entries(CATALOGS).map(([catalog, key]) => {
-      const condition = NOT_TEMPORARY[catalog] ?? 'true';
-      return `select concat_ws(' ', count(*), ${NEWEST}) from ${catalog} where ${key} >= ${FIRST_USER_ID} and ${condition}`;
-    }),
-    BY_CONTENT,
-  ].join(' union all ')}) as c (value)`,
+  text: `with ${TEMPORARY} ${Object.entries({
+    ...Object.fromEntries(
+      Object.entries(CATALOGS).map(([catalog, key]) => [
+        catalog,
+        `select concat_ws(' ', count(*), ${NEWEST}) from ${catalog} where ${key} >= ${FIRST_USER_ID}
+          and ${NOT_TEMPORARY[catalog] ?? 'true'}`,
+      ]),
+    ),
+    ...BY_CONTENT,
+  })
+    .map(([name, query]) => `select '${name}' as name, (${query}) as value`)
+    .join(' union all ')}`,
 };
 
 /** Another statement, because Postgres makes its plan again after a table was emptied. */
@@ -170,7 +194,9 @@ const contentsQuery = ({ tables, sequences }: Layout): string =>
       ({ name }, at) =>
         `select 1 as kind, ${at} as at, count(*)::text as value, ${NEWEST} as newest from only ${name}`,
     ),
-    ...sequences.map((name, at) => `select 2, ${at}, concat_ws(' ', last_value, is_called), 0 from ${name}`),
+    ...sequences.map(
+      ({ name }, at) => `select 2, ${at}, concat_ws(' ', last_value, is_called), 0 from ${name}`,
+    ),
   ].join('\nunion all ');
 
 interface Row {
@@ -181,24 +207,48 @@ interface Row {
 }
 
 /** @throws {Error} of Postgres */
+export async function readCatalogs(client: Client): Promise<Catalogs> {
+  const { rows } = await client.query<{ name: string; value: string | null }>(CATALOG_QUERY);
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value ?? '']));
+}
+
+/** @throws {Error} of Postgres, for example if the catalogs have changed */
 export async function readState(client: Client, layout: Layout): Promise<DatabaseState> {
-  const catalogs = client.query<{ value: string }>(CATALOG_QUERY);
   const query = contentsQuery(layout);
-  const contents = query === '' ? undefined : client.query<Row>(query);
-  const [{ rows: found }, { rows } = { rows: [] }] = await Promise.all([catalogs, contents]);
+  const rows = query === '' ? [] : await queryAll<Row>(client, layout.tables, query);
   const tables: Contents[] = [];
   const sequences: string[] = [];
   for (const { kind, at, value, newest } of rows)
     if (kind === 1) tables[at] = { rows: value, newest: Number(newest) };
     else sequences[at] = value;
-  return { catalogs: found[0]?.value ?? '', tables, sequences };
+  return { tables, sequences };
 }
 
 /** By table: its rows as one text; empty without rows. @throws {Error} of Postgres */
 export async function readRows(client: Client, tables: readonly Table[]): Promise<Map<string, string>> {
+  // A column of the name that an alias has hides the row, but not all columns of it.
   const texts = tables.map(
     ({ name }) => `(select coalesce(array_agg(t.*)::text, '') from only ${name} as t)`,
   );
-  const { rows } = await client.query<{ all: string[] }>(`select array[${texts.join(', ')}]::text[] as all`);
-  return new Map(tables.map(({ name }, at) => [name, rows[0]?.all[at] ?? '']));
+  const query = `select array[${texts.join(', ')}]::text[] as all`;
+  const [row] = await queryAll<{ all: string[] }>(client, tables, query);
+  return new Map(tables.map(({ name }, at) => [name, row?.all[at] ?? '']));
 }
+
+/** Returns all rows, also those that row-level security hides from their owner. */
+async function queryAll<T extends QueryResultRow>(
+  client: Client,
+  tables: readonly Table[],
+  query: string,
+): Promise<readonly T[]> {
+  const forced = tables.filter(({ isForced }) => isForced);
+  if (forced.length === 0) return (await client.query<T>(query)).rows;
+  const result: unknown = await client.query(
+    ['begin', ...forced.map(({ name }) => forcePolicies(name, false)), query, 'rollback'].join(';\n'),
+  );
+  const results: readonly { readonly rows: readonly T[] }[] = Array.isArray(result) ? result : [];
+  return results.at(-2)?.rows ?? [];
+}
+
+export const forcePolicies = (table: string, isForced: boolean): string =>
+  `alter table only ${table} ${isForced ? '' : 'no '}force row level security`;

@@ -14,6 +14,16 @@ function dropAll(): void {
   for (const drop of open) drop().catch(() => undefined);
 }
 
+const warned = new Set<string>();
+
+function warnOnce(reason: string): void {
+  if (warned.has(reason)) return;
+  warned.add(reason);
+  process.emitWarning(
+    `db.reset() created the database again, which takes longer and ends its connections, because ${reason}`,
+  );
+}
+
 interface Parts {
   /** Of the names of clones. */
   readonly prefix: string;
@@ -73,7 +83,11 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
     url,
     drop,
     [Symbol.asyncDispose]: drop,
-    reset: async () => void (await inTurn(async () => reset.run(withAdmin))),
+    async reset() {
+      const obstacle = await inTurn(async () => reset.run(withAdmin));
+      if (obstacle?.isOfTest === false) warnOnce(obstacle.reason);
+      return { createdAgain: obstacle?.reason };
+    },
     async clone() {
       const name = `${prefix}clone_${(count += 1)}`;
       await inTurn(async () => withAdmin(async (client) => copyDatabase(client, TEMPLATE, name)));

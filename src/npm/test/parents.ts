@@ -143,8 +143,7 @@ async function createTemplate(url: string): Promise<void> {
   await withClient(withDatabase(url, 'postgres'), async (client) => {
     try {
       await copyDatabase(client, database, TEMPLATE);
-      // A table that can't be read: each reset creates the database again.
-      await saveBeginning(client, url, TEMPLATE).catch(() => undefined);
+      await saveBeginning(client, url, TEMPLATE);
     } catch (error) {
       if (fieldsOf(error).code !== OBJECT_IN_USE) throw error;
       const { rows } = await client.query(OTHERS, [database]);

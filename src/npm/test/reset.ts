@@ -6,9 +6,17 @@
 import type Client from 'pg/lib/client.js';
 import { requireDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { connectForReset, loadBeginning, withTemplate, type Beginning } from './beginning.ts';
+import { connectForReset, loadBeginning, withTemplate } from './beginning.ts';
 import { copyDatabase } from './copyDatabase.ts';
-import { readRows, readState, type Contents, type Layout, type Table } from './databaseState.ts';
+import {
+  readCatalogs,
+  readRows,
+  readState,
+  type Catalogs,
+  type Contents,
+  type Table,
+} from './databaseState.ts';
+import { replaceTables, setSequences, withReferencing } from './replacement.ts';
 import { closeClient, type TestClient } from './testClient.ts';
 
 /** The code if there is no database of that name. */
@@ -17,11 +25,19 @@ const MISSING = '3D000';
 /** Does work with a connection to the database `postgres`. */
 export type WithAdmin = <T>(work: (admin: Client) => Promise<T>) => Promise<T>;
 
+/** Why the database must be created again. */
+export interface Obstacle {
+  /** A sentence without its begin, "The database was created again, because". */
+  readonly reason: string;
+  /** Whether a test has done something that always needs it, such as DDL. */
+  readonly isOfTest: boolean;
+}
+
 export class Reset {
   readonly #url: string;
   readonly #template: string;
   readonly #next: string;
-  #beginning: Beginning | undefined;
+  #beginning: Awaited<ReturnType<typeof loadBeginning>> | undefined;
   #client: TestClient | undefined;
   /** By table, after its rows were replaced. */
   #replaced = new Map<string, Contents>();
@@ -36,25 +52,27 @@ export class Reset {
     this.#next = next;
   }
 
-  /** @returns whether the database was created again @throws {Error} if a transaction is open or a statement writes */
-  async run(withAdmin: WithAdmin): Promise<boolean> {
-    // Without it, the database is created again each time.
-    this.#beginning ??= await withAdmin(loadBeginning).catch(() => undefined);
+  /** @returns why the database was created again, if it was @throws {Error} if a transaction is open or a statement writes */
+  async run(withAdmin: WithAdmin): Promise<Obstacle | undefined> {
     let client: TestClient | undefined;
     try {
       client = await this.#connected();
     } catch (error) {
       if (fieldsOf(error).code !== MISSING) throw error;
     }
+    let obstacle: Obstacle | undefined;
     try {
-      if (await this.#replaceRows(client).catch(async (error: unknown) => giveUp(client, error)))
-        return false;
+      obstacle =
+        client === undefined
+          ? { reason: 'it was dropped', isOfTest: true }
+          : await this.#replaceRows(client, withAdmin).catch(async (error: unknown) => giveUp(client, error));
+      if (obstacle === undefined) return undefined;
     } finally {
       // The process may end while the connection is idle.
       client?.unref();
     }
     await withAdmin(async (admin) => this.#createAgain(admin));
-    return true;
+    return obstacle;
   }
 
   /** @throws {Error} if another connection has a transaction open or writes: what it has written could appear later */
@@ -78,32 +96,40 @@ export class Reset {
     if (client !== undefined) await closeClient(client).catch(() => undefined);
   }
 
-  /** @returns false if that isn't enough */
-  async #replaceRows(client: TestClient | undefined): Promise<boolean> {
-    if (this.#beginning === undefined || client === undefined) return false;
-    const { layout, state, rows } = this.#beginning;
-    const now = await readState(client, layout);
-    if (now.catalogs !== state.catalogs) return false;
+  /** @returns why that isn't enough, if so @throws {Error} of Postgres */
+  async #replaceRows(client: TestClient, withAdmin: WithAdmin): Promise<Obstacle | undefined> {
+    const beginning = (this.#beginning ??= await withAdmin(loadBeginning));
+    if ('problem' in beginning)
+      return { reason: `what it began with can't be read: ${beginning.problem}`, isOfTest: false };
+    const { layout, state, rows } = beginning;
+    // The contents may be unreadable because the catalogs have changed.
+    const [catalogs, contents] = await Promise.allSettled([readCatalogs(client), readState(client, layout)]);
+    const changes = differing(beginning.catalogs, valueOf(catalogs));
+    if (changes.length > 0)
+      return {
+        reason: `its objects, settings or rights have changed (${changes.join(', ')})`,
+        isOfTest: true,
+      };
+    const now = valueOf(contents);
     const changed = layout.tables.filter(({ name }, at) => {
       const [before, after] = [this.#replaced.get(name) ?? state.tables[at], now.tables[at]];
       return before?.rows !== after?.rows || (after?.newest ?? 0) > (before?.newest ?? 0);
     });
-    const sequences = layout.sequences.flatMap((name, at) => {
-      const [value = '', isCalled = ''] = state.sequences[at]?.split(' ') ?? [];
-      return now.sequences[at] === state.sequences[at]
-        ? []
-        : [`setval(${client.escapeLiteral(name)}, ${value}, ${isCalled === 't'})`];
-    });
-    const tables = withReferencing(changed, layout);
-    if (tables.some(({ problem }) => problem !== null)) return false;
-    if (tables.length === 0 && sequences.length === 0) return true;
+    const roots = withReferencing(changed, layout.references);
+    const tables = layout.tables.filter(({ root }) => roots.has(root));
+    for (const { name, problem } of tables)
+      if (problem !== null)
+        return { reason: `the rows of ${name} can't be replaced: ${problem}`, isOfTest: false };
+    const sequences = setSequences(client, layout, state, now);
+    if (roots.size === 0 && sequences.length === 0) return undefined;
     const unknown = tables.filter(({ name }) => !rows.has(name));
     if (unknown.length > 0) for (const [name, text] of await this.#rowsOf(unknown)) rows.set(name, text);
     const result: unknown = await client.query(
       [
         'begin;',
-        ...replacement(client, tables, rows),
-        `select ${['pg_current_xact_id()::text as number', ...sequences].join(', ')};`,
+        ...replaceTables(client, roots, tables, rows),
+        ...sequences,
+        'select pg_current_xact_id()::text as number;',
         'commit',
       ].join('\n'),
     );
@@ -112,7 +138,7 @@ export class Reset {
       const count = state.tables[layout.tables.findIndex((each) => each.name === name)]?.rows ?? '';
       this.#replaced.set(name, { rows: count, newest });
     }
-    return true;
+    return undefined;
   }
 
   async #rowsOf(tables: readonly Table[]): Promise<Map<string, string>> {
@@ -140,50 +166,21 @@ function numberIn(results: unknown): number {
   return number;
 }
 
-/** Adds all tables with foreign keys to them, because they must be emptied together, and all partitions of a table. */
-function withReferencing(changed: readonly Table[], { tables, references }: Layout): readonly Table[] {
-  const roots = new Set(changed.map(({ root }) => root));
-  for (let size = -1; size !== roots.size;) {
-    size = roots.size;
-    for (const [from, to] of references) if (roots.has(to)) roots.add(from);
-  }
-  return tables.filter(({ root }) => roots.has(root));
+function valueOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
 }
 
-/** One statement inserts all rows, so that foreign keys are checked when all are there. */
-function replacement(client: Client, tables: readonly Table[], rows: ReadonlyMap<string, string>): string[] {
-  if (tables.length === 0) return [];
-  const roots = new Set(tables.map(({ root }) => root));
-  const targets = [...roots].map((root) =>
-    tables.some(({ name }) => name === root) ? `only ${root}` : root,
-  );
-  const triggered = new Set(
-    tables.filter(({ hasTriggers }) => hasTriggers).flatMap(({ name, root }) => [name, root]),
-  );
-  const triggers = (what: string) =>
-    [...triggered].map((name) => `alter table only ${name} ${what} trigger user;`);
-  const inserts = tables.flatMap(({ name, columns }, index) => {
-    const values = rows.get(name) ?? '';
-    return values === ''
-      ? []
-      : [
-          `i${index} as (insert into ${name} (${columns}) overriding system value
-            select ${columns} from unnest(${client.escapeLiteral(values)}::${name}[]))`,
-        ];
-  });
-  return [
-    ...triggers('disable'),
-    `truncate ${targets.join(', ')};`,
-    ...(inserts.length === 0 ? [] : [`with ${inserts.join(',\n')} select;`]),
-    'set constraints all immediate;',
-    ...triggers('enable'),
-  ];
-}
+/** @returns the names of catalogs */
+const differing = (before: Catalogs, after: Catalogs): string[] =>
+  Object.keys(before).filter((name) => before[name] !== after[name]);
 
-/** @returns false, so that the database is created again @throws {Error} if others use a table */
-async function giveUp(client: Client | undefined, error: unknown): Promise<boolean> {
-  await client?.query('rollback').catch(() => undefined);
-  if (fieldsOf(error).code !== LOCKED) return false;
+/** @throws {Error} if others use a table */
+async function giveUp(client: TestClient, error: unknown): Promise<Obstacle> {
+  // If the connection has ended, so has its transaction.
+  await client.query('rollback').catch(() => undefined);
+  const { code, message } = fieldsOf(error);
+  if (code !== LOCKED) return { reason: String(message), isOfTest: false };
   throw new Error('A statement is still running. Wait for all of them before reset.', { cause: error });
 }
 

@@ -30,13 +30,19 @@ export interface Clone {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+export interface ResetResult {
+  /** Why the database was created again, which has ended its connections. Undefined if it wasn't. */
+  readonly createdAgain: string | undefined;
+}
+
 export interface TestDatabase extends Clone {
   /**
    * Takes the database back to the data that it began with, for tests that share it. Only tables that were written
    * are filled again. After DDL, and changes of its settings and rights, the database is created again, which ends its connections.
+   * A warning says so if it is for another reason, such as a table that can't be filled again.
    * @throws {Error} if a transaction is open or a statement has begun to write: its rows could appear later
    */
-  reset(): Promise<void>;
+  reset(): Promise<ResetResult>;
   /** Creates a database with the data that this one began with, and the same settings and rights. */
   clone(): Promise<Clone>;
 }

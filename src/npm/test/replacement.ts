@@ -1,0 +1,78 @@
+/** The statements that give tables and sequences the contents that they had in the beginning. They run in one transaction. */
+import type Client from 'pg/lib/client.js';
+import { forcePolicies, type DatabaseState, type Layout, type Table } from './databaseState.ts';
+
+/** Adds all tables with foreign keys to them, because they must be emptied together. @returns the roots of partitions */
+export function withReferencing(changed: readonly Table[], references: Layout['references']): Set<string> {
+  const roots = new Set(changed.map(({ root }) => root));
+  for (let size = -1; size !== roots.size;) {
+    size = roots.size;
+    for (const [from, to] of references) if (roots.has(to)) roots.add(from);
+  }
+  return roots;
+}
+
+/**
+ * @param roots what is emptied
+ * @param tables these and their partitions that have rows
+ * @param rows by table
+ */
+export function replaceTables(
+  client: Client,
+  roots: ReadonlySet<string>,
+  tables: readonly Table[],
+  rows: ReadonlyMap<string, string>,
+): string[] {
+  if (roots.size === 0) return [];
+  // A partitioned table may have no partitions.
+  const targets = [...roots].map((root) =>
+    tables.some(({ name }) => name === root) ? `only ${root}` : root,
+  );
+  const triggered = new Set(
+    tables.filter(({ hasTriggers }) => hasTriggers).flatMap(({ name, root }) => [name, root]),
+  );
+  const triggers = (what: string) =>
+    [...triggered].map((name) => `alter table only ${name} ${what} trigger user;`);
+  const forced = tables.filter(({ isForced }) => isForced);
+  const policies = (isForced: boolean) => forced.map(({ name }) => `${forcePolicies(name, isForced)};`);
+  const inserts = tables.flatMap(({ name, columns }, index) => {
+    const values = rows.get(name) ?? '';
+    return values === ''
+      ? []
+      : [
+          `i${index} as (insert into ${name} ${columns === null ? '' : `(${columns})`} overriding system value
+            select ${columns ?? ''} from unnest(${client.escapeLiteral(values)}::${name}[]))`,
+        ];
+  });
+  return [
+    ...triggers('disable'),
+    ...policies(false),
+    `truncate ${targets.join(', ')};`,
+    // One statement inserts all rows, so that foreign keys are checked when all are there.
+    ...(inserts.length === 0 ? [] : [`with ${inserts.join(',\n')} select;`]),
+    'set constraints all immediate;',
+    ...policies(true),
+    ...triggers('enable'),
+  ];
+}
+
+/** Other sessions may have values of a cached sequence. They notice `setval` only after these, but a restart at once. */
+export function setSequences(
+  client: Client,
+  { sequences }: Layout,
+  before: DatabaseState,
+  now: DatabaseState,
+): string[] {
+  const changed = sequences.flatMap(({ name, isCached }, at) =>
+    isCached || now.sequences[at] !== before.sequences[at]
+      ? [{ name, isCached, before: before.sequences[at] }]
+      : [],
+  );
+  if (changed.length === 0) return [];
+  const values = changed.map(({ name, before: text = '' }) => {
+    const [value = '', isCalled = ''] = text.split(' ');
+    return `setval(${client.escapeLiteral(name)}, ${value}, ${isCalled === 't'})`;
+  });
+  const cached = changed.filter(({ isCached }) => isCached);
+  return [...cached.map(({ name }) => `alter sequence ${name} restart;`), `select ${values.join(', ')};`];
+}
