@@ -1,6 +1,6 @@
 /** `database()` of `hosted-postgres/test`: files that share a branch, each in a separate process. */
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,6 +24,30 @@ const left = async (url: string) =>
     withDatabase(url, 'postgres'),
     "select datname::text from pg_database where datname ~ '^test_' order by 1",
   );
+
+/** A process with a database and a clone of it. Each line of input is SQL, which it runs in the database. */
+async function start(cwd: string) {
+  const code = `const db = await database(${FILES});
+    const clone = await db.clone();
+    show([db.url, clone.url]);
+    for await (const sql of require('node:readline').createInterface({ input: process.stdin })) show(await query(db.url, sql));`;
+  const child = spawn(process.execPath, ['-e', await program(code)], {
+    cwd,
+    env: environment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout });
+  const next = async () => {
+    const line = await Promise.race([once(lines, 'line'), once(child, 'close').then(() => undefined)]);
+    return JSON.parse(String(line ?? assert.fail('the process has ended')));
+  };
+  const urls: string[] = await next();
+  const send = async (sql: string): Promise<unknown> => {
+    child.stdin.write(`${sql}\n`);
+    return next();
+  };
+  return { child, urls, send };
+}
 
 describe('Databases of tests', () => {
   after(allEnded);
@@ -84,19 +108,7 @@ describe('Databases of tests', () => {
 
   it('that a killed process has left are dropped by the next call, and no others', async () => {
     const { cwd } = await createProject();
-    const code = `const db = await database(${FILES});
-      const clone = await db.clone();
-      show([db.url, clone.url]);
-      setInterval(() => {}, 1000);`;
-    const start = async (): Promise<{ child: ChildProcess; urls: string[] }> => {
-      const args = ['-e', await program(code)];
-      const stdio = ['ignore', 'pipe', 'inherit'] as const;
-      const child = spawn(process.execPath, args, { cwd, env: environment(), stdio: [...stdio] });
-      if (child.stdout === null) throw new Error('no output');
-      const [line] = await once(createInterface({ input: child.stdout }), 'line');
-      return { child, urls: JSON.parse(String(line)) };
-    };
-    const [killed, running] = [await start(), await start()];
+    const [killed, running] = [await start(cwd), await start(cwd)];
     // A program that the test forgot.
     const forgotten = await connectTo(killed.urls[0] ?? '');
     forgotten.on('error', () => undefined);
@@ -107,6 +119,42 @@ describe('Databases of tests', () => {
     assert.deepEqual(await left(url), names);
     running.child.kill('SIGKILL');
     await once(running.child, 'close');
+  });
+
+  it('stay while their process runs, also after another test has ended all connections', async () => {
+    const { cwd } = await createProject();
+    const running = await start(cwd);
+    const others = await start(cwd);
+    await others.send(
+      'select pg_terminate_backend(pid, 10000) from pg_stat_activity where pid <> pg_backend_pid() and usename = current_user',
+    );
+    await run(cwd, `const db = await database(${FILES}); await db.drop(); show(1);`);
+    assert.deepEqual(await running.send('select count(*)::int from item'), [2]);
+    for (const { child } of [running, others]) {
+      child.stdin.end();
+      await once(child, 'close');
+    }
+    assert.deepEqual(await left(running.urls[0] ?? ''), []);
+  });
+
+  it('of a thread are dropped by the next call after the thread was terminated', async () => {
+    const { cwd } = await createProject();
+    const code = `const { Worker } = require('node:worker_threads');
+      const thread = new Worker(${JSON.stringify(
+        await program(`const db = await database(${FILES});
+        require('node:worker_threads').parentPort.postMessage(db.url); setInterval(() => {}, 1000);`),
+      )}, { eval: true });
+      const url = await new Promise((resolve) => thread.once('message', resolve));
+      const names = () => query(url.replace(/[^/]*$/, 'postgres'), "select datname::text from pg_database where datname ~ '^test_'");
+      const counts = [];
+      for (const end of [() => {}, () => thread.terminate()]) {
+        await end();
+        const db = await database(${FILES});
+        await db.drop();
+        counts.push((await names()).length);
+      }
+      show(counts);`;
+    assert.deepEqual(await run(cwd, code), [1, 0]);
   });
 
   it('are reset, cloned and dropped after a test has ended all connections', async () => {

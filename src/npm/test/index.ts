@@ -4,7 +4,7 @@ import type Client from 'pg/lib/client.js';
 import { withDatabase } from '../../api/addresses/databaseUrl.ts';
 import type { Api } from '../api.ts';
 import { copyDatabase } from './copyDatabase.ts';
-import type { Maker } from './maker.ts';
+import { isMakerRunning, MAKER_NAME, makerOfName, nameOfMaker, type Maker } from './maker.ts';
 import { openDatabase } from './openDatabase.ts';
 import { SHARED, TEMPLATE, withParent, type Parent } from './parents.ts';
 import { Reset } from './reset.ts';
@@ -36,9 +36,9 @@ export async function branch(options: BranchOptions = {}): Promise<TestBranch> {
 export async function database(options: BranchOptions = {}): Promise<TestDatabase> {
   return withParent(options, async (api, parent, me) => {
     const server = await urlOfShared(api, parent, me);
-    const name = `test_${randomBytes(8).toString('hex')}`;
-    // The connection's name says that the database is in use, until the process or thread has ended.
-    const connect = async () => openClient(withDatabase(server, 'postgres'), { application_name: name });
+    // Its name says that the database is in use, until the process or thread has ended. A connection could be ended by any test.
+    const name = `test_${nameOfMaker(me)}_${randomBytes(4).toString('hex')}`;
+    const connect = async () => openClient(withDatabase(server, 'postgres'));
     const admin = await connect();
     try {
       await dropAbandoned(admin);
@@ -75,18 +75,21 @@ async function urlOfShared(api: Api, { projectId, id, hash }: Parent, maker: Mak
 }
 
 /** Drops the databases of processes that were killed, and of threads that were terminated. */
-const dropAbandoned = async (admin: Client): Promise<void> =>
-  dropDatabases(
-    admin,
-    "datname ~ '^test_[0-9a-f]{16}' and left(datname, 21) not in (select application_name from pg_stat_activity)",
+async function dropAbandoned(admin: Client): Promise<void> {
+  const { rows } = await admin.query<{ maker: string }>(
+    `select distinct substring(datname from '^test_(${MAKER_NAME})_[0-9a-f]{8}') as maker from pg_database
+      where datname ~ '^test_${MAKER_NAME}_[0-9a-f]{8}'`,
   );
+  for (const { maker } of rows)
+    if (!(await isMakerRunning(makerOfName(maker))))
+      // If it fails, such as because another process drops the same ones, the next call does it.
+      await dropDatabases(admin, `datname ^@ 'test_${maker}_'`).catch(() => undefined);
+}
 
 /** @param condition of `pg_database` */
 async function dropDatabases(admin: Client, condition: string): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
     `select datname::text as name from pg_database where ${condition}`,
   );
-  // Another process may drop the same ones.
-  for (const { name } of rows)
-    await admin.query(`drop database if exists ${name} with (force)`).catch(() => undefined);
+  for (const { name } of rows) await admin.query(`drop database if exists ${name} with (force)`);
 }

@@ -1,16 +1,36 @@
 /**
- * Recognizes whether what has made a branch still runs: a process, or a thread of one, as runners with threads start for each
+ * Recognizes whether what has made a branch or database still runs: a process, or a thread of one, as runners with threads start for each
  * test file and terminate. A thread listens to a port, which closes with it, and is open also while the thread is blocked.
  */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import { isMainThread } from 'node:worker_threads';
-import { isRunning, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
+import { isRunning, ownIdentity, uniqueProcessId, type ProcessIdentity } from '../../base/processIdentity.ts';
 
 export interface Maker extends ProcessIdentity {
   /** Of a thread that isn't the main one. */
   readonly port?: number | undefined;
 }
+
+/** A part of the names of databases: names can't be changed while a database is in use, and need no other statement. */
+export const nameOfMaker = ({ pid, port = 0, startedAt, uniqueId }: Maker): string =>
+  [...[pid, port, Math.round(startedAt)].map((each) => each.toString(36)), digest(uniqueId)].join('_');
+
+/** A regular expression for {@link nameOfMaker}. */
+export const MAKER_NAME = '[0-9a-z]+_[0-9a-z]+_[0-9a-z]+_[0-9a-f]*';
+
+export function makerOfName(name: string): Maker {
+  const [id = '', port = '', start = '', unique = ''] = name.split('_');
+  const [pid, startedAt] = [parseInt(id, 36), parseInt(start, 36)];
+  // Names have no room for all of it.
+  const now = uniqueProcessId(pid);
+  const uniqueId = unique === '' ? undefined : unique === digest(now) ? now : unique;
+  return { pid, startedAt, uniqueId, port: parseInt(port, 36) || undefined };
+}
+
+const digest = (text: string | undefined): string =>
+  text === undefined ? '' : createHash('sha256').update(text).digest('hex').slice(0, 12);
 
 let ownPort: Promise<number> | undefined;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { isMakerRunning, ownMaker } from '../../../src/npm/test/maker.ts';
+import { isMakerRunning, makerOfName, nameOfMaker, ownMaker } from '../../../src/npm/test/maker.ts';
 import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { until } from '../../workbench/until.ts';
 
@@ -21,6 +21,16 @@ async function blockedThread() {
 describe('What has made a branch', () => {
   it('runs if it is this process', async () => {
     assert.equal(await isMakerRunning(await ownMaker()), true);
+  });
+
+  it('is recognized by a part of a name', async () => {
+    const own = { ...(await ownMaker()), port: 65535 };
+    const name = nameOfMaker(own);
+    assert.match(name, /^[0-9a-z_]{1,40}$/);
+    assert.deepEqual(makerOfName(name), { ...own, startedAt: Math.round(own.startedAt) });
+    assert.equal(await isMakerRunning(makerOfName(nameOfMaker({ ...own, port: undefined }))), true);
+    const another = { ...own, port: undefined, startedAt: 0, ...(own.uniqueId && { uniqueId: 'another' }) };
+    assert.equal(await isMakerRunning(makerOfName(nameOfMaker(another))), false);
   });
 
   it('has ended if it is another process with the same pid', async () => {
