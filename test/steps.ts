@@ -54,6 +54,7 @@ const laterServiceSuites = [
   'testParents',
   'testDatabases',
   'resetDatabase',
+  'randomResets',
   'npm',
   'postgres/network/stockClients',
   'whyActive',

@@ -137,26 +137,6 @@ describe('Databases of tests', () => {
     assert.deepEqual(await left(running.urls[0] ?? ''), []);
   });
 
-  it('of a thread are dropped by the next call after the thread was terminated', async () => {
-    const { cwd } = await createProject();
-    const code = `const { Worker } = require('node:worker_threads');
-      const thread = new Worker(${JSON.stringify(
-        await program(`const db = await database(${FILES});
-        require('node:worker_threads').parentPort.postMessage(db.url); setInterval(() => {}, 1000);`),
-      )}, { eval: true });
-      const url = await new Promise((resolve) => thread.once('message', resolve));
-      const names = () => query(url.replace(/[^/]*$/, 'postgres'), "select datname::text from pg_database where datname ~ '^test_'");
-      const counts = [];
-      for (const end of [() => {}, () => thread.terminate()]) {
-        await end();
-        const db = await database(${FILES});
-        await db.drop();
-        counts.push((await names()).length);
-      }
-      show(counts);`;
-    assert.deepEqual(await run(cwd, code), [1, 0]);
-  });
-
   it('are reset, cloned and dropped after a test has ended all connections', async () => {
     const { cwd } = await createProject();
     const code = `const shown = [];
