@@ -97,6 +97,16 @@ export class BranchCalls {
     return reply && records.parseTransactions(fieldsOf(reply.json)['transactions']);
   }
 
+  /**
+   * Returns the moments before the last changes of the schema, oldest first, as far as they are known. The local service only.
+   * Doesn't wake a compute, and isn't activity.
+   */
+  async schemaChanges(projectId: string, id: string, options?: CallOptions) {
+    const path = `${branchPath(projectId, id)}/changes`;
+    const reply = await this.#http.getIfOffered(path, { schema: 'true' }, options);
+    return reply && records.parseSchemaChanges(fieldsOf(reply.json)['schema_changes']);
+  }
+
   /** Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, { body }, options);

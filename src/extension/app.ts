@@ -37,7 +37,6 @@ import { createWindowModel, type WindowModel } from './windowModel/windowModel.t
 import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
 import { renewUsedBranches } from './gitBranch/ui/renewal.ts';
 import { offerUndoAfterCheckout } from './history/ui/offerUndo.ts';
-import { markPrograms } from './history/ui/markPrograms.ts';
 import { showBranchItem } from './gitBranch/ui/statusItem.ts';
 import { WorkFolders } from './gitBranch/ui/workFolders.ts';
 
@@ -139,7 +138,6 @@ function registerListeners(
     showBranchItem(deps),
     renewUsedBranches(deps),
     offerFirstBranch(deps, context.globalState),
-    markPrograms(deps),
     offerUndoAfterCheckout(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),

@@ -74,4 +74,22 @@ describe('The changes of a branch since moments', () => {
       await api.send('GET', `${CHANGES}?table=${table}`, undefined, 400);
     await test.stop();
   });
+
+  it('are also the moments before changes of the schema', async () => {
+    const test = await startInProcess();
+    const api = branchCalls({ baseUrl: test.service.baseUrl, key: test.key });
+    assert.deepEqual(await api.send('GET', `${CHANGES}?schema=true`), { schema_changes: [] });
+    const change = {
+      before: '2025-12-31T10:00:00.123456Z',
+      created: 1,
+      altered: 0,
+      dropped: 0,
+      truncated: 0,
+      migrations: 1,
+    };
+    test.engine.schemaChanges = async () => Array.from({ length: 101 }, () => change);
+    const schema_changes = Array.from({ length: 100 }, () => change);
+    assert.deepEqual(await api.send('GET', `${CHANGES}?schema=true`), { schema_changes });
+    await test.stop();
+  });
 });

@@ -63,6 +63,7 @@ export class FaultyEngine implements ComputeEngine {
   spaceProblem: ComputeEngine['spaceProblem'] = (branchId) => this.#plain.spaceProblem(branchId);
   changesSince: ComputeEngine['changesSince'] = (...args) => this.#plain.changesSince(...args);
   tableTransactions: ComputeEngine['tableTransactions'] = (...args) => this.#plain.tableTransactions(...args);
+  schemaChanges: ComputeEngine['schemaChanges'] = (...args) => this.#plain.schemaChanges(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
   /** Of deleted branches. */
   canKeepUntil = Infinity;

@@ -130,14 +130,15 @@ export class MigrationWorld {
     return (await query(this.#uri, 'select name from knex_migrations order by name')).map(String);
   }
 
-  /** What the migrations of the working tree have made is there, and what others make isn't. */
+  /** What the applied migrations have made is there, with the text of the working tree, and what others make isn't. */
   async checkTables(): Promise<void> {
     const columns = await query(
       this.#uri,
       `select table_name || '.' || column_name from information_schema.columns
       where table_schema = 'public' and (table_name ~ '^t\\d' or column_name ~ '^c\\d')`,
     );
-    const expected = this.files.flatMap((name) => {
+    const applied = await this.applied();
+    const expected = applied.flatMap((name) => {
       const [, table, column] = /create table (\w+)|add column (\w+)/.exec(this.#textOf(name)) ?? [];
       return table === undefined ? (column === undefined ? [] : `note.${column}`) : `${table}.id`;
     });
@@ -181,7 +182,7 @@ export class MigrationWorld {
     const some = fails ? pending.slice(0, Math.floor(this.#random() * pending.length)) : pending;
     for (const name of some) {
       const sql = this.#textOf(name);
-      const note = `insert into knex_migrations values ('${name}')`;
+      const note = `insert into knex_migrations (name) values ('${name}')`;
       if (this.#random() < 0.8 || !isOfTables(sql))
         await query(this.#uri, `do $do$ begin ${sql}; ${note}; end $do$`);
       else for (const statement of [sql, note]) await query(this.#uri, statement);
@@ -198,7 +199,10 @@ export class MigrationWorld {
   async #createTables(): Promise<void> {
     await query(this.#uri, 'create table note (id serial primary key, text text)');
     // The program creates its table just before the first migration. What is created between both isn't there before them.
-    await query(this.#uri, 'create table knex_migrations (name text primary key)');
+    await query(
+      this.#uri,
+      'create table knex_migrations (id serial primary key, name varchar(255), batch int, migration_time timestamptz)',
+    );
   }
 
   async #resetDatabase(): Promise<void> {

@@ -248,6 +248,22 @@ export type TableTransaction = z.infer<typeof TableTransaction>;
 export const parseTransactions = (list: unknown): readonly TableTransaction[] =>
   parseReadable(list, TableTransaction);
 
+/** A series of transactions that have changed the schema. Only the local service knows it. */
+const SchemaChange = z.object({
+  /** The moment just before it. */
+  before: text,
+  /** Tables. */
+  created: number,
+  altered: number,
+  dropped: number,
+  truncated: number,
+  migrations: number,
+});
+export type SchemaChange = z.infer<typeof SchemaChange>;
+
+export const parseSchemaChanges = (list: unknown): readonly SchemaChange[] =>
+  parseReadable(list, SchemaChange);
+
 /** A name or password. Control characters are rejected, because it is put into files and terminals. */
 // oxlint-disable-next-line no-control-regex
 const printable = z.string().check(z.maxLength(MAX_TEXT_LENGTH), z.regex(/^[^\u0000-\u001f\u007f]+$/));

@@ -52,6 +52,18 @@ export async function readCommitsSince(
   return isFirst && log?.isCut === false ? commits : undefined;
 }
 
+/** The commits that HEAD had before the last checkouts and resets, as far as nothing else has moved it since. */
+export async function readLeftCommits(repository: Pick<Repository, 'gitDir'>): Promise<ReadonlySet<string>> {
+  const commits = new Set<string>();
+  for (const line of (await readLog(repository))?.lines.toReversed() ?? []) {
+    const [, before = '', , seconds, message = ''] = LINE.exec(line) ?? [];
+    if (seconds === undefined && line.trim() === '') continue;
+    if (!/^(?:checkout|reset): /.test(message) || /^0+$/.test(before)) break;
+    commits.add(before);
+  }
+  return commits;
+}
+
 const LINE = /^([0-9a-f]+) ([0-9a-f]+) .*> (\d{1,11}) [+-]\d{4}\t(.*)$/;
 const ABBREVIATED = 7;
 

@@ -1,70 +1,153 @@
-/** The migrations of a working tree: the files in folders for migrations that git tracks. */
+/**
+ * Which migrations a checkout has removed: the files that the commit before had, and the working tree doesn't have, anywhere in the
+ * repository. Migration tools note a file by its name or that of its folder, by its number, or by a hash of its text.
+ */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { readUserText } from '../../base/files.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import type { Repository } from '../gitBranch/gitState.ts';
-import { readCommitsSince } from './headLog.ts';
+import { readCommitsSince, readLeftCommits } from './headLog.ts';
 
-/** Such as `prisma/migrations/1_init/migration.sql` and `db/migrate/1_init.rb`. */
-const IN_FOLDER = /(?:^|\/)(?:migrations?|migrate|drizzle)\/.*\.(?:sql|[cm]?[jt]s|rb)$/i;
+/** Programs and SQL. */
+const SCRIPT = /\.(?:sql|[cm]?[jt]s|rb|exs|py|php|go)$/i;
+const HASH = /^[0-9a-f]{64}$/;
 
 /** More would take too long after each checkout. */
-const MAX_FILES = 2000;
+const MAX_REMOVED = 200;
 const MAX_COMMITS = 200;
 
-/** How programs may note that a file was applied: by its name or that of its folder, by its number or by its content. */
-export type MigrationFile = readonly string[];
-
-/** @param folder of the working tree. @returns undefined if they can't be read */
-export async function readMigrations(
-  runGit: RunGit,
-  folder: string,
-): Promise<readonly MigrationFile[] | undefined> {
-  const { code, stdout } = await runGit(folder, 'ls-files', '--deduplicate', '-z');
-  if (code !== 0) return undefined;
-  const names = stdout.split('\0').filter((name) => IN_FOLDER.test(name));
-  if (names.length > MAX_FILES) return undefined;
-  const files = names.map(async (name): Promise<readonly MigrationFile[]> => {
-    const text = await readUserText(path.join(folder, name), folder);
-    // It was deleted, but not yet from the index.
-    return text === undefined ? [] : [notedNames(name, text)];
-  });
-  return (await Promise.all(files)).flat();
+/** A file that git has, with the id of its content. */
+interface GitFile {
+  /** From the root of the working tree. */
+  readonly name: string;
+  readonly content: string;
 }
 
-function notedNames(name: string, text: string): MigrationFile {
-  const file = path.basename(name);
-  const number = /^\d+/.exec(file)?.[0] ?? '';
-  const hash = createHash('sha256').update(text).digest('hex');
-  const names = [file, path.parse(file).name, path.basename(path.dirname(name)), number, hash];
-  return names.map(withoutLeadingZeros);
+/** The scripts in a repository. */
+export interface MigrationFiles {
+  readonly removed: readonly GitFile[];
+  readonly tracked: readonly GitFile[];
+  /** Also those that git doesn't have. */
+  readonly present: readonly string[];
+  /** The names of files by the SHA-256 of their text: of removed ones, and of tracked ones next to them. */
+  readonly hashes: ReadonlyMap<string, readonly string[]>;
+}
+
+type GitFolder = Pick<Repository, 'worktree' | 'gitDir'>;
+
+/** @returns undefined if they can't be read, or if no script was removed */
+export async function readMigrationFiles(
+  runGit: RunGit,
+  { worktree, gitDir }: GitFolder,
+): Promise<MigrationFiles | undefined> {
+  const list = async (...args: readonly string[]) => {
+    const { code, stdout } = await runGit(worktree, ...args);
+    return code === 0 ? stdout.split('\0').filter((text) => text !== '') : undefined;
+  };
+  const removed = new Map<string, GitFile>();
+  for (const commit of await readLeftCommits({ gitDir })) {
+    const options = ['-r', '-z', '--raw', '--no-renames', '--diff-filter=D'];
+    const found = await list('diff-tree', ...options, commit, 'HEAD');
+    if (found === undefined) return undefined;
+    for (const [index, name] of found.entries()) {
+      const [, , content] = found[index - 1]?.split(' ') ?? [];
+      if (index % 2 === 1 && content !== undefined && SCRIPT.test(name)) removed.set(name, { name, content });
+    }
+    if (removed.size > MAX_REMOVED) return undefined;
+  }
+  if (removed.size === 0) return undefined;
+  const staged = await list('ls-files', '--stage', '-z');
+  const others = await list('ls-files', '--others', '--exclude-standard', '-z');
+  if (staged === undefined || others === undefined) return undefined;
+  const tracked = staged.flatMap((line): readonly GitFile[] => {
+    const [, content, name] = /^\d+ ([0-9a-f]+) \d\t(.*)$/s.exec(line) ?? [];
+    return content !== undefined && name !== undefined && SCRIPT.test(name) ? [{ name, content }] : [];
+  });
+  const present = [...tracked.map(({ name }) => name), ...others.filter((name) => SCRIPT.test(name))];
+  const files = { removed: [...removed.values()], tracked, present };
+  const gone = files.removed.filter((file) => !isStillThere(file, files, worktree));
+  return { ...files, removed: gone, hashes: await readHashes(runGit, worktree, { ...files, removed: gone }) };
+}
+
+/** Such as in another folder, with another name, or ignored by git. */
+function isStillThere(
+  { name, content }: GitFile,
+  { tracked, present }: Pick<MigrationFiles, 'tracked' | 'present'>,
+  worktree: string,
+): boolean {
+  const ending = lastTwo(name);
+  return (
+    tracked.some((each) => each.content === content) ||
+    present.some((each) => lastTwo(each) === ending) ||
+    existsSync(path.join(worktree, name))
+  );
+}
+
+/** The folder's name is that of the migration in some layouts. */
+const lastTwo = (name: string): string => name.split('/').slice(-2).join('/');
+
+async function readHashes(
+  runGit: RunGit,
+  worktree: string,
+  { removed, tracked }: Pick<MigrationFiles, 'removed' | 'tracked'>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folders = new Set(removed.map(({ name }) => path.posix.dirname(name)));
+  const hashes = new Map<string, string[]>();
+  const add = (name: string, text: string) => {
+    const hash = createHash('sha256').update(text).digest('hex');
+    hashes.set(hash, [...(hashes.get(hash) ?? []), name]);
+  };
+  for (const { name, content } of removed) {
+    if (!name.endsWith('.sql')) continue;
+    const { code, stdout } = await runGit(worktree, 'cat-file', 'blob', content);
+    if (code === 0) add(name, stdout);
+  }
+  for (const { name } of tracked) {
+    if (!name.endsWith('.sql') || !folders.has(path.posix.dirname(name))) continue;
+    const text = await readUserText(path.join(worktree, name), worktree);
+    if (text !== undefined) add(name, text);
+  }
+  return hashes;
+}
+
+/** @param note of a migration in a database. @returns which of the files it may be about */
+export function filesOf(
+  note: string,
+  names: readonly string[],
+  hashes: MigrationFiles['hashes'],
+): readonly string[] {
+  if (HASH.test(note)) return names.filter((name) => hashes.get(note)?.includes(name) === true);
+  const noted = plain(note.replace(/^\//, '').replace(/\.(?:sql|[cm]?[jt]s)$/i, ''));
+  return names.filter((name) => {
+    const { name: stem } = path.posix.parse(name);
+    const [, digits = '', rest = ''] = /^(\d*)[-_]?(.*)$/s.exec(stem) ?? [];
+    const folder = path.posix.basename(path.posix.dirname(name));
+    return [stem, folder, digits, `${plain(digits)}_${rest}`].some((each) => plain(each) === noted);
+  });
 }
 
 /** Some programs note `1` for `0001_init.sql`. */
-export const withoutLeadingZeros = (name: string): string => name.replace(/^0+(?=\d+$)/, '');
+const plain = (text: string): string => text.replace(/^0+(?=\d+$)/, '');
 
 /**
- * @returns whether all migrations are in git, and have the same text in every commit that HEAD had since a time (in milliseconds
- * since 1970). The text of a file that git doesn't have may have been edited since then
+ * @param names of files that git has
+ * @returns whether they have the same text in every commit that HEAD had since a time (in milliseconds since 1970), and in the
+ * working tree
  */
 export async function areUnchangedSince(
   runGit: RunGit,
-  folder: string,
-  repository: Repository,
+  { worktree, gitDir }: GitFolder,
+  names: ReadonlySet<string>,
   time: number,
 ): Promise<boolean> {
-  const commits = await readCommitsSince(repository, time);
+  const commits = await readCommitsSince({ gitDir }, time);
   if (commits === undefined || commits.size > MAX_COMMITS) return false;
-  const others = await runGit(folder, 'ls-files', '--others', '--exclude-standard', '-z');
-  if (others.code !== 0 || hasMigrations(others.stdout)) return false;
   for (const commit of commits) {
-    const options = ['--name-only', '--no-renames', '--diff-filter=M', '-z'];
-    const { code, stdout } = await runGit(folder, 'diff', ...options, commit, '--');
-    if (code !== 0 || hasMigrations(stdout)) return false;
+    const options = ['--name-only', '--no-renames', '--diff-filter=MD', '-z'];
+    const { code, stdout } = await runGit(worktree, 'diff', ...options, commit, '--');
+    if (code !== 0 || stdout.split('\0').some((name) => names.has(name))) return false;
   }
   return true;
 }
-
-/** @param list of names, with NUL */
-const hasMigrations = (list: string): boolean => list.split('\0').some((name) => IN_FOLDER.test(name));

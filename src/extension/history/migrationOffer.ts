@@ -1,10 +1,41 @@
 /**
- * Finds the moment just before a database got the migrations that the working tree doesn't have, so that it had exactly those of
- * the working tree. It is found only if the write-ahead log (WAL) of the database leaves no doubt.
+ * Finds the moment just before a database got the migrations that a checkout has removed. It is found only if git and the
+ * write-ahead log (WAL) of the database leave no doubt.
  */
 import type { TableTransaction } from '../../api/records/records.ts';
-import type { AppliedMigrations } from './appliedMigrations.ts';
-import { withoutLeadingZeros, type MigrationFile } from './migrationFiles.ts';
+import type { AppliedMigration, AppliedMigrations } from './appliedMigrations.ts';
+import { filesOf, type MigrationFiles } from './migrationFiles.ts';
+
+interface RemovedMigrations {
+  readonly later: ReadonlySet<AppliedMigration>;
+  /** The files of all other ones. */
+  readonly files: ReadonlySet<string>;
+}
+
+/**
+ * Which rows of a table are of migrations that a checkout has removed.
+ * @returns undefined if there are none, or if another row has no file
+ */
+export function removedMigrations(
+  { removed, tracked, present, hashes }: MigrationFiles,
+  rows: readonly AppliedMigration[],
+): RemovedMigrations | undefined {
+  const [removedNames, trackedNames] = [removed, tracked].map((files) => files.map(({ name }) => name));
+  const later = new Set<AppliedMigration>();
+  const files = new Set<string>();
+  for (const row of rows) {
+    if (filesOf(row.name, present, hashes).length === 0) {
+      if (filesOf(row.name, removedNames ?? [], hashes).length === 0) return undefined;
+      later.add(row);
+    } else {
+      const own = filesOf(row.name, trackedNames ?? [], hashes);
+      // Git doesn't have it, so that its text may have been another one.
+      if (own.length === 0) return undefined;
+      for (const name of own) files.add(name);
+    }
+  }
+  return later.size === 0 ? undefined : { later, files };
+}
 
 interface LaterMigrations {
   /** Just before the first of them. */
@@ -14,17 +45,16 @@ interface LaterMigrations {
   readonly since: string | undefined;
 }
 
-/** @param files of the working tree @param applied of the database @param transactions of their table, in their order */
+/** @param applied of a table @param later some of its rows @param transactions of the table, in their order */
 export function findLater(
-  files: readonly MigrationFile[],
   applied: Pick<AppliedMigrations, 'rows' | 'areNotedFirst'>,
+  later: ReadonlySet<AppliedMigration>,
   transactions: readonly TableTransaction[],
 ): LaterMigrations | undefined {
   const { rows, areNotedFirst } = applied;
-  const notes = new Set(files.flat());
-  const later = new Set(rows.filter(({ name }) => !notes.has(withoutLeadingZeros(name))));
-  const known = new Set(rows.flatMap(({ name, isApplied }) => (isApplied ? withoutLeadingZeros(name) : [])));
-  if (later.size === 0 || !files.every((file) => file.some((note) => known.has(note)))) return undefined;
+  const nameOf = ({ name }: AppliedMigration) => name;
+  const known = new Set(rows.filter(({ isApplied }) => isApplied).map(nameOf));
+  if (rows.some((row) => !later.has(row) && !known.has(row.name))) return undefined;
   const ids = new Set<number>();
   let added = 0;
   for (const transaction of transactions.toReversed()) {
@@ -37,7 +67,7 @@ export function findLater(
     if (rows.some((row) => ids.has(row.transaction) !== later.has(row))) return undefined;
     // The migration may have run without a transaction, as part of the changes just before this row.
     if (transaction.late && !areNotedFirst) return undefined;
-    const count = new Set([...later].map(({ name }) => name)).size;
+    const count = new Set([...later].map(nameOf)).size;
     return { before: transaction.before, count, since: firstOf(applied, transactions) };
   }
   return undefined;

@@ -1,5 +1,5 @@
-/** What has changed in a branch since the moments of a list. Only the local service knows it, from its write-ahead log. */
-import type { ChangesSince } from '../../api/records/records.ts';
+/** What has changed in a branch, and what since the moments of a list. Only the local service knows it, from its write-ahead log. */
+import type { ChangesSince, SchemaChange } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { ComputeActions } from '../computes/computeActions.ts';
@@ -36,6 +36,21 @@ export function momentChanges({ session, log }: ChangesSources, ref: BranchRef):
     } catch (error) {
       log.error('Counting changes', error);
       return undefined;
+    }
+  };
+}
+
+/** When the schema was changed, as far as it is known. Never rejects. @returns undefined for a service that doesn't offer it */
+export function schemaChanges({ session, log }: ChangesSources, { projectId, branchId }: BranchRef) {
+  const { connection } = session;
+  if (connection?.isLocal !== true) return undefined;
+  return async (): Promise<readonly SchemaChange[]> => {
+    try {
+      const { branches } = await connection.client();
+      return (await branches.schemaChanges(projectId, branchId, { signal: connection.signal })) ?? [];
+    } catch (error) {
+      log.error('Finding changes of the schema', error);
+      return [];
     }
   };
 }

@@ -1,5 +1,5 @@
 /** The moments of a branch that Undo offers, and where the data of each moment is. */
-import type { Snapshot } from '../../api/records/records.ts';
+import type { SchemaChange, Snapshot } from '../../api/records/records.ts';
 import type { PointInTime } from '../../api/records/requests.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { GitEvent } from './headLog.ts';
@@ -24,6 +24,7 @@ type MomentKind =
   /** @property changes how many changes of this agent followed it closely, itself included */
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
   | { readonly kind: 'program' | 'mark'; readonly text: string }
+  | ({ readonly kind: 'schema' } & Omit<SchemaChange, 'before'>)
   | { readonly kind: 'snapshot'; readonly id: string; readonly text: string }
   | Pick<GitEvent, 'kind' | 'commit' | 'text'>
   | { readonly kind: 'ago'; readonly seconds: number };
@@ -48,6 +49,8 @@ export interface BranchHistory {
   /** When the branch itself was created; undefined if it isn't known. */
   readonly createdAt: number | undefined;
   readonly gitEvents: readonly GitEvent[];
+  /** From the log of the branch, if it is known. */
+  readonly schemaChanges?: readonly SchemaChange[];
   /** Of the project, unless they aren't offered or asked for. */
   readonly snapshots?: readonly Snapshot[];
   /** The branch that this one has replaced. */
@@ -133,7 +136,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
     const at = { timestamp: new Date(moment.time).toISOString() };
     return { ...moment, source: sourceAt(history, at) };
   });
-  const all = [...marked, ...others].toSorted(newestFirst);
+  const all = [...marked, ...schemaMoments(history, segments, marked), ...others].toSorted(newestFirst);
   const lastUndo = all.filter(({ kind }) => kind === 'undo').slice(0, 1);
   const latest = all
     .filter((moment) => !lastUndo.includes(moment))
@@ -143,6 +146,24 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
 }
 
 const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;
+
+/** Milliseconds between a marker and the change that it names. */
+const NAMED_BEFORE = 10_000;
+
+/** But for those that a marker names already. */
+function schemaMoments(
+  history: BranchHistory,
+  segments: readonly Segment[],
+  marked: readonly Moment[],
+): readonly Moment[] {
+  const names = marked.filter(({ kind }) => kind === 'agent' || kind === 'program');
+  return (history.schemaChanges ?? []).flatMap(({ before, ...change }): readonly Moment[] => {
+    const time = Date.parse(before);
+    const isNamed = names.some((each) => each.time <= time && time - each.time <= NAMED_BEFORE);
+    if (isNamed || segmentAt(segments, time) === undefined) return [];
+    return [{ kind: 'schema', ...change, time, source: sourceAt(history, { timestamp: before }) }];
+  });
+}
 
 /** Those of the branch, also from before an undo, and those whose branch is gone. */
 function snapshotMoments(

@@ -11,8 +11,9 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { branchHistory } from './branchHistory.ts';
 import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
-import { areUnchangedSince, readMigrations } from './migrationFiles.ts';
-import { findLater } from './migrationOffer.ts';
+import type { AppliedMigrations } from './appliedMigrations.ts';
+import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
+import { findLater, removedMigrations } from './migrationOffer.ts';
 import { earliestOf, sourceAt, type RestoreSource } from './moments.ts';
 
 interface CheckoutDependencies {
@@ -36,7 +37,7 @@ export interface MigrationOffer {
 /** Wakes the branch's compute. @returns undefined also if something isn't known for sure. @throws {Error} */
 export async function offerAfterCheckout(
   deps: CheckoutDependencies,
-  { folder, state }: Pick<WorkFolder, 'folder' | 'state'>,
+  { state }: Pick<WorkFolder, 'state'>,
 ): Promise<MigrationOffer | undefined> {
   const { session, inventory, markers, runGit } = deps;
   const { connection } = session;
@@ -53,21 +54,30 @@ export async function offerAfterCheckout(
   const url = parseDatabaseUrl((await deps.readEnv()) ?? '');
   if (url?.password === undefined || url.host !== state.host) return undefined;
   const { signal } = connection;
+  const files = await readMigrationFiles(runGit, repository);
+  if (files === undefined) return undefined;
   const { readApplied } = await import('./appliedMigrations.ts');
-  const [files, applied] = await Promise.all([
-    readMigrations(runGit, folder),
-    readApplied({ ...url, password: url.password }, signal),
-  ]);
-  if (files === undefined || applied === undefined) return undefined;
+  const tables = await readApplied({ ...url, password: url.password }, signal);
+  const removed = tables?.flatMap((applied) => {
+    const found = removedMigrations(files, applied.rows);
+    return found === undefined ? [] : [{ applied, ...found }];
+  });
+  const [own, other] = removed ?? [];
+  if (tables === undefined || own === undefined || other !== undefined) return undefined;
   const { branches } = await connection.client();
-  const transactions = await branches.tableTransactions(projectId, branchId, applied.table, { signal });
-  const found = findLater(files, applied, transactions ?? []);
+  const read = async ({ table }: AppliedMigrations) =>
+    (await branches.tableTransactions(projectId, branchId, table, { signal })) ?? [];
+  const found = findLater(own.applied, own.later, await read(own.applied));
   if (found === undefined) return undefined;
   const time = Date.parse(found.before);
+  // Another program has applied migrations since then.
+  for (const table of tables)
+    if (table !== own.applied && (await read(table)).some(({ before }) => Date.parse(before) >= time))
+      return undefined;
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
   const earliest = earliestOf(history);
   const since = found.since === undefined ? earliest : Date.parse(found.since);
-  if (time < earliest || !(await areUnchangedSince(runGit, folder, repository, since))) return undefined;
+  if (time < earliest || !(await areUnchangedSince(runGit, repository, own.files, since))) return undefined;
   return { ref, source: sourceAt(history, { timestamp: found.before }), time, count: found.count };
 }
 

@@ -63,6 +63,19 @@ export interface TableTransaction {
   readonly deleted: number;
 }
 
+/** A series of transactions that have changed the schema of a branch. */
+export interface SchemaChange {
+  /** The moment just before the first of them (ISO 8601). */
+  readonly before: string;
+  /** How many tables. A table that was created isn't altered as well. */
+  readonly created: number;
+  readonly altered: number;
+  readonly dropped: number;
+  readonly truncated: number;
+  /** How many rows migration tools have added to the tables in which they note what they have applied. */
+  readonly migrations: number;
+}
+
 /** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */
 export interface PastMoment {
   readonly branchId: string;

@@ -10,6 +10,7 @@ import type {
   BranchSize,
   HistoryLimits,
   Moment,
+  SchemaChange,
   TableTransaction,
   PastMoment,
   TableChange,
@@ -221,11 +222,10 @@ export interface ComputeEngine {
     moments: readonly PastMoment[],
   ): Promise<readonly (readonly TableChange[] | undefined)[]>;
 
-  /**
-   * Returns the transactions that have changed rows of a table since it got this file, oldest first, as far as they are known.
-   * Undefined without an active primary. Starts no compute. @throws {EngineError}
-   */
+  /** Those that have changed rows of a table since it got this file, oldest first; undefined if unknown. @throws {EngineError} */
   tableTransactions(branchId: string, table: TableFile): Promise<readonly TableTransaction[] | undefined>;
+  /** When the schema was changed, oldest first; empty if unknown. Starts no compute. @throws {EngineError} */
+  schemaChanges(branchId: string): Promise<readonly SchemaChange[]>;
 
   /**
    * Makes and removes what the history of these branches needs. Call it again and again, but not before it has ended. Does not

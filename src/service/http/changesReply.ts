@@ -22,6 +22,8 @@ const MAX_TRANSACTIONS = 2000;
  *
  * With `table` instead, such as `16384/16501/16510`, the reply has the last transactions that have changed its rows, as far as they
  * are known. The numbers are those of its database, of the table and of its file.
+ *
+ * With `schema=true`, it has the moments before the last changes of the schema.
  * @throws {HttpError}
  */
 export async function showChanges(
@@ -31,6 +33,7 @@ export async function showChanges(
   id: string,
 ): Promise<JsonReply> {
   const branch = findBranch(project, id);
+  if (queryParameter(call, 'schema') === 'true') return await showSchemaChanges(plane, branch.id);
   const table = queryParameter(call, 'table');
   if (table !== undefined) return await showTransactions(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
@@ -52,6 +55,11 @@ async function showTransactions(plane: ControlPlane, branchId: string, text: str
   const numbers = { database: Number(database), table: Number(table), file: Number(file) };
   const found = await (await plane.engine).tableTransactions(branchId, numbers);
   return reply({ transactions: found?.slice(-MAX_TRANSACTIONS) ?? [] });
+}
+
+async function showSchemaChanges(plane: ControlPlane, branchId: string): Promise<JsonReply> {
+  const found = await (await plane.engine).schemaChanges(branchId);
+  return reply({ schema_changes: found.slice(-MAX_MOMENTS) });
 }
 
 function parseMoment(text: string, branchId: string, now: number): PastMoment & { readonly text: string } {

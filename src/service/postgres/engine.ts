@@ -19,6 +19,7 @@ import {
 import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
 import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
+import { schemaChanges } from './changes/schemaChanges.ts';
 import { tableTransactions } from './changes/tableTransactions.ts';
 import { sizeOfBranch } from './data/history.ts';
 import { canKeepDeleted, keepHistory } from './data/historyUpkeep.ts';
@@ -180,6 +181,7 @@ function branchMethods(deps: ServerDependencies, log: (line: string) => void) {
     spaceProblem: async (branchId) => spaceProblem(deps.storage, branchId),
     changesSince: async (...args) => changesSince(deps, ...args).catch(rethrow),
     tableTransactions: async (...args) => tableTransactions(deps, ...args).catch(rethrow),
+    schemaChanges: async (...args) => schemaChanges(deps, ...args).catch(rethrow),
     keepHistory: async (...args) =>
       keepHistory({ ...deps, log }, ...args).catch((error: unknown) => {
         if (!deps.shutdownSignal.aborted) log(`Couldn't keep the history of branches: ${String(error)}`);

@@ -44,6 +44,7 @@ export function simulatedEngine(): ComputeEngine {
     spaceProblem: doNothing,
     changesSince: async (_, moments) => moments.map(() => undefined),
     tableTransactions: doNothing,
+    schemaChanges: async () => [],
     keepHistory: doNothing,
     canKeepDeleted: async (branchIds) => branchIds.length <= MAX_DELETED,
     deleteBranch: doNothing,

@@ -21,18 +21,20 @@ const { readFileSync, readdirSync } = require('node:fs');
 (async () => {
   const client = new Client({ connectionString: readFileSync('.env', 'utf8').replace('DATABASE_URL=', '').trim() });
   await client.connect();
-  await client.query('create table if not exists knex_migrations (id serial primary key, name text)');
+  await client.query('create table if not exists knex_migrations (id serial primary key, name varchar(255), batch int, migration_time timestamptz)');
   const { rows } = await client.query('select name from knex_migrations');
-  for (const name of readdirSync('migrations').sort()) {
+  for (const name of readdirSync('packages/db/changes').sort()) {
     if (rows.some((row) => row.name === name)) continue;
     await client.query('begin');
-    await client.query(readFileSync('migrations/' + name, 'utf8'));
+    await client.query(readFileSync('packages/db/changes/' + name, 'utf8'));
     await client.query('insert into knex_migrations (name) values ($1)', [name]);
     await client.query('commit');
   }
   await client.end();
 })();
 `;
+
+const QUESTION = 'What main goes back to';
 
 describe('A checkout before migrations', () => {
   const ui = useWorkbench({ settings: {} });
@@ -58,11 +60,12 @@ describe('A checkout before migrations', () => {
     await api.waitForHistory();
     repository = createRepository().at(ui().folder);
     repository.git('init', '--quiet', '--initial-branch=main', '--template=');
-    for (const folder of ['.vscode', 'migrations']) await mkdir(path.join(repository.folder, folder));
+    for (const folder of ['.vscode', 'packages/db/changes'])
+      await mkdir(path.join(repository.folder, folder), { recursive: true });
     await write('.gitignore', '.env\n.vscode\nmigrate.cjs\n');
     await write('migrate.cjs', PROGRAM);
     await write('.env', `DATABASE_URL=${uri}\n`);
-    await write('migrations/1.sql', 'create table users (id int)');
+    await write('packages/db/changes/1.sql', 'create table users (id int)');
     await branchMapWriter(
       gitRunner(() => 'git'),
       repository.folder,
@@ -74,13 +77,25 @@ describe('A checkout before migrations', () => {
     commit('Users');
     migrate();
     await query(uri, 'insert into users values (1)');
-    await write('migrations/2.sql', 'alter table users add column email text');
+    await write('packages/db/changes/2.sql', 'alter table users add column email text');
     commit('Email');
     migrate();
     await query(uri, 'insert into users values (2)');
   });
   after(() => service.stop());
   afterEach(() => ui().notifications.clear());
+
+  it('is not needed to go back: Undo… lists the moments before migrations, with what has changed since', async () => {
+    await ui().run('Undo…');
+    const items = await until('the changes', async () => {
+      const all = (await ui().quickInput.waitFor(QUESTION)).items;
+      const found = all.filter((item) => /^Before (?:a migration|2 migrations) /.test(item));
+      return found.length > 0 && found.every((item) => item.includes(' · since then: ')) ? found : undefined;
+    });
+    // Both were applied within ten seconds, or on a slow machine within more.
+    assert.match(items.at(-1) ?? '', / users created/);
+    await ui().quickInput.cancel(QUESTION);
+  });
 
   it('offers nothing while the setting is off', async () => {
     repository.git('checkout', '--quiet', 'HEAD~2');

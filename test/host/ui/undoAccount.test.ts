@@ -91,24 +91,25 @@ describe('Undo… on an account', () => {
     await ui().quickInput.accept(QUESTION);
   };
 
-  it('names the migration, asks, and brings a dropped column back under the same connection string', async () => {
+  it('names the moment, asks, and brings a dropped column back under the same connection string', async () => {
     const [emails] = await query(uri, 'select count(email)::int from customers');
-    await ui().runCommand('Tasks: Run Task');
-    await ui().quickInput.choose('Select the task to run', 'prisma migrate dev');
+    await ui().run('Mark This Moment…');
+    await ui().quickInput.answer('Name of this moment of main', 'before the migration');
+    await query(uri, 'alter table customers drop column email');
     await waitForColumns('id name city created_at');
     await ui().run('Undo…');
-    await firstMoment('Before prisma migrate dev');
+    await firstMoment('“before the migration”');
     await shoot('moments');
     await ui().quickInput.accept(QUESTION);
     const { message, detail } = await ui().dialog.read();
     await shoot('question');
-    assert.equal(message, 'Undo main (Before prisma migrate dev)?');
+    assert.equal(message, 'Undo main (“before the migration”)?');
     assert.match(detail, /^Its current data is kept as the branch before-undo-\d\d-\d\d\. /);
     await ui().page.keyboard.press('Enter');
     await ui().notifications.waitFor('Undoing main');
     await shoot('progress');
     await ui().notifications.waitFor(
-      /^Restored main \(Before prisma migrate dev\)\. Its previous data is kept as before-/,
+      /^Restored main \(“before the migration”\)\. Its previous data is kept as before-/,
     );
     await shoot('undone');
     await waitForColumns('id name email city created_at');
@@ -123,7 +124,7 @@ describe('Undo… on an account', () => {
     const { items } = await ui().quickInput.waitFor(QUESTION);
     assert.deepEqual(
       items.map((item) => item.split(' ').slice(0, 2).join(' ')),
-      ['Undo the', 'Before prisma', 'Enter a'],
+      ['Undo the', '“before the', 'Enter a'],
     );
     await ui().quickInput.accept(QUESTION);
     await ui().dialog.press('Undo');
@@ -191,24 +192,7 @@ describe('Undo… on an account', () => {
   });
 });
 
-/** A folder with the branch in `.env`, and a migration that loses data. */
+/** A folder with the branch in `.env`. */
 function writeProject(folder: string, uri: string): void {
-  const files = {
-    '.env': `DATABASE_URL=${withHosts(uri)}\n`,
-    '.vscode/tasks.json': JSON.stringify({
-      version: '2.0.0',
-      tasks: [
-        { label: 'prisma migrate dev', type: 'shell', command: 'node migrate.mjs', problemMatcher: [] },
-      ],
-    }),
-    'migrate.mjs': `import pg from ${JSON.stringify(path.join(projectRoot, 'node_modules/pg/esm/index.mjs'))};
-const client = new pg.Client({ connectionString: ${JSON.stringify(uri)} });
-await client.connect();
-await client.query('alter table customers drop column email');
-await client.end();
-console.log('Applied 20261127_drop_email');
-`,
-  };
-  mkdirSync(path.join(folder, '.vscode'));
-  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+  writeFileSync(path.join(folder, '.env'), `DATABASE_URL=${withHosts(uri)}\n`);
 }

@@ -4,10 +4,12 @@
  */
 import * as z from 'zod/mini';
 import { isBranchId } from '../../../api/records/ids.ts';
+import type { SchemaChange } from '../../../api/records/records.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { findRepository, readGitState } from '../../gitBranch/gitState.ts';
 import { branchHistory, timeProblem } from '../../history/branchHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
+import { schemaChanges } from '../../history/momentChanges.ts';
 import {
   earliestOf,
   eventsOf,
@@ -51,7 +53,10 @@ export const undoTools = {
       const { to } = call.input;
       if (to !== undefined) return await undo(call, found, requireSource(call, found, { history, to }));
       const problem = timeProblem(found.branch, history, call.connection.isLocal);
-      const moments = momentsOf(history).filter(({ kind }) => problem === undefined || kind === 'undo');
+      const changes =
+        problem === undefined ? schemaChanges({ session: call, log: call.deps.log }, found) : undefined;
+      const known = { ...history, schemaChanges: (await changes?.()) ?? [] };
+      const moments = momentsOf(known).filter(({ kind }) => problem === undefined || kind === 'undo');
       return { branchId: found.branchId, moments: moments.map(listed), note: problem && PROBLEMS[problem] };
     },
   }),
@@ -101,11 +106,20 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
       return { to, before: `the moment that the user named ${JSON.stringify(moment.text)}` };
     case 'program':
       return { to, before: moment.text };
+    case 'schema':
+      return { to, before: schemaText(moment) };
     case 'snapshot':
       return { to, before: `the snapshot ${JSON.stringify(moment.text)}` };
     default:
       return { to, before: `git ${moment.kind} ${moment.text} (${moment.commit})` };
   }
+}
+
+/** Such as `a change of the schema (1 migrations, 2 created)`. */
+function schemaText(change: Omit<SchemaChange, 'before'>): string {
+  const kinds = ['migrations', 'created', 'altered', 'dropped', 'truncated'] as const;
+  const counts = kinds.filter((kind) => change[kind] > 0).map((kind) => `${change[kind]} ${kind}`);
+  return `a change of the schema${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
 }
 
 /** @throws {Error} for the agent */

@@ -2,6 +2,7 @@
 import { l10n, ThemeIcon } from 'vscode';
 import type { BranchRef } from '../../account/refs.ts';
 import { isSameBranch } from '../../account/refs.ts';
+import type { SchemaChange } from '../../../api/records/records.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import type { PickedBranch } from '../../commandSupport/branchPicker.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
@@ -25,7 +26,7 @@ import {
   type RestoreSource,
   type SnapshotMoment,
 } from '../moments.ts';
-import { parseMoment } from '../parseMoment.ts';
+import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 import { listSnapshots } from '../snapshots.ts';
 import { momentItem, momentProblem, momentText, pointText, typedMomentItem } from '../ui/momentText.ts';
 
@@ -106,6 +107,8 @@ export interface ChosenMoment {
 
 interface MomentQuestion extends Following {
   readonly placeholder: string;
+  /** Reads when the schema was changed. */
+  readonly schemaChanges?: (() => Promise<readonly SchemaChange[]>) | undefined;
   /** What has changed since moments. */
   readonly changes?: MomentChanges | undefined;
   /** Whether the service offers nothing but to undo the last undo, and snapshots. */
@@ -126,7 +129,7 @@ const SNAPSHOT_BUTTONS = () =>
 export async function askForMoment(
   ask: Ask,
   history: BranchHistory,
-  { placeholder, changes, onlyUndo = false, canChange = false, following = 0 }: MomentQuestion,
+  { placeholder, schemaChanges, changes, onlyUndo = false, canChange = false, following = 0 }: MomentQuestion,
 ): Promise<ChosenMoment> {
   const { now } = history;
   const limits = { now, earliest: earliestOf(history) };
@@ -135,7 +138,10 @@ export async function askForMoment(
     if (point === undefined || 'problem' in point) return undefined;
     return { source: sourceAt(history, point), text: pointText(point, now) };
   };
-  const moments = momentsOf(history).filter((moment) => !onlyUndo || needsNoHistory(moment));
+  const momentsWith = (found?: readonly SchemaChange[]) =>
+    momentsOf({ ...history, ...(found && { schemaChanges: found }) }).filter(
+      (moment) => !onlyUndo || needsNoHistory(moment),
+    );
   const enter: Choice<ChosenMoment | 'enter'> = {
     label: l10n.t('Enter a time…'),
     description: l10n.t('such as 20 min ago or 14:32'),
@@ -151,13 +157,14 @@ export async function askForMoment(
     }));
     return { ...item, actions };
   };
-  const itemsWith = (found?: FoundChanges) => {
+  const itemsWith = (moments: readonly Moment[], found?: FoundChanges) => {
     const items = moments.map((moment) => itemOf(moment, found));
     return onlyUndo ? items : [...items, enter];
   };
   const load = async (show: (items: readonly Choice<ChosenMoment | 'enter'>[]) => void) => {
-    show(itemsWith());
-    return itemsWith(await changes?.(moments));
+    show(itemsWith(momentsWith()));
+    const moments = momentsWith(await schemaChanges?.());
+    return itemsWith(moments, await changes?.(moments));
   };
   const typed = (text: string) => {
     const item = onlyUndo ? undefined : typedMomentItem(text, limits);
@@ -165,19 +172,19 @@ export async function askForMoment(
   };
   const question = {
     placeholder,
-    items: changes === undefined ? itemsWith() : load,
+    items: schemaChanges === undefined ? itemsWith(momentsWith()) : load,
     typed,
     idOf: JSON.stringify,
   };
   const chosen = await ask(pickOne<ChosenMoment | 'enter'>(question), { following });
   if (chosen !== 'enter') return chosen;
-  const text = await ask(
-    enterText({
-      prompt: l10n.t('The time to go back to'),
-      placeholder: l10n.t('20 min ago, 14:32, yesterday 9:05, 2026-01-31 14:32:10'),
-      problem: (entered) => momentProblem(entered, limits),
-    }),
-    { following },
-  );
+  const text = await ask(timeQuestion(limits), { following });
   return chosenAt(text) ?? { source: { branchId: history.ref.branchId }, text };
 }
+
+const timeQuestion = (limits: MomentLimits) =>
+  enterText({
+    prompt: l10n.t('The time to go back to'),
+    placeholder: l10n.t('20 min ago, 14:32, yesterday 9:05, 2026-01-31 14:32:10'),
+    problem: (entered) => momentProblem(entered, limits),
+  });

@@ -8,6 +8,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { expiryAfter } from '../../branches/expiryTime.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
+import { schemaChanges } from '../momentChanges.ts';
 import { momentsOf, parentOf } from '../moments.ts';
 import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './askForMoment.ts';
 import { createFromSnapshot } from './changeSnapshot.ts';
@@ -25,7 +26,9 @@ export const createFromTime: Command = async (context, argument, run) => {
     return void (await window.showWarningMessage(problemText('noHistory', parent)));
   const answers = await askInSteps(title, async (ask) => {
     const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', parent);
-    const { source } = await askForMoment(ask, history, { placeholder, onlyUndo, following: 2 });
+    const readSchema = onlyUndo ? undefined : schemaChanges(context, history.ref);
+    const question = { placeholder, schemaChanges: readSchema, onlyUndo, following: 2 };
+    const { source } = await askForMoment(ask, history, question);
     const prompt = l10n.t('Name of the new branch of {0}', parent);
     const name = await ask(branchNameQuestion(list, { prompt, value: '' }), { following: 1 });
     return { source, name, lifetime: await ask(lifetimeQuestion()) };

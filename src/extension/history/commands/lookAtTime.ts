@@ -14,6 +14,7 @@ import type { RowRequest } from '../../rows/rowDocuments.ts';
 import { compareWithPast } from '../../schema/commands/schema.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
+import { schemaChanges } from '../momentChanges.ts';
 import type { RestoreSource } from '../moments.ts';
 import { askForMoment, branchArgument, loadHistory, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
@@ -127,6 +128,7 @@ async function pickPast(
   if (history.retention === 0)
     return void (await window.showWarningMessage(problemText('noHistory', picked.name)));
   const placeholder = l10n.t('Which data of {0}. Select a moment, or type a time', picked.name);
-  const chosen = await askInSteps(title, (ask) => askForMoment(ask, history, { placeholder }));
+  const question = { placeholder, schemaChanges: schemaChanges(context, history.ref) };
+  const chosen = await askInSteps(title, (ask) => askForMoment(ask, history, question));
   return chosen && { picked, source: chosen.source };
 }

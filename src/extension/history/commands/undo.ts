@@ -12,7 +12,7 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { timeProblem } from '../branchHistory.ts';
-import { momentChanges, startIdle } from '../momentChanges.ts';
+import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
 import { momentsOf, type Moment } from '../moments.ts';
 import { restoreInPlace } from '../snapshots.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
@@ -151,8 +151,16 @@ async function chooseMoment(
   const started =
     known && problem === undefined ? startIdle(context, history.ref, run.initialConnection) : undefined;
   const changes = known && (async (moments: readonly Moment[]) => (await started, await known(moments)));
+  const readSchema = problem === undefined ? schemaChanges(context, history.ref) : undefined;
+  const question = {
+    placeholder,
+    changes,
+    schemaChanges: readSchema && (async () => (await started, await readSchema())),
+    onlyUndo: problem !== undefined,
+    canChange: true,
+  };
   const chosen = await askInSteps(l10n.t('Undo {0}', picked.name), (ask) =>
-    askForMoment(ask, history, { placeholder, changes, onlyUndo: problem !== undefined, canChange: true }),
+    askForMoment(ask, history, question),
   );
   // The service takes no change of the branch while its compute starts.
   if (chosen !== undefined) await started;

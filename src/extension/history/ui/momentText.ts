@@ -36,6 +36,8 @@ export function momentText(moment: Moment, now: number): string {
       return l10n.t('Snapshot “{0}”', sanitize(moment.text, 80));
     case 'program':
       return l10n.t('Before {0}', sanitize(moment.text));
+    case 'schema':
+      return schemaText(moment);
     case 'commit':
       return l10n.t('Before commit {0} “{1}”', moment.commit, sanitize(moment.text, 80));
     case 'checkout':
@@ -51,10 +53,31 @@ export function momentText(moment: Moment, now: number): string {
   }
 }
 
+function schemaText({
+  migrations,
+  created,
+  altered,
+  dropped,
+  truncated,
+}: Extract<Moment, { readonly kind: 'schema' }>): string {
+  if (migrations === 1) return l10n.t('Before a migration');
+  if (migrations > 1) return l10n.t('Before {0} migrations', migrations);
+  const parts = [
+    created > 0 ? l10n.t('{0} created', created) : '',
+    altered > 0 ? l10n.t('{0} altered', altered) : '',
+    dropped > 0 ? l10n.t('{0} dropped', dropped) : '',
+    truncated > 0 ? l10n.t('{0} truncated', truncated) : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0
+    ? l10n.t('Before a change of the schema')
+    : l10n.t('Before changes of tables: {0}', parts.join(', '));
+}
+
 const ICONS: Readonly<Record<Moment['kind'], string>> = {
   undo: 'redo',
   agent: 'hubot',
   program: 'terminal',
+  schema: 'table',
   mark: 'bookmark',
   snapshot: 'device-camera',
   commit: 'git-commit',

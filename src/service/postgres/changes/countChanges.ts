@@ -7,7 +7,7 @@ import { readHistory } from '../data/history.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { asSuperuser } from '../process/superuser.ts';
 import { ChangeCounter } from '../wal/changeCounter.ts';
-import type { TransactionsOfTable } from '../wal/transactionsOfTable.ts';
+import type { TransactionReader } from '../wal/transaction.ts';
 import type { Wal } from '../wal/walFiles.ts';
 import { firstRecordIn, reachesBeyond, walRecords } from '../wal/walRecords.ts';
 
@@ -30,7 +30,7 @@ export async function countChanges(
   deps: ServerDependencies,
   branchId: string,
   moments: readonly number[],
-  transactions?: TransactionsOfTable,
+  transactions?: TransactionReader,
 ): Promise<CountedWal | undefined> {
   const primary = deps.branches.primary(branchId);
   if (primary === undefined || primary.isStopping) return undefined;

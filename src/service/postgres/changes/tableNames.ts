@@ -56,18 +56,18 @@ type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string
   Record<'id' | 'file', number> & { readonly is_partition: boolean };
 
 /**
- * @param ids of databases
+ * @param ids of databases; all without it
  * @returns those that still exist; undefined if the catalogs of one have been rewritten, so that changes of its tables weren't seen
  * @throws {EngineError}
  */
 export async function readTableNames(
   deps: ServerDependencies,
   { address }: Postmaster,
-  ids: ReadonlySet<number>,
+  ids?: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, TableNames> | undefined> {
   const databases = await asSuperuser(deps, address, connectableDatabases);
   const found = new Map<number, TableNames>();
-  for (const { id, name } of databases.filter((each) => ids.has(each.id))) {
+  for (const { id, name } of databases.filter((each) => ids?.has(each.id) ?? true)) {
     const names = await asSuperuser(deps, address, async (client) => readNames(client, name), name);
     if (names === undefined) return undefined;
     found.set(id, names);

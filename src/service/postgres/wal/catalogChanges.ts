@@ -26,6 +26,7 @@ interface TableRow {
   readonly name: string;
   readonly schema: number;
   readonly file: number;
+  readonly isTemporary: boolean;
   readonly isTable: boolean;
 }
 
@@ -43,6 +44,9 @@ export class CatalogChanges {
   /** The tables of files, as far as changes have named them. */
   readonly tablesByFile = new Map<string, number>();
 
+  readonly #temporary = new Set<string>();
+  #sawIncidental = false;
+
   /** @param major version of Postgres */
   constructor(major: number) {
     this.#major = major;
@@ -52,6 +56,13 @@ export class CatalogChanges {
   readImages(blocks: readonly Block[]): void {
     for (const block of blocks)
       if (block.image !== undefined && isCatalog(block)) this.#rows.readImage(block, block.image);
+  }
+
+  /** Whether a change since the last call was of a temporary table, or of the copy of a table that is rewritten. */
+  takeIncidental(): boolean {
+    const saw = this.#sawIncidental;
+    this.#sawIncidental = false;
+    return saw;
   }
 
   /** @throws {UnknownRow} */
@@ -84,7 +95,7 @@ export class CatalogChanges {
     const old = this.#rows.row(from, oldItem);
     const row = known(this.#rows.update(block, item, flags, old));
     const { database } = block;
-    if (block.file === COLUMNS) return { changes: [alteredTable(database, row)] };
+    if (block.file === COLUMNS) return { changes: this.#altered(database, row) };
     if (block.file === DATABASES) return { changes: [] };
     const [before, after] = [this.#parse(known(old)), this.#parse(row)];
     if (!after.isTable || REWRITTEN.test(after.name)) return { changes: [] };
@@ -98,15 +109,24 @@ export class CatalogChanges {
   }
 
   #created(block: Block, row: Row): readonly CatalogChange[] {
-    if (block.file === COLUMNS) return [alteredTable(block.database, row)];
+    if (block.file === COLUMNS) return this.#altered(block.database, row);
     return this.#change('created', block, row);
+  }
+
+  /** The first column says of which table the column is. */
+  #altered(database: number, { start }: Row): readonly CatalogChange[] {
+    const table = start.readUInt32LE(0);
+    if (this.#temporary.has(fileKey(database, table))) this.#sawIncidental = true;
+    return [{ kind: 'altered', database, table }];
   }
 
   #change(kind: 'created' | 'dropped', block: Block, row: Row): readonly CatalogChange[] {
     if (block.file === DATABASES)
       return [{ kind, database: row.start.readUInt32LE(0), table: 0, name: textAt(row, 4) }];
     const { database } = block;
-    const { table, name, schema, file, isTable } = this.#parse(row);
+    const { table, name, schema, file, isTable, isTemporary } = this.#parse(row);
+    if (isTemporary) this.#temporary.add(fileKey(database, table));
+    if (isTemporary || REWRITTEN.test(name)) this.#sawIncidental = true;
     if (!isTable) return [];
     if (REWRITTEN.test(name)) {
       if (kind === 'created') this.#rewrites.add(fileKey(database, file));
@@ -127,6 +147,7 @@ export class CatalogChanges {
       name: textAt(row, 4),
       schema: start.readUInt32LE(68),
       file: start.readUInt32LE(88),
+      isTemporary: persistence === 't',
       isTable: persistence !== 't' && ['r', 'p', 'm'].includes(kind ?? ''),
     };
   }
@@ -141,13 +162,6 @@ export const fileOf = (key: string): number => Number(key.split('/')[1]);
 
 const isCatalog = ({ file, fork, database }: Block) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
-
-/** The first column says of which table the column is. */
-const alteredTable = (database: number, { start }: Row): CatalogChange => ({
-  kind: 'altered',
-  database,
-  table: start.readUInt32LE(0),
-});
 
 /** A name: 64 bytes, filled with 0. */
 function textAt({ start }: Row, at: number): string {

@@ -6,8 +6,14 @@
 import { CatalogChanges, fileKey, isMoved, UnknownRow, type CatalogChange } from './catalogChanges.ts';
 import { committedIn } from './commitContent.ts';
 import { readContent, type Block } from './recordContent.ts';
-import type { TransactionsOfTable } from './transactionsOfTable.ts';
-import { countOf, merged, newTransaction, type RowCounts, type Transaction } from './transaction.ts';
+import {
+  countOf,
+  merged,
+  newTransaction,
+  type RowCounts,
+  type Transaction,
+  type TransactionReader,
+} from './transaction.ts';
 import { MANAGERS, type WalRecord } from './walRecords.ts';
 
 /** What was changed since a moment. */
@@ -36,13 +42,13 @@ const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
 
 interface CounterOptions {
   readonly start?: number | undefined;
-  readonly transactions?: TransactionsOfTable | undefined;
+  readonly transactions?: TransactionReader | undefined;
 }
 
 export class ChangeCounter {
   readonly #catalog: CatalogChanges;
   readonly #major: number;
-  readonly #transactions: TransactionsOfTable | undefined;
+  readonly #transactions: TransactionReader | undefined;
   /** Microseconds since 1970, in order. */
   readonly #moments: readonly number[];
   /** Where they are: those of the first moments. */
@@ -177,7 +183,9 @@ export class ChangeCounter {
   }
 
   #addTables(xid: number, changes: readonly CatalogChange[]): void {
-    const { tables } = this.#transaction(xid);
+    const transaction = this.#transaction(xid);
+    const { tables } = transaction;
+    if (this.#catalog.takeIncidental()) transaction.isIncidental = true;
     for (const change of changes) {
       const { kind, database, table, file } = change;
       tables.set(`${kind}/${database}/${table}/${file}`, change);

@@ -12,6 +12,18 @@ export interface Transaction {
   readonly rows: Map<string, RowCounts>;
   /** Each once. */
   readonly tables: Map<string, CatalogChange>;
+  /** Whether it has changed catalogs for a temporary table, or for a table that it has only rewritten. */
+  isIncidental?: boolean;
+}
+
+/** Gets transactions of which all is known, in the order of their commits. */
+export interface TransactionReader {
+  /** Transactions until now may have been missed. */
+  forget(): void;
+  /** A transaction or subtransaction. */
+  add(id: number, transaction: Transaction): void;
+  /** After a transaction and its subtransactions. @param time microseconds since 1970 */
+  end(time: number): void;
 }
 
 export const newTransaction = (): Transaction => ({ rows: new Map(), tables: new Map() });

@@ -1,7 +1,7 @@
 /** Which transactions have changed rows of one table, and whether anything was changed in between. */
 import type { TableFile } from '../../core/branchHistory.ts';
 import { fileKey } from './catalogChanges.ts';
-import type { RowCounts, Transaction } from './transaction.ts';
+import type { RowCounts, Transaction, TransactionReader } from './transaction.ts';
 
 interface WalTransaction extends Readonly<RowCounts> {
   /** Of the transaction and its subtransactions, as in `xmin`. */
@@ -13,7 +13,7 @@ interface WalTransaction extends Readonly<RowCounts> {
 }
 
 /** Collects them while the WAL is read. */
-export class TransactionsOfTable {
+export class TransactionsOfTable implements TransactionReader {
   readonly #of: TableFile;
   #found: WalTransaction[] = [];
   /** Since the last of them, other transactions have changed something, or may have. */

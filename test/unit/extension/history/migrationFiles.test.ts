@@ -4,60 +4,177 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gitRunner } from '../../../../src/base/runGit.ts';
 import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
-import { areUnchangedSince, readMigrations } from '../../../../src/extension/history/migrationFiles.ts';
+import {
+  areUnchangedSince,
+  filesOf,
+  readMigrationFiles,
+} from '../../../../src/extension/history/migrationFiles.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 
 const runGit = gitRunner(() => 'git');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-describe('The migrations of a working tree', () => {
+describe('The migrations that a checkout has removed', () => {
   let repository: GitRepository;
 
   beforeEach(() => {
     repository = createRepository();
   });
 
-  const write = (name: string, text = '') => {
+  const write = (name: string, text = name) => {
     const file = path.join(repository.folder, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
   };
-  const remove = (name: string) => rmSync(path.join(repository.folder, name));
   const commit = () => {
     repository.git('add', '--all');
     repository.git('commit', '--quiet', '--message=Migration');
   };
-  const read = () => readMigrations(runGit, repository.folder);
+  const found = async () => {
+    const git = await findRepository(repository.folder);
+    assert.ok(git);
+    return git;
+  };
+  const read = async () => readMigrationFiles(runGit, await found());
+  const removed = async () => (await read())?.removed.map(({ name }) => name);
+  const checkout = (to: string) => repository.git('checkout', '--quiet', to);
+
+  it('are the scripts of the commits that were left, in any folder', async () => {
+    write('packages/db/migrations/1.js');
+    write('src/db/sql/0001_b.sql');
+    write('docs/2.md');
+    commit();
+    assert.equal(await removed(), undefined);
+    checkout('HEAD~1');
+    assert.deepEqual(await removed(), ['packages/db/migrations/1.js', 'src/db/sql/0001_b.sql']);
+    write('later.sql');
+    commit();
+    assert.equal(await removed(), undefined);
+  });
+
+  it('are those of all commits that were left since something else moved HEAD', async () => {
+    write('1.sql');
+    commit();
+    write('2.sql');
+    commit();
+    checkout('HEAD~1');
+    repository.git('reset', '--quiet', '--hard', 'HEAD~1');
+    assert.deepEqual((await removed())?.toSorted(), ['1.sql', '2.sql']);
+  });
+
+  for (const [where, change] of [
+    ['in another folder', () => write('db/moved/1_b.sql', 'text')],
+    ['by another name', () => (write('9_other.sql', 'text'), repository.git('add', '--all'))],
+    ['untracked', () => write('db/1_b.sql', 'edited')],
+    ['ignored', () => (write('.gitignore', '*.sql'), write('db/1_b.sql'))],
+  ] as const)
+    it(`are none that the working tree still has, ${where}`, async () => {
+      write('db/1_b.sql', 'text');
+      write('db/2_c.sql');
+      commit();
+      checkout('HEAD~1');
+      assert.deepEqual(await removed(), ['db/1_b.sql', 'db/2_c.sql']);
+      change();
+      const files = await read();
+      assert.ok(files);
+      const isRemoved = files.removed.some(({ name }) => name === 'db/1_b.sql');
+      assert.equal(isRemoved && filesOf('1_b', files.present, files.hashes).length === 0, false);
+    });
+
+  it('are known by the hash of their text', async () => {
+    write('sql/0_a.sql', 'a');
+    commit();
+    write('sql/1_b.sql', 'b');
+    commit();
+    checkout('HEAD~1');
+    const { hashes } = (await read()) ?? {};
+    assert.deepEqual(
+      [hashes?.get(sha256('a')), hashes?.get(sha256('b'))],
+      [['sql/0_a.sql'], ['sql/1_b.sql']],
+    );
+  });
+
+  it('are not known without a repository or the commit', async () => {
+    const parent = path.dirname(repository.folder);
+    assert.equal(await readMigrationFiles(runGit, { worktree: parent, gitDir: parent }), undefined);
+    write('1.sql');
+    commit();
+    checkout('HEAD~1');
+    const { gitDir } = await found();
+    const file = path.join(gitDir, 'logs', 'HEAD');
+    const [left = ''] = /[0-9a-f]{40}(?= [0-9a-f]+ [^\n]*\tcheckout)/.exec(readFileSync(file, 'utf8')) ?? [];
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(left, '1'.repeat(40)));
+    assert.equal(await removed(), undefined);
+  });
+});
+
+describe('The file of a migration', () => {
+  for (const [note, name] of [
+    ['20260101_init.js', 'db/migrations/20260101_init.js'],
+    ['20260101_init.js', 'src/migrations/20260101_init.ts'],
+    ['1767268800000_init', 'migrations/1767268800000_init.sql'],
+    ['/20260101120000-init', 'migrations/20260101120000-init.js'],
+    ['20260101120000_init', 'prisma/migrations/20260101120000_init/migration.sql'],
+    ['000001.sql', 'migrations/committed/000001-add-a.sql'],
+    ['1_init', 'migrations/0001-init.sql'],
+    ['1', 'migrations/0001_init.sql'],
+    ['1767268800000', 'src/patches/1767268800000-Init.ts'],
+    ['Migration20260101120000', 'migrations/Migration20260101120000.ts'],
+    ['add.v2', 'migrations/add.v2.sql'],
+    [sha256('a'), 'sql/a.sql'],
+  ] as const)
+    it(`of the name ${note.slice(0, 30)} is ${name}`, () => {
+      const names = ['migrations/9_other.sql', name, 'index.ts'];
+      assert.deepEqual(filesOf(note, names, new Map([[sha256('a'), ['sql/a.sql']]])), [name]);
+      assert.deepEqual(filesOf('8_more', names, new Map()), []);
+      assert.deepEqual(filesOf(sha256('b'), names, new Map()), []);
+    });
+});
+
+describe('Migrations of a commit', () => {
+  let repository: GitRepository;
+  beforeEach(() => {
+    repository = createRepository();
+  });
+  const write = (name: string, text: string) => writeFileSync(path.join(repository.folder, name), text);
+  const commit = () => {
+    repository.git('add', '--all');
+    repository.git('commit', '--quiet', '--message=Migration');
+  };
   const isUnchanged = async (since = 0) => {
-    const found = await findRepository(repository.folder);
-    assert.ok(found);
-    return await areUnchangedSince(runGit, repository.folder, found, since);
+    const git = await findRepository(repository.folder);
+    assert.ok(git);
+    return await areUnchangedSince(runGit, git, new Set(['1.sql']), since);
   };
 
-  it('are the files in their folders that git has, as programs note them', async () => {
-    for (const name of ['src/a.sql', 'migrations/README.md']) write(name);
+  it('have the same text in all commits that were checked out since a time', async () => {
+    write('1.sql', 'a');
     commit();
-    write('migrations/1.sql');
-    assert.deepEqual(await read(), []);
-    remove('migrations/1.sql');
-    write('prisma/migrations/0012_init/migration.sql', 'create');
-    write('db/migrate/0007_users.rb');
+    write('2.sql', 'b');
     commit();
-    remove('db/migrate/0007_users.rb');
-    const hash = createHash('sha256').update('create').digest('hex');
-    assert.deepEqual(await read(), [['migration.sql', 'migration', '0012_init', '', hash]]);
-    write('db/migrate/0007_users.rb');
-    assert.deepEqual((await read())?.[0]?.slice(0, 4), ['0007_users.rb', '0007_users', 'migrate', '7']);
+    write('2.sql', 'c');
+    commit();
+    assert.equal(await isUnchanged(), true);
+    repository.git('checkout', '--quiet', 'HEAD~2');
+    assert.equal(await isUnchanged(), true);
+    write('1.sql', 'other');
+    assert.equal(await isUnchanged(), false);
+    commit();
+    assert.equal(await isUnchanged(), false);
+    assert.equal(await isUnchanged(Date.now() + 10_000), true);
+    rmSync(path.join(repository.folder, '1.sql'));
+    assert.equal(await isUnchanged(Date.now() + 10_000), false);
   });
 
   it('have changed if a commit of a rebase had other text in one', async () => {
     const git = (...args: string[]) => repository.git(...args);
-    write('migrations/1.sql', 'create');
+    write('1.sql', 'create');
     commit();
     git('checkout', '--quiet', '-b', 'upstream');
-    write('migrations/1.sql', 'create more');
+    write('1.sql', 'create more');
     commit();
     git('checkout', '--quiet', '-');
-    write('mine.txt');
+    write('mine.txt', '');
     commit();
     // Upstream is checked out only by the rebase.
     const logFile = path.join(repository.folder, '.git', 'logs', 'HEAD');
@@ -67,29 +184,5 @@ describe('The migrations of a working tree', () => {
     git('rebase', '--quiet', 'upstream');
     git('reset', '--quiet', '--hard', 'ORIG_HEAD');
     assert.equal(await isUnchanged(), false);
-  });
-
-  it('are not known without a repository', async () => {
-    assert.equal(await readMigrations(runGit, path.dirname(repository.folder)), undefined);
-  });
-
-  it('have the same text as in all commits that were checked out since a time', async () => {
-    write('migrations/1.sql', 'a');
-    commit();
-    write('migrations/2.sql', 'b');
-    write('other.txt', 'a');
-    commit();
-    write('other.txt', 'b');
-    commit();
-    assert.equal(await isUnchanged(), true);
-    repository.git('checkout', '--quiet', 'HEAD~2');
-    assert.equal(await isUnchanged(), true);
-    write('migrations/1.sql', 'other');
-    assert.equal(await isUnchanged(), false);
-    commit();
-    assert.equal(await isUnchanged(), false);
-    assert.equal(await isUnchanged(Date.now() + 10_000), true);
-    write('migrations/3.sql', 'git does not have it');
-    assert.equal(await isUnchanged(Date.now() + 10_000), false);
   });
 });

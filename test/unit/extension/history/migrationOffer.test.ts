@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AppliedMigration } from '../../../../src/extension/history/appliedMigrations.ts';
-import { findLater as find } from '../../../../src/extension/history/migrationOffer.ts';
+import { findLater as find, removedMigrations } from '../../../../src/extension/history/migrationOffer.ts';
 
 /** Each with the transaction that wrote its row. */
 const rowsOf = (rows: Readonly<Record<string, number>>): AppliedMigration[] =>
@@ -15,12 +15,17 @@ const commit = (id: number, [added, changed, deleted] = [1, 0, 0]) => ({
 });
 /** Of migrations that were applied by one transaction each. */
 const [ROWS, COMMITS] = [rowsOf({ a: 1, b: 2, c: 3 }), [commit(1), commit(2), commit(3)]];
+/** @param files notes of the files that the working tree has: it has lost all other ones */
 const findLater = (
-  files: Parameters<typeof find>[0],
+  files: readonly (readonly string[])[],
   rows: readonly AppliedMigration[],
   transactions: Parameters<typeof find>[2],
   areNotedFirst = false,
-) => find(files, { rows, areNotedFirst }, transactions);
+) => {
+  const notes = new Set(files.flat());
+  const later = new Set(rows.filter(({ name }) => !notes.has(name)));
+  return later.size === 0 ? undefined : find({ rows, areNotedFirst }, later, transactions);
+};
 const late = (id: number) => ({ ...commit(id), late: true });
 const [A, B, C] = [['a', '1'], ['b', '2'], ['c']];
 
@@ -34,11 +39,6 @@ describe('Migrations of a database that the working tree does not have', () => {
   it('are found if the log of the database begins after others', () => {
     const found = { before: 'before 3', count: 1, since: undefined };
     assert.deepEqual(findLater([A, B], ROWS, [commit(2), commit(3)]), found);
-  });
-
-  it('may be noted by other names, such as a number without its zeros', () => {
-    const rows = rowsOf({ 1: 1, '0002': 2, c: 3 });
-    assert.deepEqual(findLater([A, B], rows, COMMITS), { before: 'before 3', count: 1, since: 'before 1' });
   });
 
   it('are found if a program notes the beginning and the end of each', () => {
@@ -61,7 +61,6 @@ describe('Migrations of a database that the working tree does not have', () => {
 
   for (const [what, files, rows, transactions] of [
     ['there are no later ones', [A, B, C], ROWS, COMMITS],
-    ['the working tree has one that the database does not have', [A, ['d']], ROWS, COMMITS],
     [
       'one of the working tree has failed',
       [A],
@@ -95,4 +94,31 @@ describe('Migrations of a database that the working tree does not have', () => {
     it(`are not found if ${what}`, () => {
       assert.equal(findLater(files, rows as readonly AppliedMigration[], transactions), undefined);
     });
+});
+
+describe('The rows of migrations that a checkout has removed', () => {
+  const files = (tracked: readonly string[], removed: readonly string[], others: readonly string[] = []) => {
+    const asFiles = (names: readonly string[]) => names.map((name) => ({ name, content: name }));
+    const present = [...tracked, ...others];
+    return { tracked: asFiles(tracked), removed: asFiles(removed), present, hashes: new Map() };
+  };
+  const rows = rowsOf({ '1_a.js': 1, '2_b.js': 2 });
+  const laterOf = (...args: Parameters<typeof files>) => {
+    const found = removedMigrations(files(...args), rows);
+    return found && [[...found.later].map(({ name }) => name), [...found.files]];
+  };
+
+  it('are those of its files, if all others have one', () => {
+    assert.deepEqual(laterOf(['db/1_a.ts'], ['db/2_b.ts']), [['2_b.js'], ['db/1_a.ts']]);
+    assert.deepEqual(laterOf([], ['db/1_a.ts', 'db/2_b.ts']), [['1_a.js', '2_b.js'], []]);
+  });
+
+  it('are none in case of doubt', () => {
+    assert.equal(laterOf(['db/1_a.ts', 'db/2_b.ts'], []), undefined);
+    assert.equal(laterOf(['db/1_a.ts', 'other/2_b.ts'], ['db/2_b.ts']), undefined);
+    assert.equal(laterOf(['db/1_a.ts'], []), undefined);
+    assert.equal(laterOf([], ['db/2_b.ts']), undefined);
+    assert.equal(laterOf([], ['db/2_b.ts'], ['db/1_a.ts']), undefined);
+    assert.equal(laterOf(['db/1_a.ts'], ['db/2_b.ts'], ['new/2_b.ts']), undefined);
+  });
 });

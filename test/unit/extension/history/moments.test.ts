@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { SchemaChange } from '../../../../src/api/records/records.ts';
 import type { GitEvent } from '../../../../src/extension/history/headLog.ts';
 import type { Marker } from '../../../../src/extension/history/markers.ts';
 import {
@@ -36,7 +37,17 @@ const commit = (minutes: number): GitEvent => ({
   gitBranch: 'main',
 });
 
+const schemaChange = (minutes: number, count: number): SchemaChange => ({
+  before: at(minutes).replace('Z', '123Z'),
+  created: count,
+  altered: 0,
+  dropped: 0,
+  truncated: 0,
+  migrations: 0,
+});
+
 interface Facts {
+  readonly schemaChanges?: readonly SchemaChange[];
   readonly markers?: readonly Marker[];
   readonly gitEvents?: readonly GitEvent[];
   readonly retention?: number;
@@ -44,7 +55,13 @@ interface Facts {
   readonly created?: Readonly<Record<string, number>>;
 }
 
-const history = ({ markers = [], gitEvents = [], retention, created = {} }: Facts): BranchHistory => ({
+const history = ({
+  markers = [],
+  gitEvents = [],
+  schemaChanges = [],
+  retention,
+  created = {},
+}: Facts): BranchHistory => ({
   ref,
   now: NOW,
   retention,
@@ -58,10 +75,12 @@ const history = ({ markers = [], gitEvents = [], retention, created = {} }: Fact
   },
   createdAt: NOW - (created['br-main'] ?? 1000) * MINUTE,
   gitEvents,
+  schemaChanges,
 });
 
 const nameOf = (moment: Moment): string => {
   if (moment.kind === 'undo') return moment.name;
+  if (moment.kind === 'schema') return `${moment.created} created`;
   if (moment.kind === 'ago') return `${moment.seconds / 60} min`;
   return moment.kind === 'agent' && moment.changes > 1 ? `${moment.text} (${moment.changes})` : moment.text;
 };
@@ -85,6 +104,23 @@ describe('The moments of Undo', () => {
       'are sorted by time, the newest first',
       { markers: [marker('br-main', 2), marker('br-main', 30)], gitEvents: [commit(10), commit(90)] },
       ['program 2', '5 min', 'commit 10', 'program 30', '60 min', 'commit 90'],
+    ],
+    [
+      'have the changes of the schema in the time of the branch, unless a marker names them',
+      {
+        schemaChanges: [700, 90, 30.1, 30, 10].map((minutes) => schemaChange(minutes, minutes)),
+        markers: [marker('br-main', 30.05), marker('br-main', 10.2)],
+        created: { 'br-main': 600 },
+      },
+      ['5 min', '10 created', 'program 10.2', 'program 30.05', '30.1 created', '60 min', '90 created'],
+    ],
+    [
+      'have changes of the schema from before an undo in the branch with that data',
+      {
+        schemaChanges: [schemaChange(30, 1)],
+        markers: [undo('br-main', 20, 'br-a')],
+      },
+      ['kept 20 of br-a', '5 min', '1 created of br-a', '60 min of br-a'],
     ],
     ['are empty without history', { markers: [marker('br-main', 8)], retention: 0 }, []],
     [

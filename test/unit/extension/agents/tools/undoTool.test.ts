@@ -20,6 +20,7 @@ const LATER = new Date(Date.now() + 3_600_000).toISOString();
 describe('The tool undo', () => {
   let model: ScriptedModel;
   let branches: Record[];
+  let schemaChanges: object[];
   let sent: { readonly source_branch_id: string; readonly source_timestamp?: string }[];
 
   const script: Script = (call, _query, body) => {
@@ -29,6 +30,7 @@ describe('The tool undo', () => {
     if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'owner' }] };
     if (call.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
     if (call.endsWith('/connection_uri')) return { uri: 'postgresql://owner:pw@127.0.0.1:1/app' };
+    if (call.endsWith('/changes')) return { schema_changes: schemaChanges };
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
     const restore = body as (typeof sent)[number] & { readonly preserve_under_name: string };
     sent.push(restore);
@@ -48,7 +50,7 @@ describe('The tool undo', () => {
 
   beforeEach(async () => {
     answers.length = questions.length = 0;
-    sent = [];
+    [sent, schemaChanges] = [[], []];
     branches = [
       { id: 'br-main', name: 'main', default: true, created_at: YESTERDAY },
       { id: 'br-mine', name: 'mine', parent_id: 'br-main', created_at: YESTERDAY, expires_at: LATER },
@@ -59,10 +61,17 @@ describe('The tool undo', () => {
   });
 
   it('lists moments, with the commits of the worktree, and changes nothing', async () => {
+    const time = new Date(Date.now() - 60_000).toISOString().replace('Z', '123Z');
+    const counts = { created: 2, altered: 0, dropped: 1, truncated: 0, migrations: 3 };
+    schemaChanges.push({ ...counts, before: time });
     model.markers.add(refOf('br-mine'), { kind: 'agent', text: 'DROP TABLE users', by: 'claude' });
     const { moments = [] } = await call({}, createRepository().folder);
     const before = moments.map((moment) => moment.before);
     assert.equal(before[0], 'claude: DROP TABLE users');
+    assert.equal(
+      moments.find(({ to }) => to === time)?.before,
+      'a change of the schema (3 migrations, 2 created, 1 dropped)',
+    );
     assert.ok(before.includes('the last 5 minutes'));
     assert.ok(before.some((text) => /^git commit First \([0-9a-f]{7}\)$/.test(text)));
     assert.deepEqual(sent, []);

@@ -36,6 +36,7 @@ describe('A moment of a branch', () => {
     if (call.endsWith('/databases')) return { databases: [{ id: 1, name: 'app', owner_name: 'owner' }] };
     if (call.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
     if (call.endsWith('/connection_uri')) return 404;
+    if (call.endsWith('/changes')) return { schema_changes: [] };
     if (call === 'GET /projects/shop/branches') return { branches };
     if (call.startsWith('DELETE ')) deleted.push(call);
     else bodies.push(body as (typeof bodies)[number]);

@@ -21,10 +21,11 @@ describe('The moments of Undo… on a local service', () => {
   const change = { database: 'app', schema: 'public', name: 'orders', added: 0, changed: 0, deleted: 0 };
   let reply: ((since: readonly string[]) => unknown) | undefined;
   let asked: string[];
+  let schema: readonly object[];
   let endpoints: readonly { readonly current_state: string }[];
 
   beforeEach(async () => {
-    [reply, asked, endpoints] = [undefined, [], []];
+    [reply, asked, endpoints, schema] = [undefined, [], [], []];
     branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
     quickPicks.length = 0;
     const { baseUrl } = await scriptService((call, query) => {
@@ -37,6 +38,7 @@ describe('The moments of Undo… on a local service', () => {
       }
       if (call.includes('/operations/')) return { operation: operationRecord(1, { status: 'finished' }) };
       if (!call.endsWith('/changes')) return { snapshots: [], endpoints };
+      if (query?.get('schema') === 'true') return { schema_changes: schema };
       const since = query?.get('since') ?? '';
       asked.push(since);
       return reply?.(since.split(',')) ?? new CodedError(404, 'not available');
@@ -83,6 +85,31 @@ describe('The moments of Undo… on a local service', () => {
       [asked.length, asked[0]?.split(',')[0], asked[0]?.split(',').length],
       [1, marker?.time, 3],
     );
+    quickPicks[0]?.cancel();
+    await end;
+  });
+
+  it('lists the changes of the schema that no marker names', async () => {
+    const counts = { created: 2, altered: 1, dropped: 0, truncated: 0, migrations: 0 };
+    const at = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString().replace('Z', '123Z');
+    schema = [
+      { ...counts, before: at(250) },
+      { ...counts, before: at(200), migrations: 2 },
+      { ...counts, before: at(100), migrations: 1 },
+      { ...counts, before: at(90), created: 0, altered: 0 },
+      { ...counts, before: at(0) },
+    ];
+    const end = run();
+    await loaded();
+    assert.deepEqual(quickPicks[0]?.items.map(({ label }) => label).slice(0, 5), [
+      'Before migrate',
+      'Before a change of the schema',
+      'Before a migration',
+      'Before 2 migrations',
+      'Before changes of tables: 2 created, 1 altered',
+    ]);
+    // What has changed since then is asked with the time of the log.
+    assert.ok(asked[0]?.split(',').includes(String((schema[0] as { before: string }).before)));
     quickPicks[0]?.cancel();
     await end;
   });

@@ -1,0 +1,98 @@
+/**
+ * The tables in which migration tools note what they have applied. Their names are settings of the tools, and several tools use
+ * the same one, so that a table is recognized by its columns and their types.
+ */
+
+export interface MigrationTableKind {
+  /** Among the columns of the table, each with its type. */
+  readonly columns: readonly string[];
+  /** Whether it has no other columns. */
+  readonly isAll?: boolean;
+  /** An expression of the columns that says which migration a row is about. Without it, a row isn't one migration. */
+  readonly migration?: string;
+  /** Otherwise, each row is of a migration. */
+  readonly isMigration?: string;
+  /** Otherwise, each row is of a migration that was applied. */
+  readonly isApplied?: string;
+  /** Whether a migration is noted before it is applied. Others are noted in the same transaction, or afterwards. */
+  readonly isNotedFirst?: boolean;
+}
+
+const KINDS: readonly MigrationTableKind[] = [
+  {
+    // Prisma
+    columns: ['migration_name varchar', 'finished_at timestamptz', 'rolled_back_at timestamptz'],
+    migration: 'migration_name',
+    isApplied: 'finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    isNotedFirst: true,
+  },
+  // Knex
+  { columns: ['name varchar', 'batch int4', 'migration_time timestamptz'], migration: 'name' },
+  // Drizzle
+  { columns: ['hash text', 'created_at int8'], migration: 'hash' },
+  // TypeORM
+  { columns: ['name varchar', 'timestamp int8'], migration: '"timestamp"' },
+  // node-pg-migrate and db-migrate
+  { columns: ['name varchar', 'run_on timestamp'], migration: 'name' },
+  // Kysely
+  { columns: ['name varchar', 'timestamp varchar'], migration: 'name' },
+  // MikroORM
+  { columns: ['name varchar', 'executed_at timestamptz'], migration: 'name' },
+  // graphile-migrate
+  { columns: ['hash text', 'previous_hash text', 'filename text'], migration: 'filename' },
+  // postgres-migrations
+  {
+    columns: ['id int4', 'name varchar', 'hash varchar', 'executed_at timestamp'],
+    migration: `id || '_' || name`,
+    // The program's own table is its first migration.
+    isMigration: 'id > 0',
+  },
+  // sqlx
+  { columns: ['version int8', 'description text', 'success bool'], migration: 'version' },
+  // Rails and dbmate
+  { columns: ['version varchar'], isAll: true, migration: 'version' },
+  // Supabase
+  { columns: ['version text', 'statements _text', 'name text'], migration: 'version' },
+  // Ecto and Diesel
+  { columns: ['version int8', 'inserted_at timestamp'], migration: 'version' },
+  { columns: ['version varchar', 'run_on timestamp'], migration: 'version' },
+  // Django, Alembic, Entity Framework, Flyway and golang-migrate
+  { columns: ['app varchar', 'name varchar', 'applied timestamptz'] },
+  { columns: ['version_num varchar'], isAll: true },
+  { columns: ['MigrationId varchar', 'ProductVersion varchar'], isAll: true },
+  { columns: ['installed_rank int4', 'script varchar', 'checksum int4'] },
+  { columns: ['version int8', 'dirty bool'], isAll: true },
+];
+
+const MAX_COLUMNS = 10;
+
+const number = (id: string) => `${id}::pg_catalog.int8::pg_catalog.float8`;
+
+/** The tables of the connected database that may be such tables. A superuser can run it. */
+export const MIGRATION_TABLES_QUERY = `
+  select ${number('c.oid')} as id, ${number('pg_catalog.pg_relation_filenode(c.oid)')} as file,
+    pg_catalog.format('%I.%I', n.nspname, c.relname) as quoted,
+    pg_catalog.array_agg(pg_catalog.concat(a.attname, ' ', t.typname)) as columns
+  from pg_catalog.pg_class as c
+  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) c.relnamespace
+  join pg_catalog.pg_attribute as a on a.attrelid operator(pg_catalog.=) c.oid
+  join pg_catalog.pg_type as t on t.oid operator(pg_catalog.=) a.atttypid
+  where c.relkind operator(pg_catalog.=) 'r' and a.attnum operator(pg_catalog.>) 0 and not a.attisdropped
+    and n.nspname operator(pg_catalog.<>) 'information_schema' and n.nspname operator(pg_catalog.!~) '^pg_'
+  group by c.oid, n.nspname, c.relname
+  having pg_catalog.count(*) operator(pg_catalog.<=) ${MAX_COLUMNS}`;
+
+export interface TableWithColumns {
+  readonly id: number;
+  readonly file: number;
+  /** With its schema. */
+  readonly quoted: string;
+  readonly columns: readonly string[];
+}
+
+/** @returns undefined for other tables */
+export const migrationTableKind = ({ columns }: TableWithColumns): MigrationTableKind | undefined =>
+  KINDS.find(
+    ({ columns: known, isAll = false }) =>
+      known.every((column) => columns.includes(column)) && (!isAll || columns.length === known.length),
+  );

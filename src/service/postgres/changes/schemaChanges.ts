@@ -1,0 +1,74 @@
+/** When the schema of a branch was changed, as far as its WAL has it. */
+import {
+  MIGRATION_TABLES_QUERY,
+  migrationTableKind,
+  type TableWithColumns,
+} from '../../../api/rules/migrationTables.ts';
+import type { SchemaChange } from '../../core/branchHistory.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
+import { timestampOf } from '../data/recoverTo.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { asSuperuser } from '../process/superuser.ts';
+import { fileKey } from '../wal/catalogChanges.ts';
+import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
+import { countChanges } from './countChanges.ts';
+import { readTableNames, type TableNames } from './tableNames.ts';
+
+/** Catalogs with data: statistics, large objects, and the state of replication. */
+const DATA = ['pg_statistic', 'pg_statistic_ext_data', 'pg_largeobject', 'pg_largeobject_metadata'];
+
+const CATALOGS = `
+  select pg_catalog.pg_relation_filenode(oid)::pg_catalog.int8::pg_catalog.float8 as file from pg_catalog.pg_class
+  where relnamespace operator(pg_catalog.=) 'pg_catalog'::pg_catalog.regnamespace
+    and relkind operator(pg_catalog.=) 'r' and not relisshared
+    and relname operator(pg_catalog.<>) all ('{${[...DATA, 'pg_subscription_rel'].join()}}')`;
+
+/** @returns none if nothing is known @throws {EngineError} or an error of the file system */
+export async function schemaChanges(
+  deps: ServerDependencies,
+  branchId: string,
+): Promise<readonly SchemaChange[]> {
+  const primary = deps.branches.primary(branchId);
+  if (primary === undefined || primary.isStopping) return [];
+  const names = await readTableNames(deps, primary);
+  if (names === undefined) return [];
+  const isTable = (database: number, id: number) => names.get(database)?.tables.has(id) === true;
+  const runs = new SchemaRuns({ isTable, ...(await readFiles(deps, primary, names)) });
+  const counted = await countChanges(deps, branchId, [], runs);
+  return counted === undefined ? [] : runs.list.map(summary);
+}
+
+async function readFiles(
+  deps: ServerDependencies,
+  { address }: Postmaster,
+  names: ReadonlyMap<number, TableNames>,
+) {
+  const [catalogs, migrationTables] = [new Set<string>(), new Set<string>()];
+  for (const [id, { database }] of names)
+    await asSuperuser(
+      deps,
+      address,
+      async (client) => {
+        const found = await client.query<{ readonly file: number }>(CATALOGS);
+        for (const { file } of found.rows) catalogs.add(fileKey(id, file));
+        const tables = await client.query<TableWithColumns>(MIGRATION_TABLES_QUERY);
+        for (const table of tables.rows)
+          if (migrationTableKind(table) !== undefined) migrationTables.add(fileKey(id, table.file));
+      },
+      database,
+    );
+  return { catalogs, migrationTables };
+}
+
+function summary({ start, tables, migrations }: SchemaRun): SchemaChange {
+  const kinds = [...tables.values()];
+  const count = (is: (has: (typeof kinds)[number]) => boolean) => kinds.filter(is).length;
+  return {
+    before: timestampOf(start - 1),
+    created: count((has) => has.has('created') && !has.has('dropped')),
+    dropped: count((has) => has.has('dropped') && !has.has('created')),
+    truncated: count((has) => !has.has('created') && !has.has('dropped') && has.has('truncated')),
+    altered: count((has) => has.size === 1 && has.has('altered')),
+    migrations,
+  };
+}

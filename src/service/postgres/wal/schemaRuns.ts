@@ -1,0 +1,100 @@
+/**
+ * When the schema was changed, and by whom doesn't matter: the series of transactions that have changed tables or other parts of
+ * a schema, or the table in which a migration tool notes what it has applied. Collects them while the WAL is read.
+ */
+import type { CatalogChange } from './catalogChanges.ts';
+import type { Transaction, TransactionReader } from './transaction.ts';
+
+export interface SchemaRun {
+  /** When its first and its last transaction ended. Microseconds since 1970. */
+  readonly start: number;
+  readonly end: number;
+  /** What was done to each table or database. */
+  readonly tables: ReadonlyMap<string, ReadonlySet<CatalogChange['kind']>>;
+  /** Rows that migration tools have added to their tables. */
+  readonly migrations: number;
+}
+
+interface KnownTables {
+  /** Whether it is a table: columns of indexes and views are in the catalog, too. */
+  readonly isTable: (database: number, id: number) => boolean;
+  /** The files of tables in which migration tools note what they have applied. See `fileKey`. */
+  readonly migrationTables: ReadonlySet<string>;
+  /** The files of the catalogs in which a schema is. */
+  readonly catalogs: ReadonlySet<string>;
+}
+
+/** Between transactions that belong together. A migration tool often has one for each file. Microseconds. */
+const GAP = 10_000_000;
+
+type Draft = { -readonly [Key in Exclude<keyof SchemaRun, 'tables'>]: SchemaRun[Key] } & {
+  readonly tables: Map<string, Set<CatalogChange['kind']>>;
+};
+
+export class SchemaRuns implements TransactionReader {
+  readonly #known: KnownTables;
+  readonly #runs: Draft[] = [];
+  /** The transaction that is being added, and its subtransactions. */
+  #ending: Transaction[] = [];
+
+  constructor(known: KnownTables) {
+    this.#known = known;
+  }
+
+  /** Oldest first. */
+  get list(): readonly SchemaRun[] {
+    return this.#runs;
+  }
+
+  /** What was found stays true: in a part of a transaction, its changes may be missing, but the moment before it is known. */
+  forget(): void {}
+
+  add(_: number, transaction: Transaction): void {
+    this.#ending.push(transaction);
+  }
+
+  end(time: number): void {
+    const ending = this.#ending;
+    this.#ending = [];
+    const migrations = ending.reduce((sum, each) => sum + this.#migrationsIn(each), 0);
+    const isNoted = ending.some(({ rows }) => [...rows.keys()].some((key) => this.#isNote(key)));
+    const tables = ending
+      .flatMap((each) => [...each.tables.values()])
+      .filter((each) => this.#isOfTable(each));
+    if (!isNoted && tables.length === 0 && !this.#changesSchema(ending)) return;
+    const run = this.#runAt(time);
+    run.end = time;
+    run.migrations += migrations;
+    for (const { database, table, name = '', kind } of tables) {
+      const key = `${database}/${table || name}`;
+      run.tables.set(key, (run.tables.get(key) ?? new Set()).add(kind));
+    }
+  }
+
+  #runAt(time: number): Draft {
+    const last = this.#runs.at(-1);
+    // The clock may have gone back.
+    if (last !== undefined && time >= last.end && time - last.end <= GAP) return last;
+    const run = { start: time, end: time, tables: new Map(), migrations: 0 };
+    this.#runs.push(run);
+    return run;
+  }
+
+  #isNote(key: string): boolean {
+    return this.#known.migrationTables.has(key);
+  }
+
+  #migrationsIn({ rows }: Transaction): number {
+    return [...rows].reduce((sum, [key, { added }]) => sum + (this.#isNote(key) ? added : 0), 0);
+  }
+
+  #isOfTable({ kind, database, table }: CatalogChange): boolean {
+    return kind !== 'altered' || this.#known.isTable(database, table);
+  }
+
+  /** Also other parts of a schema. A temporary table is none, nor is a table that was only rewritten. */
+  #changesSchema(ending: readonly Transaction[]): boolean {
+    if (ending.some(({ isIncidental }) => isIncidental)) return false;
+    return ending.some(({ rows }) => [...rows.keys()].some((key) => this.#known.catalogs.has(key)));
+  }
+}

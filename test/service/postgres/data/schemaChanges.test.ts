@@ -1,0 +1,132 @@
+/** When the schema was changed, from the write-ahead log: no matter which program has done it. */
+import assert from 'node:assert/strict';
+import { connectTo, query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+const NO_LIMIT = 2 ** 40;
+const NONE = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0, before: undefined };
+
+describe('The changes of the schema of a branch', () => {
+  let service: ControlPlane;
+  let id: string;
+  let uri: string;
+  let branches = 0;
+
+  before(async () => {
+    service = await startControlPlane();
+  });
+  beforeEach(async () => {
+    id = `br-schema-${(branches += 1)}`;
+    await service.engine.createBranch({ id, keepsHistory: true });
+    uri = await service.uri(await service.create({ id: `ep-schema-${branches}`, branchId: id }));
+    await beginHistory(86_400);
+  });
+  /** With a copy of the data as it is now, and without older ones if they aren't kept for so long. */
+  const beginHistory = async (seconds: number) => {
+    const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
+    await service.engine.keepHistory([{ id, seconds }], { isAll: true, limits });
+  };
+  after(() => service.close());
+
+  const run = async (...statements: readonly string[]) => {
+    const client = await connectTo(uri);
+    try {
+      for (const sql of statements) await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  const counts = async () =>
+    (await service.engine.schemaChanges(id)).map((each) => ({ ...each, before: undefined }));
+  /** What a query returns at the moment before the last change. */
+  const past = async (sql: string) => {
+    const { before = '' } = (await service.engine.schemaChanges(id)).at(-1) ?? {};
+    const other = `${id}-past`;
+    await service.engine.createBranch({ id: other, parentId: id, moment: { timestamp: before } });
+    const compute = await service.create({ id: `ep-past-${branches}`, branchId: other });
+    return await query(await service.uri(compute), sql);
+  };
+
+  it('have the moment just before the first of a series, and count tables', async () => {
+    assert.deepEqual(await counts(), []);
+    await run(
+      'begin',
+      'create table a (id int primary key)',
+      'insert into a values (1)',
+      'create table b (id serial)',
+      'commit',
+      'insert into a values (2)',
+      'alter table a add column name text',
+      'create table c ()',
+      'drop table c',
+      'create index on b (id)',
+    );
+    assert.deepEqual(await counts(), [{ ...NONE, created: 2 }]);
+    assert.deepEqual(await past("select to_regclass('a')::text, to_regclass('b')::text"), [null, null]);
+  });
+
+  for (const sql of [
+    'create type state as enum ()',
+    'create view seen as select 1 as one',
+    "create function one() returns int language sql as 'select 1'",
+    'create schema other',
+    'create sequence numbers',
+    'create domain positive as int check (value > 0)',
+    'begin; create temp table scratch (id int primary key); create type state as enum (); create table a (); commit',
+  ])
+    it(`are also: ${sql}`, async () => {
+      await run(sql);
+      assert.deepEqual(await counts(), [{ ...NONE, created: sql.includes('create table') ? 1 : 0 }]);
+    });
+
+  it('are no changes of rows, statistics, temporary tables or files', async () => {
+    await run('create table a (id int primary key)', 'create materialized view m as select * from a');
+    await beginHistory(0.001);
+    await run(
+      'insert into a select generate_series(1, 1000)',
+      'analyze',
+      'create temp table scratch (id serial primary key, name text)',
+      'alter table scratch add column more text',
+      'create index on scratch (name)',
+      'drop table scratch',
+      'begin',
+      'create temp table other (id int) on commit drop',
+      'insert into other values (1)',
+      'insert into a values (0)',
+      'commit',
+      'vacuum a',
+      'vacuum full a',
+      'refresh materialized view m',
+      'select lo_create(0)',
+    );
+    assert.deepEqual(await counts(), []);
+    await run('create table b ()');
+    assert.deepEqual(await counts(), [{ ...NONE, created: 1 }]);
+  });
+
+  it('count tables that were altered, dropped and truncated, and databases', async () => {
+    await run('create table a (id int)', 'create table b (id int)', 'create table c (id int)');
+    await beginHistory(0.001);
+    await run('alter table a rename to d', 'drop table b', 'truncate c', 'create database other');
+    assert.deepEqual(await counts(), [{ ...NONE, created: 1, altered: 1, dropped: 1, truncated: 1 }]);
+  });
+
+  it('are also migrations that a tool has noted, and change only rows', async () => {
+    await run(
+      'create table a (id int)',
+      'create table my_migrations (id serial, name varchar, batch int, migration_time timestamptz)',
+      'begin',
+      'insert into a values (1)',
+      "insert into my_migrations (name) values ('1_rows.js')",
+      'commit',
+    );
+    assert.deepEqual(await counts(), [{ ...NONE, created: 2, migrations: 1 }]);
+    assert.deepEqual(await past("select to_regclass('a')::text"), [null]);
+  });
+
+  it('are not known while the branch is idle', async () => {
+    await run('create table a ()');
+    await service.engine.suspend(`ep-schema-${branches}`);
+    assert.deepEqual(await counts(), []);
+  });
+});
