@@ -36,6 +36,14 @@ const TYPES: readonly (readonly [type: string, value: string])[] = [
   ['int4range', `'[1,5)'`],
   ['mood', `'glad'`],
 ];
+interface Written {
+  /** Quoted. */
+  readonly name: string;
+  readonly column: string;
+  readonly value: string;
+  readonly isUnlogged: boolean;
+}
+
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 export function randomSchema(random: () => number): RandomSchema {
@@ -52,7 +60,7 @@ export function randomSchema(random: () => number): RandomSchema {
   for (const name of sequences)
     statements.push(`create sequence ${name} cache ${pick([1, 1, 7, 20])} increment ${pick([1, 3, -2])}`);
   if (chance(0.7)) statements.push("select nextval('free_1')");
-  const tables: { readonly name: string; readonly column: string; readonly value: string }[] = [];
+  const tables: Written[] = [];
   for (let count = 3 + Math.floor(random() * 5), index = 0; index < count; index += 1) {
     const name = quote(chance(0.5) ? `${pick(NAMES)}${index}` : `table ${index}`);
     const columns = NAMES.filter(() => chance(0.3)).map((each) => [quote(each), ...pick(TYPES)] as const);
@@ -64,11 +72,11 @@ export function randomSchema(random: () => number): RandomSchema {
       ...(chance(0.3) ? ["shown text generated always as ('x') virtual"] : []),
     ];
     const isPartitioned = chance(0.2);
-    const parent = tables.at(-1);
+    const parent = tables.findLast(({ isUnlogged }) => !isUnlogged);
     const isChild = !isPartitioned && parent !== undefined && chance(0.4);
-    const unlogged = !isPartitioned && !isChild && chance(0.1) ? 'unlogged ' : '';
+    const isUnlogged = !isPartitioned && !isChild && chance(0.1);
     statements.push(
-      `create ${unlogged}table ${name} (${parts.join(', ')}, primary key (id))${isPartitioned ? ' partition by range (id)' : ''}`,
+      `create ${isUnlogged ? 'unlogged ' : ''}table ${name} (${parts.join(', ')}, primary key (id))${isPartitioned ? ' partition by range (id)' : ''}`,
     );
     sequences.push(`${name.slice(0, -1)}_id_seq"`);
     if (isPartitioned)
@@ -104,7 +112,7 @@ export function randomSchema(random: () => number): RandomSchema {
     }
     if (chance(0.05))
       statements.push(`create rule quiet as on delete to ${name} where false do instead nothing`);
-    tables.push({ name, column, value });
+    tables.push({ name, column, value, isUnlogged });
   }
   statements.push(
     'create table bare ()',
@@ -119,11 +127,7 @@ export function randomSchema(random: () => number): RandomSchema {
   return { statements, sequences, write: (numbers) => randomWrite(numbers, tables, sequences) };
 }
 
-function randomWrite(
-  random: () => number,
-  tables: readonly { readonly name: string; readonly column: string; readonly value: string }[],
-  sequences: readonly string[],
-): string {
+function randomWrite(random: () => number, tables: readonly Written[], sequences: readonly string[]): string {
   const number = Math.floor(random() * 12);
   const { name, column, value } = tables[number % tables.length] ?? { name: 'base', column: 'n', value: '1' };
   const sequence = `'${sequences[number % sequences.length]}'`;
