@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 import { createdExtensions } from '../../../../src/base/sql/createdExtensions.ts';
 
 describe('createdExtensions', () => {
@@ -37,4 +38,8 @@ create extension ltree;`;
     ])
       assert.deepEqual(createdExtensions(text), [], text);
   });
+
+  for (const part of ['\\', 'create extension ', "a'\n", 'copy t from stdin; a\n', '\\echo "a\n'])
+    it(`takes a time in proportion to the text: ${JSON.stringify(part)}`, () =>
+      assertLinear(part, 20_000, (text) => void createdExtensions(text)));
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
 import {
   NotOneQueryError,
   onlyStatement,
@@ -85,6 +86,10 @@ describe('The table of a statement of pg_dump', () => {
   };
   for (const [statement, table] of Object.entries(cases))
     it(`is ${table} in ${statement.slice(0, 40)}`, () => assert.equal(tableIn(statement), table));
+
+  for (const part of ['INDEX ', 'TABLE ONLY ', '"', "TRIGGER 'a' ", 'ON a.', '(POLICY'])
+    it(`is found in a time in proportion to the text: ${part}`, () =>
+      assertLinear(part, 20_000, (text) => void [tableIn(text), rowSourceOf(text), statementAt(text, 9)]));
 
   it('is short in titles', () => {
     assert.equal(tableSource('public.users').name, 'users');
