@@ -209,7 +209,7 @@ export const TOOLS: readonly MigrationTool[] = [
     command: 'npx node-pg-migrate up',
     packages: ['node-pg-migrate'],
     runsNumbered: true,
-    mark: /^\s*--[ \t-]*up migration\s*$/im,
+    mark: /^[ \t]*--[ \t-]*up migration\s*$/im,
     rules: {
       names: NUMBERED,
       order: 'number',
@@ -265,7 +265,7 @@ export const TOOLS: readonly MigrationTool[] = [
   { name: 'db-migrate', command: 'npx db-migrate up', packages: ['db-migrate'] },
   { name: 'ley', command: 'npx ley up', packages: ['ley'] },
   { name: 'Liquibase', command: 'liquibase update', mark: /^--\s*liquibase formatted sql/im },
-  { name: 'MyBatis Migrations', command: 'migrate up', mark: /^\s*--\s*\/\/\s*@UNDO\b/im },
-  { name: 'shmig', command: 'shmig -t postgresql up', mark: /^\s*-- ==== (?:UP|DOWN) ====/m },
-  { name: 'pogo', command: 'pogo migrate', mark: /^\s*--\s*migrate:\s*rollback\b/im },
+  { name: 'MyBatis Migrations', command: 'migrate up', mark: /^[ \t]*--\s*\/\/\s*@UNDO\b/im },
+  { name: 'shmig', command: 'shmig -t postgresql up', mark: /^[ \t]*-- ==== (?:UP|DOWN) ====/m },
+  { name: 'pogo', command: 'pogo migrate', mark: /^[ \t]*--\s*migrate:\s*rollback\b/im },
 ];

@@ -26,7 +26,8 @@ export const partsByLine =
       .join('\n');
   };
 
-const beginning = (direction: string): RegExp => new RegExp(`^\\s*--[\\s-]*${direction}\\s+migration`, 'im');
+const beginning = (direction: string): RegExp =>
+  new RegExp(`^[ \\t]*--[ \\t-]*${direction}[ \\t]+migration`, 'im');
 
 /** As node-pg-migrate reads it: the first comment for each direction, and all of a file that has none for `up`. */
 export const nodePgMigratePart: UpPart = (text) => {
