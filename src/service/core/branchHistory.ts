@@ -29,12 +29,13 @@ export interface BranchSize {
 /** What committed transactions have done to a table. */
 export interface TableChange {
   readonly database: string;
-  /** Missing for the database itself, or if the schema was dropped as well. */
+  /** Missing for the database itself. */
   readonly schema?: string | undefined;
+  /** Of a table that was dropped: its name at the moment. */
   readonly name: string;
   /** `altered`: its columns or its name. `replaced`: another table has its name now. */
   readonly change?: 'created' | 'dropped' | 'replaced' | 'truncated' | 'altered' | undefined;
-  /** Rows; after the truncation if there was one. A row that was changed twice counts twice. */
+  /** Rows; after the truncation if there was one, and none if the table was unlogged. A row that was changed twice counts twice. */
   readonly added: number;
   readonly changed: number;
   readonly deleted: number;

@@ -65,9 +65,20 @@ async function readInto(counter: ChangeCounter, wal: Wal, from: number, head: nu
   return end >= head || reachesBeyond(wal, end, head);
 }
 
-/** A position up to which all is on disk. It may be within a record. */
+const IS_FLUSHED =
+  'select pg_catalog.pg_current_wal_insert_lsn() operator(pg_catalog.<=) pg_catalog.pg_current_wal_flush_lsn() as is';
+/**
+ * With `synchronous_commit = off`, commits reach the disk later. One that waits for the disk takes all before it there. It waits
+ * only if its transaction has written something, such as a message for no one, which belongs to no transaction.
+ */
+const FLUSH = `begin; set local synchronous_commit = 'local'; select pg_catalog.pg_logical_emit_message(false, '', '');
+  select pg_catalog.pg_current_xact_id(); commit`;
+
+/** A position up to which all is on disk, with all that was committed. It may be within a record. */
 async function flushedPosition(deps: ServerDependencies, { address }: Postmaster): Promise<number> {
   return asSuperuser(deps, address, async (client) => {
+    const isFlushed = (await client.query<{ is: boolean }>(IS_FLUSHED)).rows[0]?.is;
+    if (isFlushed !== true) await client.query(FLUSH);
     const { rows } = await client.query<{ lsn: string }>(
       'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
     );

@@ -1,8 +1,8 @@
 /** Counted changes by the names of the tables. */
 import type { TableChange } from '../../core/branchHistory.ts';
-import { databaseOf, fileOf, type CatalogChange } from '../wal/catalogChanges.ts';
+import { databaseOf, fileOf, type CatalogChange, type Named } from '../wal/catalogChanges.ts';
 import type { Changes } from '../wal/changeCounter.ts';
-import type { RowCounts } from '../wal/transaction.ts';
+import type { PlacedChange, RowCounts } from '../wal/transaction.ts';
 import type { TableNames } from './tableNames.ts';
 
 type Draft = { -readonly [Key in keyof TableChange]: TableChange[Key] };
@@ -28,77 +28,174 @@ export function tableChanges(
   names: ReadonlyMap<number, TableNames>,
   oldFiles: ReadonlyMap<string, number>,
 ): readonly TableChange[] {
-  const databases = changes.tables.filter(({ table }) => table === 0);
-  const isNew = (id: number) => databases.some(({ database, kind }) => database === id && kind === 'created');
-  const ofDatabases = databases.flatMap(({ kind, database, name = '' }) =>
-    kind === 'dropped' && isNew(database) ? [] : { database: name, name, change: kind, ...NO_ROWS },
-  );
-  const existing = ofDatabases.filter(
-    ({ change, name }) => change === 'dropped' || [...names.values()].some((each) => each.database === name),
-  );
+  const databases = new ObjectChanges(changes.tables.filter((change) => change.of === 'database'));
+  const ofDatabases = [...databases.ids].flatMap((id) => changeOfDatabase(id, databases, names) ?? []);
+  const dropped = ofDatabases.filter(({ change }) => change === 'dropped').map(({ name }) => name);
+  const replaced = ofDatabases.filter(({ change, name }) => change !== 'dropped' && dropped.includes(name));
+  const isReplaced = ({ name }: TableChange) => replaced.some((each) => each.name === name);
   const ofTables = [...names].flatMap(([id, each]) =>
-    isNew(id) ? [] : changesOfDatabase(id, each, changes, oldFiles),
+    databases.has(id, 'created') ? [] : changesOfDatabase(id, each, changes, oldFiles),
   );
-  return [...existing, ...ofTables].toSorted(
-    (a, b) => weight(b) - weight(a) || a.name.localeCompare(b.name, 'en'),
-  );
+  return [
+    ...ofDatabases.filter((each) => !isReplaced(each)),
+    ...replaced.map((each) => ({ ...each, change: 'replaced' as const })),
+    ...ofTables,
+  ].toSorted((a, b) => weight(b) - weight(a) || a.name.localeCompare(b.name, 'en'));
+}
+
+/** Changes of databases, schemas or tables. */
+class ObjectChanges {
+  readonly #kinds = new Map<number, Set<CatalogChange['kind']>>();
+  readonly #before = new Map<number, PlacedChange>();
+
+  constructor(changes: readonly PlacedChange[]) {
+    for (const change of changes) {
+      const { id, kind } = change;
+      this.#kinds.set(id, (this.#kinds.get(id) ?? new Set()).add(kind));
+      const { at = Infinity } = this.#before.get(id) ?? {};
+      if ((kind === 'renamed' || kind === 'dropped') && change.at < at) this.#before.set(id, change);
+    }
+  }
+
+  get ids(): Iterable<number> {
+    return this.#kinds.keys();
+  }
+
+  kinds(id: number): Kinds {
+    return this.#kinds.get(id) ?? new Set();
+  }
+
+  has(id: number, kind: CatalogChange['kind']): boolean {
+    return this.kinds(id).has(kind);
+  }
+
+  /** The name at the beginning; undefined if it is the present one. */
+  nameBefore(id: number): Named | undefined {
+    return this.#before.get(id)?.before;
+  }
+}
+
+function changeOfDatabase(
+  id: number,
+  databases: ObjectChanges,
+  names: ReadonlyMap<number, TableNames>,
+): TableChange | undefined {
+  const present = names.get(id)?.database;
+  const before = databases.nameBefore(id)?.name ?? present;
+  const entry = (name: string | undefined, change: TableChange['change']) =>
+    name === undefined ? undefined : { database: name, name, change, ...NO_ROWS };
+  if (databases.has(id, 'created')) return entry(present, 'created');
+  if (databases.has(id, 'dropped')) return entry(before, 'dropped');
+  return before === present ? undefined : entry(present, 'altered');
 }
 
 function changesOfDatabase(
   id: number,
   names: TableNames,
-  { rows, tables }: Changes,
+  { rows, tables: all }: Changes,
   oldFiles: ReadonlyMap<string, number>,
 ): readonly TableChange[] {
-  const { database } = names;
-  const drafts = new Map<string, Draft>();
-  const draftOf = ({ schema, name }: TableNameInDatabase): Draft => {
-    const key = JSON.stringify([schema, name]);
-    const draft = drafts.get(key) ?? { database, schema, name, ...NO_ROWS };
-    drafts.set(key, draft);
-    return draft;
-  };
-  const ofTables = new Map<number, Set<CatalogChange['kind']>>();
-  for (const { database: of, table, kind } of tables)
-    if (of === id && table !== 0) ofTables.set(table, (ofTables.get(table) ?? new Set()).add(kind));
-  for (const [table, kinds] of ofTables) {
+  const drafts = new Drafts(names.database);
+  const of = (what: CatalogChange['of']) =>
+    new ObjectChanges(all.filter((change) => change.database === id && change.of === what));
+  const [tables, schemas] = [of('table'), of('schema')];
+  const past = new PastNames(names, tables, schemas);
+  const present = new Set([...names.tables.values()].map(keyOf));
+  for (const table of new Set([...tables.ids, ...past.renamed()])) {
     const found = names.tables.get(table);
-    const change = changeOf(kinds, found !== undefined);
+    const change = changeOf(tables.kinds(table), found !== undefined, past.isRenamed(table));
     if (change === undefined) continue;
-    const { schema = 0, name = '' } =
-      tables.find((each) => each.database === id && each.table === table && each.kind === 'dropped') ?? {};
-    const dropped = { schema: names.schemas.get(schema), name };
-    const draft = draftOf((change === 'altered' ? found?.whole : found) ?? dropped);
-    const both = [change, draft.change];
+    const name = (change === 'altered' ? found?.whole : found) ?? past.nameOf(table);
     // Another table has its name now.
-    draft.change =
-      both.includes('dropped') && both.includes('created') ? 'replaced' : (draft.change ?? change);
+    drafts.addChange(name, change === 'dropped' && present.has(keyOf(name)) ? 'replaced' : change);
   }
   for (const [file, counts] of rows) {
     if (databaseOf(file) !== id) continue;
     const table = names.files.get(fileOf(file)) ?? oldFiles.get(file) ?? 0;
     const found = names.tables.get(table);
     // Undo removes the rows of a new table with the table, but not those of a new partition of an old one.
-    if (found === undefined || (!found.isPartition && ofTables.get(table)?.has('created') === true)) continue;
-    add(draftOf(found.whole), counts);
+    if (found === undefined || (!found.isPartition && tables.has(table, 'created'))) continue;
+    // The WAL doesn't have those that an unlogged table got.
+    if (!tables.has(table, 'unlogged')) drafts.addRows(found.whole, counts);
   }
-  return [...drafts.values()].filter(
-    ({ change, added, changed, deleted }) => change !== undefined || added + changed + deleted > 0,
-  );
+  return drafts.list();
 }
 
-function changeOf(kinds: Kinds, exists: boolean): TableChange['change'] {
+/** What tables were called at the beginning. */
+class PastNames {
+  readonly #names: TableNames;
+  readonly #tables: ObjectChanges;
+  readonly #schemas: ObjectChanges;
+
+  constructor(names: TableNames, tables: ObjectChanges, schemas: ObjectChanges) {
+    [this.#names, this.#tables, this.#schemas] = [names, tables, schemas];
+  }
+
+  nameOf(table: number): TableNameInDatabase {
+    const present = this.#names.tables.get(table);
+    const { name = '', schema: id = 0 } =
+      this.#tables.nameBefore(table) ?? (present && { name: present.name, schema: present.schemaId }) ?? {};
+    return { schema: this.#schemas.nameBefore(id)?.name ?? this.#names.schemas.get(id), name };
+  }
+
+  isRenamed(table: number): boolean {
+    const present = this.#names.tables.get(table);
+    return present !== undefined && keyOf(present) !== keyOf(this.nameOf(table));
+  }
+
+  /** The tables of schemas that were renamed. */
+  renamed(): readonly number[] {
+    const schemas = new Set([...this.#schemas.ids].filter((id) => this.#schemas.has(id, 'renamed')));
+    return [...this.#names.tables].flatMap(([id, { schemaId }]) => (schemas.has(schemaId) ? id : []));
+  }
+}
+
+class Drafts {
+  readonly #database: string;
+  readonly #drafts = new Map<string, Draft>();
+
+  constructor(database: string) {
+    this.#database = database;
+  }
+
+  addChange(table: TableNameInDatabase, change: NonNullable<TableChange['change']>): void {
+    const draft = this.#draft(table);
+    if (draft.change === undefined || WEIGHTS[change] > WEIGHTS[draft.change]) draft.change = change;
+  }
+
+  addRows(table: TableNameInDatabase, { added, changed, deleted }: RowCounts): void {
+    const draft = this.#draft(table);
+    // They are those of the other table.
+    if (draft.change === 'replaced') return;
+    draft.added += added;
+    draft.changed += changed;
+    draft.deleted += deleted;
+  }
+
+  list(): readonly TableChange[] {
+    return [...this.#drafts.values()].filter(
+      ({ change, added, changed, deleted }) => change !== undefined || added + changed + deleted > 0,
+    );
+  }
+
+  #draft(table: TableNameInDatabase): Draft {
+    const { schema, name } = table;
+    const key = keyOf(table);
+    const draft = this.#drafts.get(key) ?? { database: this.#database, schema, name, ...NO_ROWS };
+    this.#drafts.set(key, draft);
+    return draft;
+  }
+}
+
+const keyOf = ({ schema, name }: TableNameInDatabase): string => JSON.stringify([schema, name]);
+
+function changeOf(kinds: Kinds, exists: boolean, isRenamed: boolean): TableChange['change'] {
   if (!exists) return kinds.has('dropped') && !kinds.has('created') ? 'dropped' : undefined;
-  return (['created', 'truncated', 'altered'] as const).find((kind) => kinds.has(kind));
+  const found = (['created', 'truncated', 'altered'] as const).find((kind) => kinds.has(kind));
+  return found ?? (isRenamed ? 'altered' : undefined);
 }
 
 const NO_ROWS: RowCounts = { added: 0, changed: 0, deleted: 0 };
-
-function add(sum: RowCounts, { added, changed, deleted }: RowCounts): void {
-  sum.added += added;
-  sum.changed += changed;
-  sum.deleted += deleted;
-}
 
 /** What is lost comes first. */
 const WEIGHTS = { dropped: 5, replaced: 4, truncated: 3, altered: 2, created: 1 };

@@ -11,6 +11,7 @@ interface TableName {
 }
 
 interface NamedTable extends TableName {
+  readonly schemaId: number;
   /** The table of which it is a partition. */
   readonly whole: TableName;
   readonly isPartition: boolean;
@@ -36,7 +37,8 @@ const SCHEMAS = `select ${number('oid')} as id, nspname as name from pg_catalog.
 
 /** Those of users. */
 const TABLES = `
-  select ${number('c.oid')} as id, ${number('c.relfilenode')} as file, n.nspname as schema, c.relname as name,
+  select ${number('c.oid')} as id, ${number('c.relfilenode')} as file, ${number('n.oid')} as schema_id,
+    n.nspname as schema, c.relname as name,
     wn.nspname as whole_schema, w.relname as whole_name,
     w.oid operator(pg_catalog.<>) c.oid as is_partition
   from pg_catalog.pg_class as c
@@ -53,7 +55,7 @@ interface NamedId {
 }
 
 type TableRow = Record<'schema' | 'name' | 'whole_schema' | 'whole_name', string> &
-  Record<'id' | 'file', number> & { readonly is_partition: boolean };
+  Record<'id' | 'file' | 'schema_id', number> & { readonly is_partition: boolean };
 
 /**
  * @param ids of databases; all without it
@@ -85,10 +87,12 @@ async function readNames(client: Client, database: string): Promise<TableNames |
     schemas: new Map(schemas.rows.map(({ id, name }) => [id, name])),
     files: new Map(rows.map(({ id, file }) => [file, id])),
     tables: new Map(
-      rows.map(({ id, schema, name, whole_schema, whole_name, is_partition: isPartition }) => [
-        id,
-        { schema, name, isPartition, whole: { schema: whole_schema, name: whole_name } },
-      ]),
+      rows.map(
+        ({ id, schema_id: schemaId, schema, name, whole_schema, whole_name, is_partition: isPartition }) => [
+          id,
+          { schemaId, schema, name, isPartition, whole: { schema: whole_schema, name: whole_name } },
+        ],
+      ),
     ),
   };
 }

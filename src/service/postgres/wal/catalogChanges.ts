@@ -3,22 +3,29 @@ import type { Block } from './recordContent.ts';
 import { PageRows, type Row } from './pageRows.ts';
 
 /** The catalogs. Their files have these numbers, unless someone has rewritten a catalog. */
-const [DATABASES, COLUMNS, TABLES] = [1262, 1249, 1259];
-/** Of databases, tables and columns. */
-const CATALOGS: ReadonlySet<number> = new Set([DATABASES, COLUMNS, TABLES]);
+const [DATABASES, COLUMNS, TABLES, SCHEMAS] = [1262, 1249, 1259, 2615];
+/** Of databases, tables, columns and schemas. */
+const CATALOGS: ReadonlySet<number> = new Set([DATABASES, COLUMNS, TABLES, SCHEMAS]);
 
-/** Of a table or database. */
-export interface CatalogChange {
-  readonly kind: 'created' | 'dropped' | 'truncated' | 'altered';
-  /** The object id of the database, in which the table is. */
-  readonly database: number;
-  /** The object id of the table; 0 for the database itself. */
-  readonly table: number;
-  /** Not if a column was changed. */
-  readonly name?: string;
+/** What has a name of its own in a schema or database. */
+export interface Named {
+  readonly name: string;
+  /** Of a table. */
   readonly schema?: number;
+}
+
+/** Of a table, schema or database. */
+export interface CatalogChange {
+  readonly kind: 'created' | 'dropped' | 'truncated' | 'altered' | 'renamed' | 'unlogged';
+  readonly of: 'table' | 'schema' | 'database';
+  /** The object id of the database, or of that in which the table or schema is. */
+  readonly database: number;
+  /** The object id of the table or schema. */
+  readonly id: number;
+  /** Before the change. */
+  readonly before?: Named;
   /** Of which the rows are gone. */
-  readonly file?: number;
+  readonly files?: readonly string[];
 }
 
 interface TableRow {
@@ -28,10 +35,13 @@ interface TableRow {
   readonly file: number;
   readonly isTemporary: boolean;
   readonly isTable: boolean;
+  readonly isUnlogged: boolean;
+  /** Whether it has the new file of a table that is being rewritten. */
+  readonly isRewrite: boolean;
 }
 
-/** While a table is rewritten, another one with such a name has its new file. */
-const REWRITTEN = /^pg_temp_\d+$/;
+/** `datconnlimit`, and its value in an invalid database. See src/include/catalog/pg_database.h. */
+const [CONNECTION_LIMIT, INVALID] = [80, -2];
 
 /** A record changes a row whose content isn't known, because it was written before the WAL that was read. */
 export class UnknownRow extends Error {}
@@ -43,6 +53,8 @@ export class CatalogChanges {
   readonly #rewrites = new Set<string>();
   /** The tables of files, as far as changes have named them. */
   readonly tablesByFile = new Map<string, number>();
+  /** The reverse, by database and table. */
+  readonly #filesOf = new Map<string, Set<string>>();
 
   readonly #temporary = new Set<string>();
   #sawIncidental = false;
@@ -71,14 +83,26 @@ export class CatalogChanges {
     const rows = isMany
       ? this.#rows.insertMany(block, items)
       : items.map((item) => this.#rows.insert(block, item));
-    return rows.flatMap((row) => this.#created(block, known(row)));
+    return rows.flatMap((row) =>
+      block.file === COLUMNS
+        ? this.#altered(block.database, known(row))
+        : this.#change('created', block, known(row)),
+    );
   }
 
   /** @throws {UnknownRow} */
   delete(block: Block, item: number): readonly CatalogChange[] {
     if (!isCatalog(block) || block.file === COLUMNS) return [];
-    const row = known(this.#rows.row(block, item));
-    return this.#change('dropped', block, row);
+    return this.#change('dropped', block, known(this.#rows.row(block, item)));
+  }
+
+  /** Of a row in its place, outside of the transaction. @throws {UnknownRow} */
+  changeInPlace(block: Block, item: number): readonly CatalogChange[] {
+    if (!isCatalog(block)) return [];
+    const row = this.#rows.change(block, item);
+    // DROP DATABASE marks a database as invalid before it removes files; it can't be used any more.
+    const isInvalid = block.file === DATABASES && known(row).start.readInt32LE(CONNECTION_LIMIT) === INVALID;
+    return isInvalid ? this.#change('dropped', block, known(row)) : [];
   }
 
   /**
@@ -92,48 +116,86 @@ export class CatalogChanges {
     flags: number,
   ): { readonly changes: readonly CatalogChange[]; readonly rewritten?: number } {
     if (!isCatalog(block)) return { changes: [] };
-    const old = this.#rows.row(from, oldItem);
-    const row = known(this.#rows.update(block, item, flags, old));
-    const { database } = block;
-    if (block.file === COLUMNS) return { changes: this.#altered(database, row) };
-    if (block.file === DATABASES) return { changes: [] };
-    const [before, after] = [this.#parse(known(old)), this.#parse(row)];
-    if (!after.isTable || REWRITTEN.test(after.name)) return { changes: [] };
-    const { table, name, schema, file } = after;
-    const changes: CatalogChange[] = [];
-    if (before.name !== name || before.schema !== schema) changes.push({ kind: 'altered', database, table });
-    if (before.file === file) return { changes };
-    for (const each of [before.file, file]) this.tablesByFile.set(fileKey(database, each), table);
-    if (this.#rewrites.delete(fileKey(database, file))) return { changes, rewritten: file };
-    return { changes: [...changes, { kind: 'truncated', database, table, name, schema, file: before.file }] };
+    const found = this.#rows.row(from, oldItem);
+    const row = known(this.#rows.update(block, item, flags, found));
+    const old = known(found);
+    const { database, file } = block;
+    if (file === TABLES) return this.#updateTable(database, this.#parse(old), this.#parse(row));
+    if (file === COLUMNS)
+      return { changes: this.#isSameColumn(old, row) ? [] : this.#altered(database, row) };
+    const [name, id] = [textAt(old, 4), row.start.readUInt32LE(0)];
+    return {
+      changes: name === textAt(row, 4) ? [] : [{ ...placeOf(block, id), kind: 'renamed', before: { name } }],
+    };
   }
 
-  #created(block: Block, row: Row): readonly CatalogChange[] {
-    if (block.file === COLUMNS) return this.#altered(block.database, row);
-    return this.#change('created', block, row);
+  #updateTable(database: number, before: TableRow, after: TableRow) {
+    const { table, name, schema, file } = after;
+    if (!after.isTable || after.isRewrite) return { changes: [] };
+    const of = {
+      of: 'table',
+      database,
+      id: table,
+      before: { name: before.name, schema: before.schema },
+    } as const;
+    const changes: CatalogChange[] = [];
+    if (before.name !== name || before.schema !== schema) changes.push({ ...of, kind: 'renamed' });
+    if (before.isUnlogged !== after.isUnlogged)
+      changes.push({ ...of, kind: 'altered' }, { ...of, kind: 'unlogged' });
+    if (before.file === file) return { changes };
+    if (isMoved(table, file)) throw new UnknownRow();
+    this.#addFile(database, table, before.file);
+    const files = [...(this.#filesOf.get(fileKey(database, table)) ?? [])];
+    this.#addFile(database, table, file);
+    if (this.#rewrites.delete(fileKey(database, file))) return { changes, rewritten: file };
+    return { changes: [...changes, { ...of, kind: 'truncated', files } as const] };
+  }
+
+  /** Whether the row only forgets the default that rows without the column had, because they were rewritten. */
+  #isSameColumn(old: Row, row: Row): boolean {
+    // See src/include/catalog/pg_attribute.h.
+    const mark = this.#major >= 18 ? 88 : this.#major >= 16 ? 92 : 98;
+    const rest = ({ start }: Row) =>
+      Buffer.concat([start.subarray(0, mark), start.subarray(mark + 1, mark + 12)]);
+    return old.start[mark] === 1 && row.start[mark] === 0 && rest(old).equals(rest(row));
   }
 
   /** The first column says of which table the column is. */
   #altered(database: number, { start }: Row): readonly CatalogChange[] {
     const table = start.readUInt32LE(0);
     if (this.#temporary.has(fileKey(database, table))) this.#sawIncidental = true;
-    return [{ kind: 'altered', database, table }];
+    return [{ kind: 'altered', of: 'table', database, id: table }];
   }
 
   #change(kind: 'created' | 'dropped', block: Block, row: Row): readonly CatalogChange[] {
-    if (block.file === DATABASES)
-      return [{ kind, database: row.start.readUInt32LE(0), table: 0, name: textAt(row, 4) }];
     const { database } = block;
-    const { table, name, schema, file, isTable, isTemporary } = this.#parse(row);
+    if (block.file !== TABLES)
+      return [{ ...placeOf(block, row.start.readUInt32LE(0)), kind, before: { name: textAt(row, 4) } }];
+    const { table, name, schema, file, isTable, isRewrite, isTemporary } = this.#parse(row);
     if (isTemporary) this.#temporary.add(fileKey(database, table));
-    if (isTemporary || REWRITTEN.test(name)) this.#sawIncidental = true;
+    if (isTemporary || isRewrite) this.#sawIncidental = true;
     if (!isTable) return [];
-    if (REWRITTEN.test(name)) {
+    if (isRewrite) {
       if (kind === 'created') this.#rewrites.add(fileKey(database, file));
       return [];
     }
+    this.#addFile(database, table, file);
+    return [{ kind, of: 'table', database, id: table, before: { name, schema } }];
+  }
+
+  /** Of a table in its place, which happens only to a file that the same transaction has made. */
+  truncate(database: number, file: number): readonly CatalogChange[] {
+    const id = this.tablesByFile.get(fileKey(database, file)) ?? 0;
+    const files = [...(this.#filesOf.get(fileKey(database, id)) ?? [])].filter(
+      (key) => key !== fileKey(database, file),
+    );
+    return [{ kind: 'truncated', of: 'table', database, id, files }];
+  }
+
+  #addFile(database: number, table: number, file: number): void {
     this.tablesByFile.set(fileKey(database, file), table);
-    return [{ kind, database, table, name, schema }];
+    const key = fileKey(database, table);
+    this.#filesOf.set(key, (this.#filesOf.get(key) ?? new Set()).add(fileKey(database, file)));
   }
 
   /** See src/include/catalog/pg_class.h. */
@@ -149,6 +211,8 @@ export class CatalogChanges {
       file: start.readUInt32LE(88),
       isTemporary: persistence === 't',
       isTable: persistence !== 't' && ['r', 'p', 'm'].includes(kind ?? ''),
+      isUnlogged: persistence === 'u',
+      isRewrite: start.readUInt32LE(kinds + 14) !== 0,
     };
   }
 }
@@ -162,6 +226,12 @@ export const fileOf = (key: string): number => Number(key.split('/')[1]);
 
 const isCatalog = ({ file, fork, database }: Block) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
+
+/** Of DATABASES or SCHEMAS. */
+const placeOf = ({ database, file }: Block, id: number) =>
+  file === DATABASES
+    ? ({ of: 'database', database: id, id } as const)
+    : ({ of: 'schema', database, id } as const);
 
 /** A name: 64 bytes, filled with 0. */
 function textAt({ start }: Row, at: number): string {

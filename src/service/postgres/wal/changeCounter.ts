@@ -7,9 +7,11 @@ import { CatalogChanges, fileKey, isMoved, UnknownRow, type CatalogChange } from
 import { committedIn } from './commitContent.ts';
 import { readContent, type Block } from './recordContent.ts';
 import {
+  addChange,
   countOf,
   merged,
   newTransaction,
+  type PlacedChange,
   type RowCounts,
   type Transaction,
   type TransactionReader,
@@ -20,8 +22,7 @@ import { MANAGERS, type WalRecord } from './walRecords.ts';
 export interface Changes {
   /** By file, see `fileKey`. */
   readonly rows: ReadonlyMap<string, RowCounts>;
-  /** In the order of their commits. */
-  readonly tables: readonly CatalogChange[];
+  readonly tables: readonly PlacedChange[];
 }
 
 export interface CountedMoment {
@@ -33,7 +34,7 @@ export interface CountedMoment {
 
 /** What a record has done is in these bits of its info. */
 const [OPERATION, TRANSACTION_OPERATION] = [0x70, 0x70];
-const [INSERT, DELETE, UPDATE, HOT_UPDATE] = [0x00, 0x10, 0x20, 0x40];
+const [INSERT, DELETE, UPDATE, HOT_UPDATE, IN_PLACE] = [0x00, 0x10, 0x20, 0x40, 0x70];
 const [INSERT_MANY, NEW_PAGE] = [0x50, 0x80];
 /** Flags of a deletion: the row was inserted by the same statement, which had a conflict; it moves to another partition. */
 const [WITHDRAWN, MOVED] = [0x08, 0x10];
@@ -56,6 +57,8 @@ export class ChangeCounter {
   /** What was committed before the first moment, between it and the second, and so on. */
   readonly #parts: Transaction[] = [];
   readonly #pending = new Map<number, Transaction>();
+  /** What took effect without a transaction, after the last record with a time. */
+  #untimed = newTransaction();
   /** The index of the first moment since which there are all records. */
   #firstKnown = 0;
   /** The id of the first transaction that can't have begun before the records. Undefined until a record says it. */
@@ -101,6 +104,7 @@ export class ChangeCounter {
 
   /** For each of the moments. */
   result(): readonly CountedMoment[] {
+    this.#addUntimed(this.#moments.length);
     const isKnown = (index: number) => index >= this.#firstKnown && this.#firstComplete !== undefined;
     let later: Transaction = newTransaction();
     return this.#moments
@@ -127,9 +131,17 @@ export class ChangeCounter {
     this.#hasTime = true;
     for (;;) {
       const moment = this.#moments[this.#positions.length];
-      if (moment === undefined || moment >= time) return;
+      if (moment === undefined || moment >= time) break;
       this.#positions.push(position);
     }
+    this.#addUntimed(this.#positions.length);
+  }
+
+  /** A branch of a time ends with a transaction, so it is before what comes after that. */
+  #addUntimed(index: number): void {
+    if (this.#untimed.tables.size === 0) return;
+    merged((this.#parts[index] ??= newTransaction()), this.#untimed);
+    this.#untimed = newTransaction();
   }
 
   /** The changes since earlier moments can't be counted. */
@@ -138,58 +150,68 @@ export class ChangeCounter {
     this.#transactions?.forget();
   }
 
-  #readRows({ bytes, manager, info, xid }: WalRecord): void {
-    const { blocks, main } = readContent(bytes);
+  #readRows(record: WalRecord): void {
+    const { blocks, main } = readContent(record.bytes);
     this.#catalog.readImages(blocks);
     const [block] = blocks;
-    if (block === undefined || xid === 0) return;
-    const operation = info & OPERATION;
+    if (block === undefined) return;
     try {
-      if (manager === MANAGERS.heap2) {
-        if (operation === INSERT_MANY) this.#insert(xid, block, itemsOf(main, (info & NEW_PAGE) !== 0), true);
-      } else if (operation === INSERT) this.#insert(xid, block, [main.readUInt16LE(0)], false);
-      else if (operation === DELETE) this.#delete(xid, block, main);
-      else if (operation === UPDATE || operation === HOT_UPDATE) this.#update(xid, blocks, main);
+      this.#changeRows(record, [block, ...blocks.slice(1)], main);
     } catch (error) {
       if (!(error instanceof UnknownRow)) throw error;
-      this.#forget();
+      // It matters only if it is committed.
+      if (record.xid !== 0) this.#transaction(record.xid).isUnknown = true;
     }
   }
 
-  #insert(xid: number, block: Block, items: readonly number[], isMany: boolean): void {
-    this.#count(xid, block).added += items.length;
-    this.#addTables(xid, this.#catalog.insert(block, items, isMany));
+  #changeRows(record: WalRecord, blocks: readonly [Block, ...Block[]], main: Buffer): void {
+    const { manager, info, xid } = record;
+    const [block] = blocks;
+    const operation = info & OPERATION;
+    if (manager === MANAGERS.heap && operation === IN_PLACE) {
+      for (const change of this.#catalog.changeInPlace(block, main.readUInt16LE(0)))
+        addChange(this.#untimed.tables, { ...change, at: record.start });
+    } else if (xid === 0) return;
+    else if (manager === MANAGERS.heap2) {
+      if (operation === INSERT_MANY)
+        this.#insert(record, block, itemsOf(main, (info & NEW_PAGE) !== 0), true);
+    } else if (operation === INSERT) this.#insert(record, block, [main.readUInt16LE(0)], false);
+    else if (operation === DELETE) this.#delete(record, block, main);
+    else if (operation === UPDATE || operation === HOT_UPDATE) this.#update(record, blocks, main);
   }
 
-  #delete(xid: number, block: Block, main: Buffer): void {
+  #insert(record: WalRecord, block: Block, items: readonly number[], isMany: boolean): void {
+    this.#count(record.xid, block).added += items.length;
+    this.#addTables(record, this.#catalog.insert(block, items, isMany));
+  }
+
+  #delete(record: WalRecord, block: Block, main: Buffer): void {
     const flags = main.readUInt8(7);
-    const count = this.#count(xid, block);
+    const count = this.#count(record.xid, block);
     if ((flags & WITHDRAWN) !== 0) count.added -= 1;
     else if ((flags & MOVED) !== 0) {
       // Its insertion into the other partition, of the same table, follows.
       count.changed += 1;
       count.added -= 1;
     } else count.deleted += 1;
-    this.#addTables(xid, this.#catalog.delete(block, main.readUInt16LE(4)));
+    this.#addTables(record, this.#catalog.delete(block, main.readUInt16LE(4)));
   }
 
-  #update(xid: number, [block, from = block]: readonly Block[], main: Buffer): void {
-    if (block === undefined || from === undefined) return;
-    this.#count(xid, block).changed += 1;
+  #update(record: WalRecord, [block, from = block]: readonly [Block, ...Block[]], main: Buffer): void {
+    this.#count(record.xid, block).changed += 1;
     const items = [main.readUInt16LE(12), main.readUInt16LE(4)] as const;
     const { changes, rewritten } = this.#catalog.update([block, from], items, main.readUInt8(7));
-    this.#addTables(xid, changes);
-    if (rewritten !== undefined) this.#removePending(fileKey(block.database, rewritten));
+    this.#addTables(record, changes);
+    if (rewritten === undefined) return;
+    this.#removePending(fileKey(block.database, rewritten));
+    this.#transaction(record.xid).rewritten.add(fileKey(block.database, rewritten));
   }
 
-  #addTables(xid: number, changes: readonly CatalogChange[]): void {
+  #addTables({ xid, start }: WalRecord, changes: readonly CatalogChange[]): void {
     const transaction = this.#transaction(xid);
     const { tables } = transaction;
     if (this.#catalog.takeIncidental()) transaction.isIncidental = true;
-    for (const change of changes) {
-      const { kind, database, table, file } = change;
-      tables.set(`${kind}/${database}/${table}/${file}`, change);
-    }
+    for (const change of changes) addChange(tables, { ...change, at: start });
   }
 
   #endTransaction(record: WalRecord): void {
@@ -200,17 +222,19 @@ export class ChangeCounter {
     const ids = committedIn({ xid, info, main: readContent(bytes).main }, this.#major);
     const [first = 0] = ids;
     const part = (this.#parts[this.#positions.length] ??= newTransaction());
-    for (const id of ids) {
+    const ended = ids.flatMap((id) => {
       const transaction = this.#pending.get(id);
-      if (transaction === undefined) continue;
       this.#pending.delete(id);
-      merged(part, transaction);
-      this.#transactions?.add(id, transaction);
-      for (const { database, file } of transaction.tables.values())
-        if (file !== undefined) this.#parts.forEach(({ rows }) => rows.delete(fileKey(database, file)));
-    }
+      if (transaction !== undefined) this.#transactions?.add(id, transaction);
+      return transaction ?? [];
+    });
+    for (const transaction of ended) merged(part, transaction);
+    // Only now: a subtransaction may have truncated a table with rows of another one, or the other way round.
+    for (const file of ended.flatMap(({ tables }) => [...tables.values()].flatMap(({ files = [] }) => files)))
+      this.#parts.forEach(({ rows }) => rows.delete(file));
     this.#transactions?.end(record.time ?? 0);
-    if (this.#firstComplete !== undefined && isBefore(first, this.#firstComplete)) this.#forget();
+    const isIncomplete = this.#firstComplete !== undefined && isBefore(first, this.#firstComplete);
+    if (isIncomplete || ended.some(({ isUnknown }) => isUnknown)) this.#forget();
   }
 
   /** From the first record on that says which transactions run, it is known which ones are complete. */
@@ -232,11 +256,16 @@ export class ChangeCounter {
       if (isMoved(main.readUInt32LE(20 + index * 8), main.readUInt32LE(24 + index * 8))) this.#forget();
   }
 
-  /** A table that was created in the same transaction is truncated without a new file. */
-  #readTruncation({ info, bytes, xid }: WalRecord): void {
-    if ((info & 0xf0) !== TRUNCATE || xid === 0) return;
-    const { main } = readContent(bytes);
-    if (main.readUInt32LE(0) === 0) this.#removePending(fileKey(main.readUInt32LE(8), main.readUInt32LE(12)));
+  /** A table that was created or rewritten in the same transaction is truncated without a new file. */
+  #readTruncation(record: WalRecord): void {
+    if ((record.info & 0xf0) !== TRUNCATE || record.xid === 0) return;
+    const { main } = readContent(record.bytes);
+    if (main.readUInt32LE(0) !== 0) return;
+    const [database, file] = [main.readUInt32LE(8), main.readUInt32LE(12)];
+    const key = fileKey(database, file);
+    if ([...this.#pending.values()].some(({ rewritten }) => rewritten.has(key)))
+      this.#addTables(record, this.#catalog.truncate(database, file));
+    this.#removePending(key);
   }
 
   /** No other transaction sees such a file yet. */

@@ -1,4 +1,5 @@
 /** The rows of system catalogs, read from the WAL: whole pages, and the changes of their rows. See src/include/access/heapam_xlog.h. */
+import { decompress } from './decompress.ts';
 import type { Block, PageImage } from './recordContent.ts';
 
 const PAGE = 8192;
@@ -8,7 +9,7 @@ const NORMAL = 1;
 /** Flags of an update: the row begins or ends as the old one. */
 const [SAME_START, SAME_END] = [0x20, 0x40];
 /** Enough for the columns that are used. */
-const KEPT = 120;
+const KEPT = 140;
 
 /** A version of a row. */
 export interface Row {
@@ -30,10 +31,11 @@ export class PageRows {
   readImage(block: Block, image: PageImage): void {
     const rows = new Map<number, Row>();
     this.#pages.set(keyOf(block), rows);
-    if (image.isCompressed) return;
-    const { bytes, hole } = image;
-    const left = PAGE - bytes.length;
-    const at = (position: number) => (position < hole ? position : position - left);
+    const { compression, hole, holeLength } = image;
+    const bytes =
+      compression === undefined ? image.bytes : decompress(image.bytes, PAGE - holeLength, compression);
+    if (bytes === undefined) return;
+    const at = (position: number) => (position < hole ? position : position - holeLength);
     const end = bytes.readUInt16LE(12);
     for (let pointer = PAGE_HEADER; pointer + 4 <= end; pointer += 4) {
       const value = bytes.readUInt32LE(pointer);
@@ -89,6 +91,14 @@ export class PageRows {
       start: kept(Buffer.concat(parts)),
       length: same + content.length + sameEnd,
     });
+  }
+
+  /** A change of a row in its place. @returns the new row; undefined if it isn't known */
+  change(block: Block, item: number): Row | undefined {
+    if (block.image !== undefined) return this.row(block, item);
+    const old = this.row(block, item);
+    // The data are what follows the header of the row.
+    return old && this.#set(block, item, { ...old, start: kept(block.data) });
   }
 
   #set(block: Block, item: number, row: Row): Row {

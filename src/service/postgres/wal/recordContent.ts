@@ -1,12 +1,18 @@
 /** What a record of the WAL is about: pages of files, and data. The format is that of src/include/access/xlogrecord.h. */
+import type { Compression } from './decompress.ts';
 
-const HEADER = 24;
+const [PAGE, HEADER] = [8192, 24];
 /** First bytes that aren't the number of a block. */
 const [SHORT_DATA, LONG_DATA, ORIGIN, TOP_TRANSACTION] = [255, 254, 253, 252];
 /** Flags of a block. */
 const [FORK, HAS_IMAGE, HAS_DATA, SAME_FILE] = [0x0f, 0x10, 0x20, 0x80];
-/** Flags of an image: a part without data was left out; it is compressed. */
+/** Flags of an image: a part without data was left out; it is compressed. Versions before 15 have others. */
 const [HAS_HOLE, COMPRESSED] = [0x01, 0x1c];
+const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map([
+  [0x04, 'pglz'],
+  [0x08, 'lz4'],
+  [0x10, 'zstd'],
+]);
 
 /** A file of a table, an index or something else that has pages. */
 interface File {
@@ -18,9 +24,10 @@ interface File {
 
 export interface PageImage {
   readonly bytes: Buffer;
-  /** Where bytes were left out, all of them 0. */
+  /** Where bytes were left out, all of them 0, and how many. */
   readonly hole: number;
-  readonly isCompressed: boolean;
+  readonly holeLength: number;
+  readonly compression: Compression | undefined;
 }
 
 export interface Block extends File {
@@ -82,9 +89,12 @@ function readBlock(bytes: Buffer, start: number, last: File | undefined) {
   if ((flags & HAS_IMAGE) !== 0) {
     imageLength = bytes.readUInt16LE(at);
     const info = bytes.readUInt8(at + 4);
-    const isCompressed = (info & COMPRESSED) !== 0;
-    image = { bytes, hole: bytes.readUInt16LE(at + 2), isCompressed };
-    at += isCompressed && (info & HAS_HOLE) !== 0 ? 7 : 5;
+    const compression = COMPRESSIONS.get(info & COMPRESSED);
+    const hasLength = compression !== undefined && (info & HAS_HOLE) !== 0;
+    const rest = compression === undefined ? PAGE - imageLength : 0;
+    const holeLength = hasLength ? bytes.readUInt16LE(at + 5) : rest;
+    image = { bytes, hole: bytes.readUInt16LE(at + 2), holeLength, compression };
+    at += hasLength ? 7 : 5;
   }
   const isSame = (flags & SAME_FILE) !== 0 && last !== undefined;
   const { database, file } = isSame

@@ -65,9 +65,9 @@ export class SchemaRuns implements TransactionReader {
     const run = this.#runAt(time);
     run.end = time;
     run.migrations += migrations;
-    for (const { database, table, name = '', kind } of tables) {
-      const key = `${database}/${table || name}`;
-      run.tables.set(key, (run.tables.get(key) ?? new Set()).add(kind));
+    for (const { of, database, id, kind } of tables) {
+      const key = `${of}/${database}/${id}`;
+      run.tables.set(key, (run.tables.get(key) ?? new Set()).add(kind === 'renamed' ? 'altered' : kind));
     }
   }
 
@@ -88,8 +88,9 @@ export class SchemaRuns implements TransactionReader {
     return [...rows].reduce((sum, [key, { added }]) => sum + (this.#isNote(key) ? added : 0), 0);
   }
 
-  #isOfTable({ kind, database, table }: CatalogChange): boolean {
-    return kind !== 'altered' || this.#known.isTable(database, table);
+  #isOfTable({ kind, of, database, id }: CatalogChange): boolean {
+    if (of === 'schema' || kind === 'unlogged') return false;
+    return kind !== 'altered' || this.#known.isTable(database, id);
   }
 
   /** Also other parts of a schema. A temporary table is none, nor is a table that was only rewritten. */

@@ -8,10 +8,17 @@ export interface RowCounts {
   deleted: number;
 }
 
+/** With the position of its record: subtransactions are merged in another order. */
+export type PlacedChange = CatalogChange & { readonly at: number };
+
 export interface Transaction {
   readonly rows: Map<string, RowCounts>;
   /** Each once. */
-  readonly tables: Map<string, CatalogChange>;
+  readonly tables: Map<string, PlacedChange>;
+  /** The new files of tables, which others don't see yet. */
+  readonly rewritten: Set<string>;
+  /** It has changed something that can't be read. */
+  isUnknown: boolean;
   /** Whether it has changed catalogs for a temporary table, or for a table that it has only rewritten. */
   isIncidental?: boolean;
 }
@@ -26,7 +33,20 @@ export interface TransactionReader {
   end(time: number): void;
 }
 
-export const newTransaction = (): Transaction => ({ rows: new Map(), tables: new Map() });
+export const newTransaction = (): Transaction => ({
+  rows: new Map(),
+  tables: new Map(),
+  rewritten: new Set(),
+  isUnknown: false,
+});
+
+/** An equal change before stays. */
+export function addChange(tables: Map<string, PlacedChange>, change: PlacedChange): void {
+  const { kind, of, database, id, before, files } = change;
+  const key = JSON.stringify([kind, of, database, id, before, files?.at(-1)]);
+  const { at = Infinity } = tables.get(key) ?? {};
+  if (change.at < at) tables.set(key, change);
+}
 
 export function countOf(rows: Map<string, RowCounts>, file: string): RowCounts {
   const found = rows.get(file);
@@ -44,6 +64,6 @@ export function merged(sum: Transaction, { rows, tables }: Transaction): Transac
     count.changed += changed;
     count.deleted += deleted;
   }
-  for (const [key, change] of tables) sum.tables.set(key, change);
+  for (const change of tables.values()) addChange(sum.tables, change);
   return sum;
 }

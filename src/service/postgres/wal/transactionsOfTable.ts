@@ -46,9 +46,9 @@ export class TransactionsOfTable implements TransactionReader {
     this.#ending = [];
     const tables = ending
       .flatMap(([, each]) => [...each.tables.values()])
-      .filter((change) => change.database === database && change.table !== 0);
+      .filter((change) => change.of === 'table' && change.database === database && change.id === table);
     // It was another table before, or had other rows.
-    if (tables.some((change) => change.table === table && change.kind !== 'altered')) return this.forget();
+    if (tables.some(({ kind }) => kind !== 'altered' && kind !== 'renamed')) return this.forget();
     const key = fileKey(database, file);
     const counts = ending.flatMap(([id, { rows }]) => {
       const found = rows.get(key);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type pg from 'pg';
 import type { Moment, PastMoment } from '../../../../src/service/core/branchHistory.ts';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { CASES, type Expected } from './changeCases.ts';
@@ -57,6 +58,24 @@ describe('What has changed since a moment', () => {
     process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
     await eventually(() => crashed.length > before);
     await query(uri, 'select 1');
+  };
+  /** DROP DATABASE waits for all sessions after it has marked the database: one that is stopped makes it wait. */
+  const interruptDrop = async (database: string) => {
+    const [stopped, dropping] = [await connectTo(uri), await connectTo(uri)];
+    const pidOf = async (client: pg.Client) =>
+      (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid ?? assert.fail();
+    const [stoppedPid, pid] = [await pidOf(stopped), await pidOf(dropping)];
+    process.kill(stoppedPid, 'SIGSTOP');
+    try {
+      const dropped = assert.rejects(dropping.query(`drop database ${database}`), { code: '57014' });
+      const waits = `select 1 from pg_stat_activity where pid = ${pid} and wait_event = 'ProcSignalBarrier'`;
+      await eventually(async () => (await query(uri, waits)).length > 0);
+      await query(uri, `select pg_cancel_backend(${pid})`);
+      await dropped;
+    } finally {
+      process.kill(stoppedPid, 'SIGCONT');
+      await Promise.all([stopped.end(), dropping.end()]);
+    }
   };
   /** With a checkpoint. */
   const makeBase = () =>
@@ -184,6 +203,24 @@ describe('What has changed since a moment', () => {
       [['other', 'dropped']],
     );
     assert.deepEqual(await since(moment), []);
+  });
+
+  it('knows it after DROP DATABASE was interrupted, which leaves an invalid database', async () => {
+    const before = await now();
+    await query(uri, 'create database half');
+    await query(uri.replace(/\/app$/, '/half'), 'create table notes as select 1');
+    const moment = await now();
+    await interruptDrop('half');
+    const invalid = 'select datname::text from pg_database where datconnlimit = -2';
+    assert.deepEqual(await query(uri, invalid), ['half']);
+    assert.deepEqual(
+      (await since(moment))?.map(({ name, change }) => [name, change]),
+      [['half', 'dropped']],
+    );
+    assert.deepEqual(await since(before), []);
+    assert.ok('sql' in (await service.engine.schema(ID, 'app', 'sql')));
+    await query(uri, 'drop database half');
+    assert.deepEqual(await since(before), []);
   });
 
   it('counts from the present history after an undo, and since moments that both have', async () => {
