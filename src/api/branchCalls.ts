@@ -107,6 +107,12 @@ export class BranchCalls {
     return reply && records.parseSchemaChanges(fieldsOf(reply.json)['schema_changes']);
   }
 
+  /** The local service only: the login of the role that reads. Starts the branch's primary compute. Contains a secret. */
+  async reader(projectId: string, id: string, options?: CallOptions) {
+    const reply = await this.#http.call('POST', `${branchPath(projectId, id)}/reader`, {}, options);
+    return parseRecord(reply, 'reader', records.Reader);
+  }
+
   /** Only the reply to a deletion may be empty. */
   async #change(method: Method, path: string, body?: object, options?: CallOptions): Promise<BranchOutcome> {
     const reply = await this.#http.call(method, path, { body }, options);

@@ -42,7 +42,7 @@ export const SETUP = `
   create view shop.labels as select shop.label(p), random() from shop.products p;
   create temporary table ignored (id int)`;
 
-/** By what they try. Each is rejected unless the agent may write. */
+/** By what they try. Each is rejected by the role that reads. */
 export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'leaving the transaction': [
     'commit',
@@ -62,7 +62,6 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'discard all',
     "select set_config('transaction_read_only', 'off', true), shop.add('x')",
     `select U&"set\\005fconfig"('transaction_read_only', 'off', false)`,
-    "select pg_catalog . set_config ('role', 'none', true)",
     "select shop.run('set transaction_read_only = off')",
     "select shop.run('commit')",
     "select shop.run('set transaction read write'), shop.add('x')",
@@ -138,8 +137,6 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "select lo_export(1, '/tmp/written')",
     "select pg_read_file('/etc/passwd')",
     "select pg_ls_dir('/')",
-    'select rolpassword from pg_authid',
-    'select passwd from pg_shadow',
   ],
   'effects outside the transaction': [
     'select pg_terminate_backend(pid) from pg_stat_activity',
@@ -153,7 +150,6 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "select pg_create_logical_replication_slot('s', 'pgoutput')",
     "select pg_create_physical_replication_slot('s', true)",
     "select pg_drop_replication_slot('s')",
-    "select pg_logical_emit_message(false, 'a', 'b')",
     "select dblink_exec('dbname=app', 'drop schema shop cascade')",
     "select * from dblink('dbname=app', 'select 1') as t (a int)",
     'select (pid).pg_terminate_backend from pg_stat_activity',
@@ -161,7 +157,6 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'select (a.pid) /* . */ . -- (\n pg_cancel_backend from pg_stat_activity a',
     'select treat(pid as pg_terminate_backend) from pg_stat_activity',
     "select e'\\'' || pg_terminate_backend(pid)::text || '\\' from pg_stat_activity",
-    "select e'a'\n'\\' || pg_terminate_backend(pid)::text --' from pg_stat_activity",
     'select $a$ $b$ $a$ || pg_terminate_backend(pid)::text || $b$ $b$ from pg_stat_activity',
     'select * from shop.kick',
     'select @! pid from pg_stat_activity',
@@ -173,12 +168,8 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'select shop.pass_on($$ select pg_terminate_backend(pid) from pg_stat_activity $$)',
     'select shop.kick_all(pid) from pg_stat_activity',
     "select table_to_xml('shop.kick', true, false, '')",
-    "select pg_input_is_valid('1', 'shop.alive')",
     "select brin_desummarize_range('shop.products_brin', 0), brin_summarize_new_values('shop.products_brin')",
     "select ('shop.products_brin'::regclass).brin_summarize_new_values",
-    "select pg_notify('shop', 'x')",
-    'select pg_advisory_lock(1), pg_advisory_xact_lock(2)',
-    'select pg_export_snapshot()',
     'select pg_log_backend_memory_contexts(pid) from pg_stat_activity',
     'select pg_stat_reset()',
     'select pg_reload_conf()',
@@ -187,8 +178,15 @@ export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Statements with effects that end with the session. */
+/** Statements with effects that end with the session, if any. */
 export const ALLOWED = [
+  "select pg_catalog . set_config ('role', 'none', true)",
+  "select pg_logical_emit_message(false, 'a', 'b')",
+  "select e'a'\n'\\' || pg_terminate_backend(pid)::text --' from pg_stat_activity",
+  "select pg_input_is_valid('1', 'shop.alive')",
+  "select pg_notify('shop', 'x')",
+  'select pg_advisory_lock(1), pg_advisory_xact_lock(2)',
+  'select pg_export_snapshot()',
   'explain analyze create table shop.copy as select 1',
   'select pg_current_xact_id()',
   "select set_byte('ab', 0, 1)",

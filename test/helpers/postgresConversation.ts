@@ -107,13 +107,19 @@ export class Conversation {
         return this.#send(message('C', 'SELECT 1\0'), READY);
       case 'P': {
         const sql = body.toString('utf8', 1, body.indexOf(0, 1));
-        // The look-up of a statement's names finds none.
-        this.#isLookup = sql.includes('pg_catalog.pg_proc');
-        if (this.#isLookup) this.#reply = { columns: ['proname'], rows: [] };
+        // The look-up of a role's settings.
+        this.#isLookup = sql.includes('pg_db_role_setting');
+        if (this.#isLookup) this.#reply = { columns: ['set_config'], rows: [['']] };
         else {
           this.#texts.push(sql);
           this.#reply = sql.includes('format_type')
-            ? { columns: ['format_type'], rows: [['text'], ['text']] }
+            ? {
+                columns: ['format_type', 'exists'],
+                rows: [
+                  ['text', 'f'],
+                  ['text', 'f'],
+                ],
+              }
             : this.#replyTo(sql);
         }
         const reply = this.#reply;

@@ -52,6 +52,7 @@ export class FaultyEngine implements ComputeEngine {
     roles: [{ name: 'owner', canLogin: true }],
     ...(passwordOf === 'owner' || passwordOf === ONLY_ROLE ? { password: 'p/w:d@' } : {}),
   });
+  readerPassword: ComputeEngine['readerPassword'] = async (branchId) => `reads ${branchId}`;
   size: ComputeEngine['size'] = async () =>
     this.branchSize === undefined ? undefined : { databases: this.branchSize, history: this.historySize };
   schema: ComputeEngine['schema'] = (...args) => this.#plain.schema(...args);

@@ -33,6 +33,9 @@ const shownText = z.optional(z.union([text, unknownValue]));
 const shownNumber = z.optional(z.union([number, unknownValue]));
 const shownFlag = z.optional(z.union([flag, unknownValue]));
 
+/** The login that reads on a branch of the local service. Contains a secret. */
+export const Reader = z.object({ role: text, password: text });
+
 /** An API key in a list. Timestamps are ISO 8601 UTC. */
 export const ApiKey = z.object({
   id: apiKeyId,

@@ -1,7 +1,9 @@
 /** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
+import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import { credentialsFor } from '../connection/credentials.ts';
+import { findReaderLogin } from '../sql/readerLogin.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
@@ -14,19 +16,37 @@ interface BranchLoginRequest extends BranchIds {
   readonly signal: AbortSignal;
 }
 
-/** The result contains a secret. @throws {Error} with a sentence for the agent */
+/** The login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
 export async function findBranchLogin(
   inventory: Inventory,
   request: BranchLoginRequest,
 ): Promise<BranchLogin> {
-  const { connection, branchId } = request;
-  const compute = await findPrimary(inventory, request);
-  if (compute === undefined) throw new Error(`${branchId} has no compute to connect to.`);
+  const { connection } = request;
+  const compute = await requireCompute(inventory, request);
   const { role, database } = await findRoleAndDatabase(request);
   const login = { role, database, pooled: false };
   const credentials = await credentialsFor(connection, compute, login, optionsOf(request).signal);
   if (credentials === undefined) throw new Error(`The service doesn't provide the password of ${role}.`);
   return { ...credentials, host: compute.host, role, database };
+}
+
+/**
+ * The login that only reads, which is a secret.
+ * @returns undefined if the service has none @throws {Error} with a sentence for the agent
+ */
+export async function findBranchReader(
+  inventory: Inventory,
+  request: BranchLoginRequest,
+): Promise<BranchLogin | undefined> {
+  const { host } = await requireCompute(inventory, request);
+  const login = { ...(await findRoleAndDatabase(request)), host };
+  return await findReaderLogin(request.connection, request, login, optionsOf(request).signal);
+}
+
+async function requireCompute(inventory: Inventory, request: BranchLoginRequest): Promise<Compute> {
+  const compute = await findPrimary(inventory, request);
+  if (compute === undefined) throw new Error(`${request.branchId} has no compute to connect to.`);
+  return compute;
 }
 
 /** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */

@@ -1,17 +1,17 @@
 /**
  * Runs one SQL statement for an agent. A statement that may not write runs in a read-only transaction that is never committed.
- * The statement can't end the transaction: only one is accepted, and only one that returns rows. `COMMIT`, `SET TRANSACTION` and
- * the like return no rows. `SET ROLE pg_read_all_data` would add no protection, because a statement can reset the role. It would
- * also hide constraints, view definitions and rows with row-level security, and agents would conclude that there are none.
+ * It can't end the transaction: only one statement is accepted, and only one that returns rows. `COMMIT`, `SET TRANSACTION` and the
+ * like return none. What else it can do depends on the rights of the login: see decision 85.
  */
 import type Client from 'pg/lib/client.js';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { OWN_PATH, USERS_PATH, withSession } from '../sql/sqlSession.ts';
+import { OWN_PATH, useUsersPath, withSession } from '../sql/sqlSession.ts';
 import { Statement, type SqlRequest, type StatementResult } from '../sql/sqlStatement.ts';
 
 interface SqlResult extends Omit<StatementResult, 'fields'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** For the agent, about what the rows lack. */
+  readonly note?: string;
 }
 
 const READ_SECONDS = 15;
@@ -31,26 +31,36 @@ export async function runSql(
     timeoutSeconds: request.write ? WRITE_SECONDS : READ_SECONDS,
   };
   return await withSession(login, options, signal, async (client) => {
-    if (!request.write) await requireReadOnly(client, request.sql);
-    await client.query(USERS_PATH);
+    await useUsersPath(client, login);
     const statement = new Statement(request);
     client.query(statement);
     const { fields, ...result } = await statement.result;
-    const types = await typeNames(client, fields);
-    return { ...result, columns: fields.map(({ name }, index) => ({ name, type: types[index] ?? '' })) };
+    const described = await describeResult(client, fields);
+    const columns = fields.map(({ name }, index) => ({ name, type: described[index]?.[0] ?? '' }));
+    const isPartial = login.readsFor !== undefined && described[0]?.[1] === true;
+    return { ...result, columns, ...(isPartial && { note: STANDARD_LACKS }) };
   });
 }
 
-async function typeNames(client: Client, fields: StatementResult['fields']): Promise<string[]> {
+const STANDARD_LACKS =
+  'information_schema shows constraints, triggers, defaults and definitions only to roles that may change them, and this role only reads. pg_catalog has them all, such as pg_constraint with pg_get_constraintdef, pg_attrdef, pg_trigger and pg_get_viewdef.';
+
+/** Postgres keeps the locks of all that a statement has read until the transaction ends, also of views in views. */
+const DESCRIBE = `
+  SELECT format_type(id, modifier), EXISTS (SELECT FROM pg_locks JOIN pg_class ON oid = relation
+    WHERE pid = pg_backend_pid() AND relnamespace = 'information_schema'::regnamespace)
+  FROM ROWS FROM (unnest($1::oid[]), unnest($2::int4[])) AS t (id, modifier)`;
+
+/** @returns for each column, its type and whether the statement has read from `information_schema` */
+async function describeResult(
+  client: Client,
+  fields: StatementResult['fields'],
+): Promise<readonly [type: string, isStandard: boolean][]> {
   if (fields.length === 0) return [];
-  const ids = fields.map(({ dataTypeID }) => dataTypeID);
-  const modifiers = fields.map(({ dataTypeModifier }) => dataTypeModifier);
+  const values = [
+    fields.map(({ dataTypeID }) => dataTypeID),
+    fields.map(({ dataTypeModifier }) => dataTypeModifier),
+  ];
   await client.query(OWN_PATH);
-  const { rows } = await client.query<[string]>({
-    text: `SELECT pg_catalog.format_type(id, modifier)
-      FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) AS t (id, modifier)`,
-    values: [ids, modifiers],
-    rowMode: 'array',
-  });
-  return rows.map(([name]) => name);
+  return (await client.query<[string, boolean]>({ text: DESCRIBE, values, rowMode: 'array' })).rows;
 }

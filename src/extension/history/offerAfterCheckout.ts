@@ -2,6 +2,7 @@
  * After git has gone back to an earlier commit: whether the database branch can go back to the migrations of that commit. See
  * `migrationOffer.ts`.
  */
+import { findReaderLogin } from '../sql/readerLogin.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import type { BranchRef } from '../account/refs.ts';
@@ -52,12 +53,14 @@ export async function offerAfterCheckout(
   const list = await inventory.branches.refresh(projectId);
   if (list === undefined || list.branches.get(branchId)?.protected !== false) return undefined;
   const url = parseDatabaseUrl((await deps.readEnv()) ?? '');
-  if (url?.password === undefined || url.host !== state.host) return undefined;
+  if (url === undefined || url.host !== state.host) return undefined;
   const { signal } = connection;
   const files = await readMigrationFiles(runGit, repository);
   if (files === undefined) return undefined;
   const { readApplied } = await import('./appliedMigrations.ts');
-  const tables = await readApplied({ ...url, password: url.password }, signal);
+  const { host, role, database } = url;
+  const reader = await findReaderLogin(connection, ref, { host, role, database }, signal);
+  const tables = reader && (await readApplied(reader, signal));
   const removed = tables?.flatMap((applied) => {
     const found = removedMigrations(files, applied.rows);
     return found === undefined ? [] : [{ applied, ...found }];

@@ -7,8 +7,7 @@ import type Client from 'pg/lib/client.js';
 import Query from 'pg/lib/query.js';
 import type { FieldDef } from 'pg';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { adviseOnLock, toSqlError, USERS_PATH, withSession } from '../sql/sqlSession.ts';
+import { adviseOnLock, toSqlError, useUsersPath, withSession } from '../sql/sqlSession.ts';
 import { rangeHashes, sharedColumns, type ComparedSource, type Ranges } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 import { mergeRows, NO_DIFFERENCE, type Both, type RowDifference } from './mergeRows.ts';
@@ -66,8 +65,8 @@ const SHARED = [
 ];
 
 /** Gives the first side the settings of the second one, until its transaction ends. From then on, names are the user's. */
-async function shareSettings([before, after]: Both<Client>): Promise<void> {
-  await after.query(USERS_PATH);
+async function shareSettings([before, after]: Both<Client>, login: BranchLogin): Promise<void> {
+  await useUsersPath(after, login);
   const { rows } = await after.query<{ settings: object }>(
     `SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) AS settings
       FROM pg_catalog.unnest($1::pg_catalog.text[]) AS shared (name)`,
@@ -94,7 +93,7 @@ export async function compareRows(
   const both = AbortSignal.any([signal, stop.signal]);
   let failure: unknown;
   const task = (clients: Both<Client>) =>
-    compare(clients, { ...source, sql }).catch((error: unknown) => {
+    compare(clients, logins.after, { ...source, sql }).catch((error: unknown) => {
       failure = error;
       stop.abort();
       throw error;
@@ -121,12 +120,9 @@ interface Shape {
   readonly bytes: number | undefined;
 }
 
-async function compare(clients: Both<Client>, source: RowSource): Promise<RowComparison> {
-  await onBoth(clients, async (client) => {
-    await client.query(SAME_ENCODING);
-    await requireReadOnly(client, source.sql);
-  });
-  await shareSettings(clients);
+async function compare(clients: Both<Client>, login: BranchLogin, source: RowSource): Promise<RowComparison> {
+  await onBoth(clients, (client) => client.query(SAME_ENCODING));
+  await shareSettings(clients, login);
   const [before, after] = await onBoth(clients, (client, side) => readShape(client, source, side));
   const shared = sharedColumns(before.fields, after.fields);
   const [onlyBefore, onlyAfter] = [

@@ -1,13 +1,11 @@
 /**
- * Reads the first rows of a table or query, in a read-only transaction with a limit of time and through the gate that the SQL
- * of agents passes. The server cuts long values, so that a row of 1 GB never arrives.
+ * Reads the first rows of a table or query, in a read-only transaction with a limit of time. The server cuts long values, so that a row of 1 GB never arrives.
  */
 import type { Connection, FieldDef, Submittable } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { isWord, tokensOf } from '../../base/sql/sqlTokens.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
-import { requireReadOnly } from '../sql/readOnlyCheck.ts';
-import { USERS_PATH, withSession, type SessionOptions } from '../sql/sqlSession.ts';
+import { useUsersPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
 import { Statement } from '../sql/sqlStatement.ts';
 import type { TableName } from '../inventory/databaseNodes.ts';
 import { MAX_VALUE, type RowTable } from './formatRows.ts';
@@ -33,9 +31,7 @@ export interface PeekedRows extends RowTable {
 export async function peekRows(login: BranchLogin, sql: string, signal: AbortSignal): Promise<PeekedRows> {
   const query = onlyStatement(sql);
   return await readSession(login, signal, async (client) => {
-    // Before Postgres plans it, which may call functions.
-    await requireReadOnly(client, query);
-    await client.query(USERS_PATH);
+    await useUsersPath(client, login);
     const fields = await describe(client, query);
     const shown = fields.slice(0, MAX_COLUMNS);
     const isWrapped = isWrappable(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);

@@ -21,7 +21,11 @@ declare module 'pg' {
 }
 
 /** Contains a secret. */
-export type BranchLogin = ConnectionStringParts & { readonly password: string };
+export interface BranchLogin extends ConnectionStringParts {
+  readonly password: string;
+  /** Set if `role` only reads: the role whose `search_path` the user's statements have. */
+  readonly readsFor?: string;
+}
 
 export interface SessionOptions {
   /** What `pg_stat_activity` shows. */
@@ -116,8 +120,20 @@ function createClient(login: BranchLogin, application: string): Client {
 
 /** Names and operators of our statements are those of Postgres, also in a database that has others of the same name. */
 export const OWN_PATH = 'SET search_path TO pg_catalog';
-/** Those of the user's own statement are what the user's settings make them. Then it can't be a start-up option. */
-export const USERS_PATH = 'SET search_path TO DEFAULT';
+/** As Postgres finds it when that role logs in. $1: its name */
+const PATH_OF_ROLE = `
+  SELECT set_config('search_path', replace(coalesce(
+    (SELECT substr(setting, 13) FROM pg_db_role_setting, unnest(setconfig) AS setting
+      WHERE setting ^@ 'search_path=' AND setdatabase IN (0, d.oid) AND setrole IN (0, r.oid)
+      ORDER BY setrole = 0, setdatabase = 0 LIMIT 1),
+    (SELECT reset_val FROM pg_settings WHERE name = 'search_path')), '"$user"', quote_ident($1)), false)
+  FROM pg_database d LEFT JOIN pg_roles r ON rolname = $1 WHERE datname = current_database()`;
+
+/** Call it before the user's own statement: its names are what the user's settings make them. */
+export async function useUsersPath(client: Client, { readsFor }: BranchLogin): Promise<void> {
+  if (readsFor === undefined) await client.query('SET search_path TO DEFAULT');
+  else await client.query(PATH_OF_ROLE, [readsFor]);
+}
 
 /**
  * After a query, Postgres doesn't let a read-only transaction become read-write. The settings end with the transaction. None of

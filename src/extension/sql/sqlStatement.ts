@@ -47,6 +47,7 @@ export class Statement implements Submittable {
   #textLeft: number;
   #bytes = 0;
   #isSynced = false;
+  #hasParameters = false;
   #failure: Error | undefined;
 
   /** Rejects with the error of Postgres. */
@@ -65,10 +66,15 @@ export class Statement implements Submittable {
     // Counts before the parser reads the chunk, because the parser may end the statement with it.
     connection.stream.prependListener('data', this.#count);
     connection.once('noData', this.#handleNoData);
+    connection.once('parameterDescription', this.#handleParameters);
     connection.parse({ name: '', text: this.#request.sql, types: [] });
     connection.describe({ type: 'S', name: '' });
     connection.flush();
   }
+
+  readonly #handleParameters = ({ parameterCount }: { readonly parameterCount: number }) => {
+    this.#hasParameters = parameterCount > 0;
+  };
 
   readonly #handleNoData = () => {
     if (this.#request.write) return this.#execute();
@@ -78,12 +84,18 @@ export class Statement implements Submittable {
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
     this.#result.fields = fields;
-    this.#execute();
+    if (!this.#isSynced) this.#execute();
   }
 
   /** One row more than wanted shows that there are more. A change must not stop in the middle, so it has no limit. */
   #execute(): void {
-    const { write, maxRows } = this.#request;
+    const { write, maxRows, sql } = this.#request;
+    // There are no values. Postgres says so, or needs none: `EXPLAIN (GENERIC_PLAN)`. It has parsed the text as one statement.
+    if (this.#hasParameters) {
+      this.#isSynced = true;
+      this.#connection?.query(sql);
+      return;
+    }
     this.#connection?.bind({});
     this.#connection?.execute({ portal: '', rows: write ? 0 : maxRows + 1 });
     this.#sync();
@@ -154,6 +166,7 @@ export class Statement implements Submittable {
   #end(): void {
     this.#connection?.stream.off('data', this.#count);
     this.#connection?.off('noData', this.#handleNoData);
+    this.#connection?.off('parameterDescription', this.#handleParameters);
     if (this.#failure === undefined) this.#ended.resolve(this.#result);
     else this.#ended.reject(this.#failure);
   }

@@ -259,6 +259,12 @@ export interface ComputeEngine {
    */
   catalog(branchId: string, passwordOf?: string | typeof ONLY_ROLE): Promise<BranchCatalog>;
 
+  /**
+   * Returns the password of {@link READER} on a branch, until the service ends. Starts the branch's primary compute, to which the
+   * caller then connects. @throws {EngineError}
+   */
+  readerPassword(branchId: string, primaryId: string): Promise<string>;
+
   /** Returns what the branch has on the disk; undefined without Postgres. Asks no server. @throws {Error} without data */
   size(branchId: string): Promise<BranchSize | undefined>;
 
@@ -282,17 +288,3 @@ export interface ComputeEngine {
 
 /** See {@link ComputeEngine.catalog}. */
 export const ONLY_ROLE = Symbol('the only role');
-
-// The names of Postgres's and the service's own roles and databases, which the API neither shows nor changes.
-
-/** The bootstrap superuser, and its database. Only the service logs in with it. */
-export const SUPERUSER = 'postgres';
-/** Read replicas stream with this role. It has no other rights. */
-export const REPLICATOR = 'service_replicator';
-
-export const isSystemDatabase = (name: string): boolean =>
-  [SUPERUSER, 'template0', 'template1'].includes(name);
-
-/** Includes the names that Postgres reserves: it rejects `public` and `none`, and roles that begin with `pg_`. */
-export const isSystemRole = (name: string): boolean =>
-  [SUPERUSER, REPLICATOR, 'public', 'none'].includes(name) || name.startsWith('pg_');

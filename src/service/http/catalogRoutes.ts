@@ -3,7 +3,7 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
 import { defaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
 import { momentOf } from '../controlPlane/records/history.ts';
-import { readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
+import { findReader, readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import {
   createDatabase,
@@ -41,6 +41,8 @@ const ROLE = `${ROLES}/:role_name`;
 export const catalogRoutes = (plane: ControlPlane): Routes => ({
   ...databaseRoutes(plane),
   ...roleRoutes(plane),
+  // Only the local service has it.
+  [`POST ${BRANCH}/reader`]: async (call) => reply({ reader: await findReader(branchOfCall(plane, call)) }),
   [`GET ${BRANCH}/schema`]: async (call) => {
     const format = choiceParameter(call, 'format', ['sql', 'json']);
     const database = requiredParameter(call, 'db_name');

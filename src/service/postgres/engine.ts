@@ -8,6 +8,7 @@ import {
   type RecordedIds,
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
+import { ReaderRole } from './catalog/readerRole.ts';
 import { ComputeServer } from './compute.ts';
 import { asciiPath } from './config/asciiPath.ts';
 import {
@@ -121,6 +122,7 @@ function postgresEngine(
 ): ComputeEngine {
   const { storage, branches } = deps;
   const computes = new Map<string, ComputeServer>();
+  const reader = new ReaderRole(deps);
   let events: EngineEvents | undefined;
   const computeOf = (spec: ComputeSpec) => {
     if (!events) throw new EngineError('The engine is not open');
@@ -154,6 +156,10 @@ function postgresEngine(
       computes.delete(computeId);
       storage.removeAddress(computeId);
       for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
+    },
+    async readerPassword(branchId, primaryId) {
+      if (branches.primary(branchId) === undefined) await events?.wake(primaryId);
+      return reader.password(branchId).catch(rethrow);
     },
     size: async (branchId) => sizeOfBranch(storage, branchId),
     ...branchMethods(deps, log),

@@ -2,7 +2,8 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { REPLICATOR, type ComputeSpec } from '../core/computeEngine.ts';
+import type { ComputeSpec } from '../core/computeEngine.ts';
+import { REPLICATOR } from '../core/systemNames.ts';
 import { maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
 import type { ServerDependencies } from './data/branchData.ts';
 import { writePrivateFile } from './folders/files.ts';

@@ -52,6 +52,7 @@ export function simulatedEngine(): ComputeEngine {
     prepareBranch: async () => ({ databases: [], roles: [] }),
     size: doNothing,
     catalog: failWith(SIMULATED),
+    readerPassword: failWith(SIMULATED),
     schema: failWith(SIMULATED),
     changeCatalog: failWith(SIMULATED),
     close: doNothing,
@@ -87,6 +88,7 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
     setSampleData: (data) => writeSampleBranches(storage.root, data),
     prepareBranch: fail,
     catalog: fail,
+    readerPassword: fail,
     schema: fail,
     changeCatalog: fail,
   };

@@ -78,6 +78,20 @@ describe('roles of a branch', () => {
       await assert.rejects(query(uri, sql), { code: '42501' }, sql);
   });
 
+  it('returns the login of a role that only reads, which is in no list', async () => {
+    const { status, body } = await api.post('/reader');
+    assert.equal(status, 200);
+    const { role, password } = body['reader'] as Record<string, string>;
+    const uri = new URL(await api.uri());
+    Object.assign(uri, { username: role, password });
+    assert.deepEqual(await query(uri.href, 'select current_user::text'), ['service_reader']);
+    assert.deepEqual((await api.post('/reader')).body, body);
+    assert(!(await api.names('roles')).includes('service_reader'));
+    assert.equal((await api.createRole('service_reader')).status, 422);
+    assert.equal((await api.get('/roles/service_reader/reveal_password')).status, 404);
+    assert.equal((await bare.post('/reader')).status, 404);
+  });
+
   it('ends connections when it creates a role or resets a password, as the public service does', async () => {
     for (const change of [
       async () => api.createRole('another'),

@@ -4,11 +4,9 @@
  */
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
-import { findPrimary } from '../../inventory/branchStatus.ts';
+import { findBranchLogin, findBranchReader } from '../branchLogin.ts';
+import type { BranchLogin } from '../../sql/sqlSession.ts';
 import { branchTitle } from '../../inventory/names.ts';
-import { computeStatus } from '../../inventory/computeStatus.ts';
-import { computeNodeOf } from '../../inventory/nodes.ts';
-import { displayName } from '../../../base/sanitize.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 
@@ -71,19 +69,31 @@ export function isOwnBranch(call: GateCall, list: BranchList, ref: BranchRef): b
   );
 }
 
+/** Characters of a statement that the user is asked about. The rest of a longer one could be what matters. */
+const MAX_ASKED = 500;
+
 /**
- * Asks before an agent connects to a suspended compute of an account, because that starts it. Call it before each connection.
- * @throws {Error} for the agent if the user doesn't approve
+ * How an agent reads. A local service has a login that only reads. At others, the login is the owner's, whose rights all code has
+ * that the statement uses, so the user is asked about each statement, unless the branch is the agent's own.
+ * @param sql the statement, or the table
+ * @throws {Error} for the agent, for example if the user doesn't approve
  */
-export async function requireStartApproval(
-  { deps, connection, agent, signal }: ToolCall<unknown>,
-  { projectId, branchId, isOwn }: BranchIds & Pick<GatedBranch, 'isOwn'>,
-): Promise<void> {
-  if (isOwn || connection.isLocal) return;
-  // An old list may show it as active.
-  await deps.inventory.refreshComputes(projectId);
-  const compute = await findPrimary(deps.inventory, { projectId, branchId });
-  if (compute === undefined || ['active', 'disabled'].includes(computeStatus(compute))) return;
-  const change = { ...computeNodeOf(compute), kind: 'wake', name: displayName(compute), agent } as const;
-  await deps.approve(change, connection, signal);
+export async function findReadingLogin(
+  call: ToolCall<unknown>,
+  branch: BranchIds & Pick<GatedBranch, 'isOwn' | 'title'>,
+  { database, sql }: { readonly database?: string | undefined; readonly sql: string },
+): Promise<BranchLogin> {
+  const { deps, connection, agent, signal } = call;
+  const { projectId, branchId, isOwn, title: name } = branch;
+  const request = { connection, signal, projectId, branchId, database };
+  const reader = connection.isLocal ? await findBranchReader(deps.inventory, request) : undefined;
+  if (reader !== undefined) return reader;
+  if (!isOwn) {
+    if (sql.length > MAX_ASKED)
+      throw new Error(
+        `The user is asked about each statement on ${branchId}, and can't read one of more than ${MAX_ASKED} characters. Create a branch of your own, where you may run any.`,
+      );
+    await deps.approve({ projectId, branchId, kind: 'read', name, agent, sql }, connection, signal);
+  }
+  return await findBranchLogin(deps.inventory, request);
 }

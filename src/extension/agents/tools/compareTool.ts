@@ -3,9 +3,10 @@ import * as z from 'zod/mini';
 import type { RowComparison } from '../../rows/compareRows.ts';
 import { tableLines, tableWidths } from '../../rows/formatRows.ts';
 import { rowSourceOf } from '../../rows/statements.ts';
+import { branchTitle } from '../../inventory/names.ts';
 import { schemaDiff } from '../../schema/compareSchemas.ts';
-import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
-import { findGatedBranch, isOwnBranch, requireStartApproval, type GatedBranch } from './agentPermissions.ts';
+import { findRoleAndDatabase } from '../branchLogin.ts';
+import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
@@ -65,17 +66,14 @@ async function differingRows(
   found: GatedBranch,
   { otherId, database, rowsOf }: Readonly<Record<'otherId' | 'database' | 'rowsOf', string>>,
 ): Promise<string> {
-  const { deps, connection, signal } = call;
-  const { projectId, branchId, list } = found;
-  const other = { ...found, branchId: otherId };
-  await requireStartApproval(call, { ...other, isOwn: isOwnBranch(call, list, other) });
-  await requireStartApproval(call, found);
-  const loginOf = (id: string) =>
-    findBranchLogin(deps.inventory, { connection, signal, projectId, branchId: id, database });
-  const logins = { before: await loginOf(otherId), after: await loginOf(branchId) };
+  const { list } = found;
+  const ref = { ...found, branchId: otherId, title: branchTitle(otherId, list.branches.get(otherId)) };
+  const other = { ...ref, isOwn: isOwnBranch(call, list, ref) };
+  const loginOf = (branch: typeof other) => findReadingLogin(call, branch, { database, sql: rowsOf });
+  const logins = { before: await loginOf(other), after: await loginOf(found) };
   // Loads `pg`, which most windows never need.
   const { compareRows } = await import('../../rows/compareRows.ts');
-  return differenceOf(await compareRows(logins, rowSourceOf(rowsOf), signal));
+  return differenceOf(await compareRows(logins, rowSourceOf(rowsOf), call.signal));
 }
 
 /** Like a diff: the counts, the columns, then deleted rows and changed ones as they were (-), and added and changed ones (+). */

@@ -26,8 +26,8 @@ export type AgentChange = GuardTarget & {
   readonly agent: string;
 } & (
     | ComputeChange
-    /** The start of a compute by a client that only reads. It is allowed in what is marked as read-only. */
-    | { readonly kind: 'wake' }
+    /** A statement that only reads, with the rights of the database's owner. It is allowed in what is marked as read-only. */
+    | { readonly kind: 'read'; readonly sql: string }
     | { readonly kind: 'delete' }
     /** @property parent its name */
     | { readonly kind: 'reset'; readonly parent: string }

@@ -9,6 +9,7 @@ import type { Guards } from '../../operations/guards.ts';
 import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
+import { sanitize } from '../../../base/sanitize.ts';
 import { agentName } from './agentText.ts';
 import { branchLabel, deletionText, keptText } from '../../branches/ui/branchText.ts';
 import { effectText, suspendText } from '../../operations/ui/changeText.ts';
@@ -86,6 +87,8 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
   const project = idWithName(projectId, inventory.project(projectId)?.name);
   const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   switch (change.kind) {
+    case 'read':
+      return { ...change, ...readingQuestion(agent, branch, project, change.sql) };
     case 'reset':
       return {
         ...change,
@@ -139,16 +142,21 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
   }
 }
 
-function computeQuestion(change: ComputeChange | { readonly kind: 'wake' }, agent: string, compute: string) {
+function readingQuestion(agent: string, branch: string, project: string, sql: string) {
+  return {
+    question: l10n.t('Let {0} read the branch {1} of {2}?', agent, branch, project),
+    detail: l10n.t(
+      "It starts a suspended compute. With the owner's rights, also for the code of views and policies, it runs: {0}",
+      sanitize(sql, sql.length),
+    ),
+    button: l10n.t('Read'),
+    isReading: true,
+  };
+}
+
+function computeQuestion(change: ComputeChange, agent: string, compute: string) {
   const uninterrupted = l10n.t('No connections are interrupted.');
   switch (change.kind) {
-    case 'wake':
-      return {
-        question: l10n.t('Let {0} start {1}?', agent, compute),
-        detail: l10n.t('It is suspended. Reading starts it, and it counts as used until it suspends again.'),
-        button: l10n.t('Start'),
-        isReading: true,
-      };
     case 'start':
       return {
         question: l10n.t('Let {0} start {1}?', agent, compute),

@@ -1,5 +1,6 @@
 /** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
 import { l10n } from 'vscode';
+import { findReaderLogin } from '../../sql/readerLogin.ts';
 import type { BranchLogin } from '../../sql/sqlSession.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
@@ -36,6 +37,8 @@ interface ReadingRequest {
   readonly database?: string | undefined;
   /** Whether a compute may be woken without a question, because that is clear from the command. */
   readonly mayWake?: boolean;
+  /** By default, to read rows. `names`: those of tables. `write`: to run a file. */
+  readonly purpose?: 'names' | 'write';
 }
 
 /**
@@ -44,7 +47,7 @@ interface ReadingRequest {
  */
 export async function findReadable(
   context: ReadingContext,
-  { title, branch, database, mayWake = false }: ReadingRequest,
+  { title, branch, database, mayWake = false, purpose }: ReadingRequest,
 ): Promise<Readable | undefined> {
   const { session, inventory } = context;
   const connection = session.requireConnection();
@@ -63,14 +66,39 @@ export async function findReadable(
   const owner = catalog && databaseOwners(catalog).find((each) => each.database === database);
   const login: Login | undefined =
     owner === undefined ? await askForLogin(context, request) : { ...owner, pooled: false };
-  const password = login && (await findOrAskPassword(context, request, login));
-  if (login === undefined || password === undefined) return undefined;
-  return {
-    branch,
-    project: projectName(inventory, projectId),
-    branchName,
-    login: { ...password, host: compute.host, role: login.role, database: login.database },
-  };
+  if (login === undefined) return undefined;
+  const target = { host: compute.host, role: login.role, database: login.database };
+  const reader = purpose === 'write' ? undefined : await findReaderLogin(connection, branch, target);
+  if (reader === undefined && purpose === undefined && !(await confirmOwner(context, title, branch, login)))
+    return undefined;
+  const found = reader ?? (await findOrAskPassword(context, request, login));
+  if (found === undefined) return undefined;
+  const project = projectName(inventory, projectId);
+  return { branch, project, branchName, login: { ...target, ...found } };
+}
+
+/** What the user has confirmed in this window, as JSON: a project, a role and a database. */
+const confirmed = new WeakMap<ReadingContext['session'], Set<string>>();
+
+/** Without a login that only reads, code of views, policies and the like gets the rights of the login. Asked once. */
+async function confirmOwner(
+  { session }: ReadingContext,
+  title: string,
+  { account, projectId }: BranchRef,
+  { role, database }: Login,
+): Promise<boolean> {
+  const known = confirmed.get(session) ?? new Set();
+  confirmed.set(session, known);
+  const key = JSON.stringify([account, projectId, role, database]);
+  if (known.has(key)) return true;
+  const question = l10n.t('{0}: read {1} as {2}?', title, sanitize(database), sanitize(role));
+  const detail = l10n.t(
+    'Nothing is committed. But code in the views, policies and functions of the database runs with the rights of {0}, as in psql. If others can create such code, connect as a role that only reads.',
+    sanitize(role),
+  );
+  if (!(await window.ask(question, detail, l10n.t('Read')))) return false;
+  known.add(key);
+  return true;
 }
 
 async function confirmWake(title: string, branch: string): Promise<boolean> {
@@ -121,7 +149,12 @@ export async function readTables(
   database: string,
 ): Promise<readonly TableName[] | undefined> {
   const { accountId: account } = context.session.requireConnection();
-  const request = { title: l10n.t('Read Tables'), branch: { account, ...branch }, database };
+  const request = {
+    title: l10n.t('Read Tables'),
+    branch: { account, ...branch },
+    database,
+    purpose: 'names',
+  } as const;
   const readable = await findReadable(context, request);
   return readable && (await loadTables(readable.login));
 }

@@ -1,7 +1,6 @@
 /** Rows as the text of a document, and why they couldn't be read. */
 import { env, l10n } from 'vscode';
 import { sanitize } from '../../../base/sanitize.ts';
-import { ForbiddenFunctionError } from '../../sql/readOnlyCheck.ts';
 import { SqlError } from '../../sql/sqlError.ts';
 import { tableLines } from '../formatRows.ts';
 import type { PeekedRows } from '../readRows.ts';
@@ -52,10 +51,6 @@ export const forgottenText = (): string =>
 export function explainReading(error: unknown, seconds: number): unknown {
   if (error instanceof NotOneQueryError) return new Error(l10n.t('Select one statement that returns rows.'));
   if (!(error instanceof SqlError)) return error;
-  if (error.cause instanceof ForbiddenFunctionError) {
-    const name = sanitize(error.cause.functionName);
-    return new SqlError(l10n.t("It calls {0}, which isn't known to only read.", name), undefined);
-  }
   return error.code === QUERY_CANCELED
     ? new SqlError(l10n.t('The database took longer than {0} seconds.', seconds), error.code)
     : error;

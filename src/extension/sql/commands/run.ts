@@ -28,7 +28,7 @@ export const runFile: Command = async (context, argument, run) => {
   const { projectId, branchId, name: branchName } = picked;
   requireWritable(context.guards, { projectId, branchId });
   const branch = { account, projectId, branchId };
-  const target = await findReadable(context, { title, branch, mayWake: true });
+  const target = await findReadable(context, { title, branch, mayWake: true, purpose: 'write' });
   if (target === undefined) return;
   const file = { path: uri.fsPath, name: path.basename(uri.fsPath) };
   const question = l10n.t('Run {0} on {1}?', file.name, branchName);

@@ -4,11 +4,10 @@ import {
   type BranchCatalog,
   type BranchSchema,
   type CatalogCommand,
-  isSystemDatabase,
-  isSystemRole,
   ONLY_ROLE,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
+import { isSystemDatabase, isSystemRole, READER } from '../../core/systemNames.ts';
 import { notFound, unprocessable } from '../../core/errors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
@@ -23,6 +22,12 @@ export interface BranchTarget {
   readonly plane: Plane;
   readonly project: ProjectState;
   readonly branchId: string;
+}
+
+/** Contains a secret. */
+interface ReaderLogin {
+  readonly role: string;
+  readonly password: string;
 }
 
 export interface CatalogResult {
@@ -65,6 +70,15 @@ export async function readWithPassword(target: BranchTarget): Promise<BranchCata
   const { engine } = await findWithPostgres(target);
   if (engine.pgVersion === undefined) return { databases: [], roles: [] };
   return (await readCatalog(target, ONLY_ROLE)).catalog;
+}
+
+/** Starts the branch's primary compute. @throws {HttpError} 404, also without a primary; 409 without Postgres; 423 while the branch has no data */
+export async function findReader({ project, ...target }: BranchTarget): Promise<ReaderLogin> {
+  const { branch, engine } = await findWithPostgres({ project, ...target });
+  requireReady(project, branch);
+  const primary = primaryOf(project, branch.id);
+  if (primary === undefined) throw notFound('primary read-write compute on branch', branch.id);
+  return { role: READER, password: await engine.readerPassword(branch.id, primary.record.id) };
 }
 
 /** Resolves when Postgres has executed the command. @throws {HttpError} 404, 409 without Postgres, 423 while an operation runs */

@@ -5,13 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Client from 'pg/lib/client.js';
-import {
-  EngineError,
-  isSystemDatabase,
-  isSystemRole,
-  SUPERUSER,
-  type CatalogCommand,
-} from '../../core/computeEngine.ts';
+import { EngineError, type CatalogCommand } from '../../core/computeEngine.ts';
+import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
 import { scramVerifier } from '../data/logins.ts';
 import type { RolePasswords } from '../data/rolePasswords.ts';
 import { INVALID_DATABASE } from '../process/superuser.ts';

@@ -3,7 +3,8 @@
  * WebAssembly, because the Postgres from npm has none.
  */
 import { lockAdvice } from '../../../base/sql/lockHolders.ts';
-import { EngineError, SUPERUSER } from '../../core/computeEngine.ts';
+import { EngineError } from '../../core/computeEngine.ts';
+import { SUPERUSER } from '../../core/systemNames.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
 import type { EngineDependencies } from '../data/clusterTemplate.ts';
 import { connectionInfo, plainSocket, type ServerAddress } from '../config/serverAddress.ts';

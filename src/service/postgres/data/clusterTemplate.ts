@@ -12,10 +12,12 @@ import { copyTree } from './copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
 import { hasRemedy } from '../../core/errors.ts';
 import { inBatches } from '../../core/inBatches.ts';
-import { asEngineError, EngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import {
   BRANCH_DATABASE,
   BRANCH_ROLE,
+  READER_STATEMENTS,
   scramVerifier,
   type OwnerLogin,
   type ServicePasswords,
@@ -180,6 +182,7 @@ export const OWNER_ROLES = 'pg_monitor, pg_signal_backend';
 function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
   return [
     `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
+    ...READER_STATEMENTS,
     `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,
     `GRANT ${OWNER_ROLES} TO ${BRANCH_ROLE}`,
     // A session in it would block CREATE DATABASE.

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { BranchOwner } from '../../core/computeEngine.ts';
+import { READER } from '../../core/systemNames.ts';
 import { makePrivateFolder, readPrivateJson, writePrivateFile } from '../folders/files.ts';
 
 /** The default role of clients: owner of {@link BRANCH_DATABASE}, no superuser. */
@@ -45,6 +46,24 @@ function create<T>(file: string, login: T): T {
   writePrivateFile(file, JSON.stringify(login));
   return login;
 }
+
+/** The statistics and settings of a server are read by this one. Neither role signals, writes, or reads files. */
+export const READER_OF = 'pg_read_all_data, pg_monitor';
+
+const READER_SETTINGS = {
+  // Sessions can change it, but not those below.
+  default_transaction_read_only: 'on',
+  temp_file_limit: '2GB',
+  // Large objects have no right that `pg_read_all_data` includes. A read-only transaction doesn't change them.
+  lo_compat_privileges: 'on',
+};
+
+/** In a new cluster, and when a branch that lacks the role first needs it. */
+export const READER_STATEMENTS: readonly string[] = [
+  `CREATE ROLE ${READER} LOGIN BYPASSRLS CONNECTION LIMIT 20`,
+  `GRANT ${READER_OF} TO ${READER}`,
+  ...Object.entries(READER_SETTINGS).map(([name, value]) => `ALTER ROLE ${READER} SET ${name} = '${value}'`),
+];
 
 const SCRAM_ITERATIONS = 4096;
 

@@ -8,7 +8,8 @@
  */
 import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/rules/sizes.ts';
-import { EngineError, SUPERUSER, type ComputeSpec } from '../../core/computeEngine.ts';
+import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
+import { SUPERUSER } from '../../core/systemNames.ts';
 import { makePrivateFolder, writePrivateFile } from '../folders/files.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
 import { ServerProcess } from '../process/serverProcess.ts';

@@ -1,7 +1,8 @@
 /** The sessions of a running server, read past the gateway, so that reading them is no activity. */
 import { SESSIONS_QUERY } from '../../../api/rules/sessions.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { asEngineError, REPLICATOR, SUPERUSER } from '../../core/computeEngine.ts';
+import { asEngineError } from '../../core/computeEngine.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import { asSuperuser, type SuperuserLogin } from './superuser.ts';
 

@@ -4,7 +4,8 @@
  */
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/pgClient.ts';
-import { asEngineError, SUPERUSER } from '../../core/computeEngine.ts';
+import { asEngineError } from '../../core/computeEngine.ts';
+import { SUPERUSER } from '../../core/systemNames.ts';
 import type { Binaries } from '../config/programs.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 

@@ -10,6 +10,7 @@ import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../helpers/seed.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { readerOf } from '../reader/readerOf.ts';
 
 const never = new AbortController().signal;
 
@@ -46,11 +47,13 @@ describe('compareRows', () => {
   let logins: { before: BranchLogin; after: BranchLogin };
   before(async () => {
     service = await startControlPlane();
-    const uri = await service.uri(await service.create());
+    const compute = await service.create();
+    const uri = await service.uri(compute);
     await query(uri, 'create database other');
-    const { host, username: role, password } = new URL(uri);
-    const login = (database: string): BranchLogin => ({ host, role, password, database });
-    logins = { before: login('app'), after: login('other') };
+    logins = {
+      before: await readerOf(service, compute),
+      after: await readerOf(service, compute, 'other'),
+    };
     sides = {
       before: await connectTo(uri, { application_name: 'the user' }),
       after: await connectTo(uri.replace(/app$/, 'other')),

@@ -8,6 +8,7 @@ import { NotOneQueryError } from '../../../../src/extension/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { readerOf } from '../reader/readerOf.ts';
 import type pg from 'pg';
 
 const never = new AbortController().signal;
@@ -19,9 +20,9 @@ describe('peekRows', () => {
   let user: pg.Client | undefined;
   before(async () => {
     service = await startControlPlane();
-    uri = await service.uri(await service.create());
-    const { host, username, password, pathname } = new URL(uri);
-    login = { host, role: username, password, database: pathname.slice(1) };
+    const compute = await service.create();
+    uri = await service.uri(compute);
+    login = await readerOf(service, compute);
     user = await connectTo(uri, { application_name: 'the user' });
     await user.query(SETUP);
   });

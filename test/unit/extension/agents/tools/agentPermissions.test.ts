@@ -139,12 +139,12 @@ describe('The gate of agents', () => {
     });
 
     for (const mark of ['production', 'readOnly'] as const)
-      it(`asks one question before reading wakes a compute of a ${mark} project, and asks for no name`, async () => {
+      it(`asks one question before reading in a ${mark} project, and asks for no name`, async () => {
         model.marks['shop'] = mark;
-        answers.push('Start', undefined);
-        const wake = { ...severe, button: 'Start', isReading: true };
-        await approve(wake);
-        await assert.rejects(approve(wake), /did not approve/);
+        answers.push('Read', undefined);
+        const reading = { ...severe, button: 'Read', isReading: true };
+        await approve(reading);
+        await assert.rejects(approve(reading), /did not approve/);
         assert.equal(questions.length, 2);
         if (mark === 'readOnly') await assert.rejects(approve(), /read-only/);
       });

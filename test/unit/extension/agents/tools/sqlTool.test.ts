@@ -21,11 +21,13 @@ describe('runSql as a tool', () => {
   let databases: object[];
   let computes: object[];
   let host: string;
+  let hasReader: boolean;
 
   beforeEach(async () => {
     answers.length = 0;
     questions.length = 0;
     host = '127.0.0.1:1';
+    hasReader = true;
     databases = [{ name: 'app', owner_name: 'app_owner' }];
     computes = [computeRecord('ep-main', { branch_id: 'br-main', host })];
     model = await connectScripted((call) => {
@@ -38,6 +40,8 @@ describe('runSql as a tool', () => {
         };
       if (call.endsWith('/databases')) return { databases };
       if (call.endsWith('/schema')) return { sql: '' };
+      if (call.endsWith('/reader'))
+        return hasReader ? { reader: { role: 'service_reader', password: 'r3ader' } } : 404;
       if (call.endsWith('/roles')) return { roles: [{ name: 'app_owner' }] };
       if (call.endsWith('/connection_uri')) return { uri: `postgresql://app_owner:s3cret@${host}/app` };
       return call.endsWith('/endpoints') ? { endpoints: computes } : {};
@@ -94,27 +98,38 @@ describe('runSql as a tool', () => {
     await assert.rejects(run({ ...ids, ...write, branchId: 'br-agent' }), /no compute to connect to/);
   });
 
-  it('asks before it wakes the compute of an account, unless an agent has made its branch', async () => {
+  it('reads as the role that only reads, if the service has one', async () => {
     await listen({ columns: ['id'], rows: [['1']] });
-    const input = { ...ids, sql: 'select 1' };
-    await run(input);
-    computes = computes.map((compute) => ({ ...compute, current_state: 'idle' }));
-    await run(input);
-    Object.defineProperty(deps.session.connection, 'isLocal', { value: false });
-    await assert.rejects(run(input), /did not approve/);
-    await assert.rejects(run({ ...input, branchId: 'br-agent' }, 'codex'), /did not approve/);
-    const compare = { ...ids, branchId: 'br-agent', database: 'app', rowsOf: 'pets' };
-    const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
-    await assert.rejects(callTool(deps, 'compareSchema', compare, caller), /did not approve/);
-    assert.match(questions.pop() ?? '', /^Let claude start .*ep-br-main /);
-    assert.match(questions.join('\n'), /^Let claude start .*ep-br-main .*\nLet codex start .*ep-br-agent /);
-    questions.length = 0;
+    await run({ ...ids, sql: 'select 1' });
+    await run({ ...ids, sql: 'select 1', branchId: 'br-agent' });
+    assert.equal(asked(), false);
+    assert.deepEqual(questions, []);
+  });
+
+  it('asks about each statement that reads as the owner, unless the agent has made the branch', async () => {
+    await listen({ columns: ['id'], rows: [['1']] });
+    hasReader = false;
+    const input = { ...ids, sql: "select 'one'" };
+    for (const isLocal of [true, false]) {
+      Object.defineProperty(deps.session.connection, 'isLocal', { value: isLocal, configurable: true });
+      await assert.rejects(run(input), /did not approve/);
+      await assert.rejects(run({ ...input, branchId: 'br-agent' }, 'codex'), /did not approve/);
+      const compare = { ...ids, branchId: 'br-agent', database: 'app', rowsOf: 'pets' };
+      const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
+      await assert.rejects(callTool(deps, 'compareSchema', compare, caller), /did not approve/);
+      assert.match(questions.pop() ?? '', /^Let claude read the branch br-main \(main\) .* it runs: pets$/);
+      assert.match(
+        questions.join('\n'),
+        /^Let claude read the branch br-main .* it runs: select 'one'\nLet codex read the branch .*br-agent/,
+      );
+      questions.length = 0;
+      assert.equal(asked(), false);
+    }
     await run({ ...input, branchId: 'br-agent' });
     assert.deepEqual(questions, []);
-    answers.push('Start');
+    answers.push('Read');
     assert.deepEqual(await run(input), { columns: ['id (text)'], rows: [['1']] });
-    computes = computes.map((compute) => ({ ...compute, disabled: true }));
-    await run(input);
+    await assert.rejects(run({ ...input, sql: `select ${'1'.repeat(500)}` }), /more than 500 characters/);
     assert.equal(questions.length, 1);
   });
 
@@ -158,8 +173,8 @@ describe('runSql as a tool', () => {
   it('says why it could not connect, without the password', async () => {
     await assert.rejects(run({ ...ids, sql: 'select 1' }), (error: Error) => {
       assert.match(error.message, /ECONNREFUSED/);
-      return !error.message.includes('s3cret');
+      return !error.message.includes('r3ader');
     });
-    assert.equal(asked(), true);
+    assert.equal(asked(), false);
   });
 });

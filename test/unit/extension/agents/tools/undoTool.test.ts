@@ -31,6 +31,7 @@ describe('The tool undo', () => {
     if (call.endsWith('/roles')) return { roles: [{ name: 'owner' }] };
     if (call.endsWith('/connection_uri')) return { uri: 'postgresql://owner:pw@127.0.0.1:1/app' };
     if (call.endsWith('/changes')) return { schema_changes: schemaChanges };
+    if (call.endsWith('/reader')) return 404;
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
     const restore = body as (typeof sent)[number] & { readonly preserve_under_name: string };
     sent.push(restore);

@@ -9,6 +9,8 @@ const { findReadable } = await import('../../../../../src/extension/rows/command
 
 const QUESTION =
   'Peek Rows: wake the compute of main? It is suspended. Reading starts it, and it counts as used until it suspends again.';
+const OWNER =
+  'Peek Rows: read app as owner? Nothing is committed. But code in the views, policies and functions of the database runs with the rights of owner, as in psql. If others can create such code, connect as a role that only reads.';
 const PROJECT = '/projects/shop';
 
 describe('findReadable', () => {
@@ -21,7 +23,7 @@ describe('findReadable', () => {
     endpoints = [primary()];
   });
 
-  const connect = async () => {
+  const connect = async ({ isLocal = false } = {}) => {
     const replies: Readonly<Record<string, () => unknown>> = {
       'GET /projects': () => ({ projects: [{ id: 'shop', name: 'shop' }] }),
       [`GET ${PROJECT}/endpoints`]: () => ({ endpoints }),
@@ -32,6 +34,9 @@ describe('findReadable', () => {
         databases: [{ id: 1, branch_id: 'br-main', name: 'app', owner_name: 'owner' }],
       }),
       [`GET ${PROJECT}/branches/br-main/roles`]: () => ({ roles: [{ branch_id: 'br-main', name: 'owner' }] }),
+      [`POST ${PROJECT}/branches/br-main/reader`]: () => ({
+        reader: { role: 'service_reader', password: 'r3ader' },
+      }),
       [`GET ${PROJECT}/connection_uri`]: () => ({ uri: 'postgresql://owner:secret@ep-a.example.test/app' }),
     };
     const model = await connectScripted((call) => replies[call]?.() ?? 404);
@@ -41,22 +46,29 @@ describe('findReadable', () => {
     const { connection } = model.session;
     assert.ok(connection);
     // The service of the test is on this machine, as the local one is.
-    Object.defineProperty(connection, 'isLocal', { value: false });
+    Object.defineProperty(connection, 'isLocal', { value: isLocal });
     const context = { ...model, connectionDefaults: undefined, config: undefined };
     const account = connection.accountId;
-    const find = async (mayWake = false) =>
+    const find = async (mayWake = false, purpose?: 'write') =>
       await findReadable(context as unknown as Parameters<typeof findReadable>[0], {
         title: 'Peek Rows',
         branch: { account, projectId: 'shop', branchId: 'br-main' },
         database: 'app',
         mayWake,
+        ...(purpose && { purpose }),
       });
     const passwords = () => model.service.requests.filter((call) => call.endsWith('/connection_uri')).length;
     return { find, passwords };
   };
 
-  it('reads an active compute without a question', async () => {
-    const { find } = await connect();
+  it('asks once before it reads an active compute as the owner', async () => {
+    const { find, passwords } = await connect();
+    assert.equal(await find(), undefined);
+    assert.deepEqual([questions, passwords()], [[OWNER], 0]);
+    questions.length = 0;
+    answers.push('Read');
+    assert.ok(await find());
+    questions.length = 0;
     const { host, role, database, password } = (await find())?.login ?? {};
     assert.deepEqual([host, role, database, password], ['ep-a.example.test', 'owner', 'app', 'secret']);
     assert.deepEqual(questions, []);
@@ -67,22 +79,32 @@ describe('findReadable', () => {
     endpoints = [primary({ current_state: 'idle' })];
     assert.equal(await find(), undefined);
     assert.deepEqual([questions, passwords()], [[QUESTION], 0]);
-    answers.push('Wake and Read');
+    answers.push('Wake and Read', 'Read');
     assert.equal((await find())?.login.password, 'secret');
     assert.deepEqual(
       [questions, dialogs],
       [
-        [QUESTION, QUESTION],
-        [QUESTION, QUESTION],
+        [QUESTION, QUESTION, OWNER],
+        [QUESTION, QUESTION, OWNER],
       ],
     );
+  });
+
+  it('asks nothing and reads as the role that only reads, if the service has one', async () => {
+    const { find, passwords } = await connect({ isLocal: true });
+    endpoints = [primary({ current_state: 'idle' })];
+    const { role, password, readsFor } = (await find())?.login ?? {};
+    assert.deepEqual([role, password, readsFor], ['service_reader', 'r3ader', 'owner']);
+    assert.equal((await find(false, 'write'))?.login.role, 'owner');
+    assert.deepEqual([questions, passwords()], [[], 1]);
   });
 
   it('does not ask if the command says that it wakes one', async () => {
     const { find } = await connect();
     endpoints = [primary({ current_state: 'idle' })];
+    answers.push('Read');
     assert.ok(await find(true));
-    assert.deepEqual(questions, []);
+    assert.deepEqual(questions, [OWNER]);
   });
 
   for (const [what, change, reason] of [

@@ -1,0 +1,15 @@
+/** The names of Postgres's and the service's own roles and databases, which the API neither shows nor changes. */
+
+/** The bootstrap superuser, and its database. Only the service logs in with it. */
+export const SUPERUSER = 'postgres';
+/** Read replicas stream with this role. It has no other rights. */
+export const REPLICATOR = 'service_replicator';
+/** Reads for the extension and for agents. Only they get its password. */
+export const READER = 'service_reader';
+
+export const isSystemDatabase = (name: string): boolean =>
+  [SUPERUSER, 'template0', 'template1'].includes(name);
+
+/** Includes the names that Postgres reserves: it rejects `public` and `none`, and roles that begin with `pg_`. */
+export const isSystemRole = (name: string): boolean =>
+  [SUPERUSER, REPLICATOR, READER, 'public', 'none'].includes(name) || name.startsWith('pg_');

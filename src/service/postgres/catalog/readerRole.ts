@@ -1,0 +1,76 @@
+/**
+ * The role that reads for the extension and for agents. It is a separate login, so that what a statement calls can't leave it. It
+ * reads all, also past row security, and owns nothing. Its password is new in each run of the service, and in no file.
+ */
+import type Client from 'pg/lib/client.js';
+import { EngineError } from '../../core/computeEngine.ts';
+import { READER } from '../../core/systemNames.ts';
+import type { ServerDependencies } from '../data/branchData.ts';
+import { newPassword, READER_OF, READER_STATEMENTS, scramVerifier } from '../data/logins.ts';
+import type { Postmaster } from '../process/postmaster.ts';
+import { asSuperuser } from '../process/superuser.ts';
+
+export class ReaderRole {
+  readonly #deps: ServerDependencies;
+  readonly #password = newPassword();
+  /** The servers on which the role has the password. */
+  readonly #prepared = new WeakMap<Postmaster, Promise<void>>();
+
+  constructor(deps: ServerDependencies) {
+    this.#deps = deps;
+  }
+
+  /** @returns the password on the running primary of a branch. @throws {EngineError} */
+  async password(branchId: string): Promise<string> {
+    const { branches } = this.#deps;
+    return branches.lock(branchId).shared(async () => {
+      const server = branches.primary(branchId);
+      if (server === undefined) throw new EngineError(`The compute of ${branchId} is not running`);
+      const preparing =
+        this.#prepared.get(server) ??
+        asSuperuser(this.#deps, server.address, async (client) => prepareRole(client, this.#password));
+      this.#prepared.set(server, preparing);
+      // After a failure, the next call tries again.
+      preparing.catch(() => this.#prepared.delete(server));
+      await preparing;
+      return this.#password;
+    });
+  }
+}
+
+/** Only the superuser, who isn't a member, can make roles members of the role: one with members is of a user. */
+const STATE = `
+  select array(select pg_catalog.pg_get_userbyid(roleid)::pg_catalog.text from pg_catalog.pg_auth_members
+      where member operator(pg_catalog.=) r.oid
+        and roleid operator(pg_catalog.<>) all ('{${READER_OF}}'::pg_catalog.regrole[])) as "memberOf",
+    exists (select from pg_catalog.pg_auth_members where roleid operator(pg_catalog.=) r.oid) as "isOfUser"
+  from pg_catalog.pg_roles as r where rolname operator(pg_catalog.=) '${READER}'`;
+
+/** @param client a superuser's, on the maintenance database */
+async function prepareRole(client: Client, password: string): Promise<void> {
+  const [state] = (await client.query<{ memberOf: string[]; isOfUser: boolean }>(STATE)).rows;
+  if (state?.isOfUser === true)
+    throw new EngineError(
+      `The role name ${READER} is reserved. Rename your role: ALTER ROLE ${READER} RENAME TO …`,
+    );
+  const [role] = state?.memberOf ?? [];
+  if (role !== undefined)
+    throw new EngineError(
+      `${READER} must only read. Run: REVOKE ${client.escapeIdentifier(role)} FROM ${READER}`,
+    );
+  const verifier = client.escapeLiteral(scramVerifier(password));
+  await client.query(
+    [...(state === undefined ? READER_STATEMENTS : []), `ALTER ROLE ${READER} PASSWORD ${verifier}`].join(
+      ';',
+    ),
+  );
+  const { rows } = await client.query<{ name: string }>(CLOSED_DATABASES);
+  for (const { name } of rows)
+    await client.query(`GRANT CONNECT ON DATABASE ${client.escapeIdentifier(name)} TO ${READER}`);
+}
+
+/** Their owners have revoked the right of all roles to connect. */
+const CLOSED_DATABASES = `
+  select datname as name from pg_catalog.pg_database
+  where datallowconn and not datistemplate and datconnlimit operator(pg_catalog.<>) -2
+    and not pg_catalog.has_database_privilege('${READER}', oid, 'CONNECT')`;
