@@ -3,7 +3,16 @@
  * are copied once to a folder that only root can write and every user can read.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import { packedCluster, pgDumpModule, type Programs } from '../postgres/config/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
@@ -33,18 +42,24 @@ function copyOf(folder: string): string {
   const from = path.dirname(folder);
   const copy = folderOfCopy(folder);
   if (!existsSync(copy)) {
-    const unfinished = `${copy}.unfinished`;
     makeReadable(SYSTEM_FOLDER);
-    rmSync(unfinished, { recursive: true, force: true });
+    // Another service may begin the same copy.
+    const unfinished = mkdtempSync(`${copy}.unfinished-`);
     makeReadable(unfinished);
     for (const part of PARTS.filter((name) => existsSync(path.join(from, name))))
       linkTree(path.join(from, part), path.join(unfinished, part));
     const pgDump = pgDumpModule(folder);
     if (pgDump !== undefined) linkTree(path.dirname(pgDump), path.join(unfinished, 'pg_dump'));
-    const cluster = packedCluster(folder);
-    if (cluster !== undefined) linkOrCopy(cluster, path.join(unfinished, path.basename(cluster)));
-    renameSync(unfinished, copy);
+    try {
+      renameSync(unfinished, copy);
+    } catch (error) {
+      rmSync(unfinished, { recursive: true });
+      if (!existsSync(copy)) throw error;
+    }
   }
+  // Not each program that uses these binaries has it, and the first one made the copy.
+  const cluster = packedCluster(folder);
+  if (cluster !== undefined) addFile(cluster, path.join(copy, path.basename(cluster)));
   recordOwner(copy, folder);
   return path.join(copy, path.basename(folder));
 }
@@ -76,6 +91,14 @@ function linkTree(from: string, to: string): void {
     else if (entry.isSymbolicLink()) cpSync(source, target, { verbatimSymlinks: true });
     else linkOrCopy(source, target);
   }
+}
+
+/** Complete from the beginning, as others may look for it. */
+function addFile(from: string, to: string): void {
+  if (existsSync(to)) return;
+  const temporary = `${to}.${process.pid}`;
+  linkOrCopy(from, temporary);
+  renameSync(temporary, to);
 }
 
 function linkOrCopy(from: string, to: string): void {
