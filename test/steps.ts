@@ -46,6 +46,8 @@ const laterServiceSuites = [
   'postgres/data/momentsByTime',
   'postgres/data/wrongClock',
   'postgres/branchKills',
+  'postgres/chaos',
+  'postgres/containers',
   'catalog/kills',
   'neonctl',
   'neonctlHistory',

@@ -1,6 +1,5 @@
 /** Two containers of one machine that share a data directory: neither sees the other's processes. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isAlive } from '../../../src/base/processIdentity.ts';
@@ -9,15 +8,9 @@ import { startLocalService, temporaryFolder, type LocalService } from '../../hel
 import { until } from '../../workbench/until.ts';
 import { didNotStart } from '../didNotStart.ts';
 import { answers, connectTo, query } from './clients.ts';
+import { canContain, inContainer } from './container.ts';
 
-/** Namespaces of its own, as a container has. The service ends with `unshare`. */
-const NAMESPACES = ['unshare', '--uts', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
-const inContainer = (name: string): string[] =>
-  NAMESPACES.concat('sh', '-c', `hostname ${name}; exec "$@"`, 'sh');
-const [unshare = '', ...args] = inContainer('first');
-const canContain = spawnSync(unshare, [...args, 'true']).status === 0;
-
-(canContain ? describe : describe.skip)('Containers with one data directory', () => {
+(canContain() ? describe : describe.skip)('Containers with one data directory', () => {
   const dataDir = temporaryFolder();
   const options = { key: 'k', dataDir, args: emptyAccount() };
   const start = (name: string) => startLocalService({ ...options, under: inContainer(name) });
