@@ -105,7 +105,11 @@ function descriptorsOf(pid: number): string[] {
 const readOf = (pid: number, name: string): string =>
   quietly(() => readFileSync(`/proc/${pid}/${name}`, 'utf8'), '');
 
-const count = (folder: string): number => quietly(() => readdirSync(folder, { recursive: true }).length, 0);
+const count = (folder: string): number =>
+  quietly(() => readdirSync(folder, { withFileTypes: true }), []).reduce(
+    (sum, entry) => sum + 1 + (entry.isDirectory() ? count(path.join(folder, entry.name)) : 0),
+    0,
+  );
 
 /** A process may end, and a file go, while it is read. */
 function quietly<T>(read: () => T, otherwise: T): T {

@@ -54,7 +54,7 @@ function leftFiles(storage: string, branches: readonly string[], computes: reado
   ].map(({ kind, id }) => `${kind}/${id}`);
   const ofBranches = branches.flatMap((id) =>
     namesIn(path.join(storage, 'branches', id))
-      .filter((name) => !/^(data|\w+\.json|replicas\.conf)$/.test(name))
+      .filter((name) => !/^(data|data\.lock|\w+\.json|replicas\.conf)$/.test(name))
       .map((name) => `branches/${id}/${name}`),
   );
   const unfinished = namesIn(storage).filter((name) => /\.new$|^initdb-password$|^settings-/.test(name));
