@@ -67,6 +67,23 @@ describe('A lock that a transaction holds', () => {
     });
   });
 
+  for (const [kind, name, change] of [
+    ['a view', 'shown', 'create or replace view shown as select 2 as id'],
+    ['a materialized view', 'filled', 'refresh materialized view filled'],
+  ] as const)
+    it(`of ${kind} is named if the schema can’t be read`, async () => {
+      await run(`create ${kind.slice(2)} ${name} as select 1 as id`);
+      await run(`begin; ${change}; prepare transaction 'it''s open'`);
+      try {
+        await assert.rejects(service.engine.schema(ID, 'app', 'sql'), ({ message }: Error) =>
+          PREPARED.test(message.replace(`public.${name}`, 'public.item')),
+        );
+      } finally {
+        await run(`rollback prepared 'it''s open'`);
+        await run(`drop ${kind.slice(2)} ${name}`);
+      }
+    });
+
   it('of a session is named if the schema can’t be read', async () => {
     const client = await connectTo(uri, { application_name: 'migrator' });
     await client.query('begin; lock table item');

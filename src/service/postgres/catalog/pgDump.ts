@@ -2,8 +2,9 @@
  * The schema of a database as SQL, by pg_dump: the one that is installed next to Postgres, or else one compiled to
  * WebAssembly, because the Postgres from npm has none.
  */
+import type Client from 'pg/lib/client.js';
 import { lockAdvice } from '../../../base/sql/lockHolders.ts';
-import { EngineError } from '../../core/computeEngine.ts';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
 import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
 import type { EngineDependencies } from '../data/clusterTemplate.ts';
@@ -22,12 +23,26 @@ export async function dumpSchema(
   database: string,
 ): Promise<string> {
   try {
+    await asSuperuser(deps, address, waitForViews, database);
     return await dump(deps, address, database);
   } catch (error) {
     const advice = await asSuperuser(deps, address, lockAdvice, database).catch(() => undefined);
     throw error instanceof EngineError && advice !== undefined
       ? new EngineError(`${error.message.replace(/\.?$/, '.')} ${advice}`, { cause: error })
       : error;
+  }
+}
+
+/** The first id of an object of users. */
+const FIRST_USER_ID = 16_384;
+
+/** pg_dump's limit is only for tables: for the definition of a view that is locked, it would wait for ever. @throws {EngineError} */
+async function waitForViews(client: Client): Promise<void> {
+  try {
+    await client.query(`select pg_catalog.pg_relation_size(oid) from pg_catalog.pg_class
+      where oid operator(pg_catalog.>=) ${FIRST_USER_ID} and relkind operator(pg_catalog.=) any ('{v,m,f}'::pg_catalog."char"[])`);
+  } catch (error) {
+    throw asEngineError(error);
   }
 }
 
