@@ -143,7 +143,7 @@ function libraryAdvice(text: string, machine?: string): string | undefined {
 const NOT_AVAILABLE = /extension "([^"\n]+)" is not available/;
 const NO_CONTROL_FILE = /could not open extension control file "([^"\n]+)\.control"/;
 const NOT_PERMITTED = /permission denied to create extension "([^"\n]+)"/;
-const NOT_OWNED = /must be owner of extension ([a-z_][\w$]*)/;
+const NOT_OWNED = /must be owner of extension ([\w$-]+)/;
 
 /** @param text that psql or another tool has printed @returns undefined if Postgres names no extension in it */
 export function adviceInOutput(text: string, machine?: string): string | undefined {
