@@ -53,7 +53,7 @@ export function undoLine(text: string): string | undefined {
   for (const next of readStatements(text)) {
     if (next.kind === 'command') continue;
     const comment = commentsAt(text, end).find(
-      (each) => each.startsWith('--') && UNDO.test(each) && (each.match(/[a-z]+/gi) ?? []).length <= 3,
+      (each) => UNDO.test(each) && (each.match(/[a-z]+/gi) ?? []).length <= 3,
     );
     if (comment !== undefined) return comment.trim();
     ({ end } = next);

@@ -121,6 +121,7 @@ describe('A folder of SQL', () => {
       undone('--- Rollback:'),
       /has the line "--- Rollback:".*'npm run migrate'/,
     ],
+    'a comment in another form that only says undo': [undone('/* DOWN */'), /has the line "\/\* DOWN \*\/"/],
     'a down part of an unknown tool': [undone('-- Down Migration'), /has the line "-- Down Migration"/],
     'a down part of dbmate without its up part': [
       undone('-- migrate:down'),
