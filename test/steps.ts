@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
+import { laterServiceSuites, laterTrustSuites, laterUnitSuites } from './laterSuites.ts';
 import { TEST_LIMIT } from './limits.ts';
 import { suite, withoutUnix } from './windowsSuites.ts';
 import { projectRoot } from './workbench/folders.ts';
@@ -37,104 +38,6 @@ const program = (name: string, ...command: string[]): Step => ({
   counts: 'one',
 });
 
-/**
- * Suites for `npm run test:all` only, in `test/service`: what starts many servers, is random or kills programs, and clients.
- * The longest come first.
- */
-const laterServiceSuites = [
-  'postgres/data/histories',
-  'postgres/data/momentsByTime',
-  'postgres/data/wrongClock',
-  'postgres/branchKills',
-  'postgres/chaos',
-  'postgres/containers',
-  'catalog/kills',
-  'neonctl',
-  'neonctlHistory',
-  'neonctlSnapshots',
-  'testBranches',
-  'testParents',
-  'testDatabases',
-  'resetDatabase',
-  'randomResets',
-  'npm',
-  'postgres/network/stockClients',
-  'whyActive',
-  'catalog/schema',
-  'agents/withoutWindow',
-  'agents/undo',
-  'postgres/branches',
-  'postgres/extensions/ownerExtensions',
-  'postgres/extensions/attacks',
-  'postgres/extensions/foreignServers',
-  'postgres/extensions/moreExtensions',
-  'postgres/extensions/definitionsOnly',
-  'postgres/extensions/migrationFolders',
-  'postgres/extensions/installedVector',
-  'postgres/data/tableTransactions',
-  'postgres/appliedMigrations',
-  'postgres/runSql',
-  'postgres/runFile',
-  'postgres/rows/peekRows',
-  'postgres/rows/compareRows',
-  'catalog/engine',
-  'postgres/replica/readReplica',
-  'catalog/roles',
-  'agents/mcp',
-  'postgres/data/killedPostmaster',
-  'catalog/databases',
-  'program',
-  'createBranchAction',
-  'postgres/trouble',
-  'postgres/linuxMachines',
-  'postgres/process/administrator',
-  'postgres/process/orphans',
-  'postgres/projects',
-  'postgres/network/gateway',
-  'postgres/network/serverless',
-  'postgres/data/writeAheadLog',
-  'postgres/data/historyUpkeep',
-  'privileges/privileges',
-  'migrations',
-  'migrationTransactions',
-  'migrationTools/migrationTools',
-  'postgres/network/splitMessages',
-  'postgres/network/tls',
-  'postgres/network/pooledSessions',
-  'postgres/network/strangers',
-  'instanceLock',
-  'postgres/hostileDatabase',
-  'postgres/data/schemaOnly',
-  'postgres/config/settings',
-  'postgres/data/damagedFiles',
-  'postgres/data/folderNames',
-  'postgres/process/stopping',
-  'fromSource',
-  'postgres/withoutPostgres',
-  'crash',
-  'contract',
-];
-/** The same in `test/unit`: they run git, psql and other programs again and again. */
-const laterUnitSuites = [
-  'base/sql/randomScripts',
-  'extension/gitBranch/gitIgnored',
-  'extension/gitBranch/worktrees',
-  'extension/gitBranch/failedSwitch',
-  'extension/agents/sharedMemory',
-  'base/replaceFile',
-  'base/processIdentity',
-  'workflows',
-  'extension/gitBranch/workFolder',
-  'extension/gitBranch/workFolderEvents',
-  'extension/connection/connectionFormats',
-  'extension/agents/agentEnvFile',
-  'base/changeFile',
-  'extension/gitBranch/gitState',
-  'extension/gitBranch/branchMap',
-  'extension/connection/envReaders',
-];
-/** The same in `test/trust`. */
-const laterTrustSuites = ['localService', 'agents', 'checkouts', 'migrations', 'strangers', 'network'];
 /** What `npm test` does through the UI. */
 const firstWindow = 'firstWindow';
 
