@@ -11,7 +11,8 @@ import {
   parseRecord,
 } from './transport/parseResponse.ts';
 import * as records from './records/records.ts';
-import type { BranchPatch, BranchCreation, BranchRestoreBody, PointInTime } from './records/requests.ts';
+import type { PointInTime } from './records/pointInTime.ts';
+import type { BranchPatch, BranchCreation, BranchRestoreBody } from './records/requests.ts';
 import type { CallOptions, Http, Method } from './transport/http.ts';
 
 /** The public service's maximum, so that one request lists all branches. */
@@ -73,13 +74,14 @@ export class BranchCalls {
     { at, ...options }: CallOptions & { readonly at?: PointInTime | undefined } = {},
   ): Promise<string> {
     const path = `${branchPath(projectId, id)}/schema`;
-    const reply = await this.#http.call('GET', path, { query: { db_name: database, ...at } }, options);
+    const point = at && ('lsn' in at ? { lsn: at.lsn } : at);
+    const reply = await this.#http.call('GET', path, { query: { db_name: database, ...point } }, options);
     return parseRecord(reply, undefined, records.Schema).sql;
   }
 
   /**
    * The local service only: what has changed since moments, as far as it is known. Doesn't wake a compute, and isn't activity.
-   * @param since times, each with `<branch id>@` before it if another branch has the history until then
+   * @param since times or positions, each with `<branch id>@` before it if another branch has the history until then
    */
   async changesSince(projectId: string, id: string, since: readonly string[], options?: CallOptions) {
     const path = `${branchPath(projectId, id)}/changes`;

@@ -43,7 +43,9 @@ describe('The changes of a branch since moments', () => {
       ['?since=yesterday', 400],
       ['?since=2026', 400],
       ['?since=2026-01-01T00:00:00', 400],
-      ['?since=0/15000A8', 400],
+      ['?since=0/', 400],
+      ['?since=0/15000A8', 200],
+      ['?since=br-none@0/15000A8', 200],
       ['?since=2099-12-31T10:00:00Z', 422],
       [`?since=${times(100)}`, 200],
     ] as const)
@@ -58,6 +60,7 @@ describe('The changes of a branch since moments', () => {
     const commit = {
       ids: [801],
       before: '2025-12-31T10:00:00.123456Z',
+      lsn: '0/15000A8',
       late: false,
       added: 1,
       changed: 0,
@@ -81,6 +84,7 @@ describe('The changes of a branch since moments', () => {
     assert.deepEqual(await api.send('GET', `${CHANGES}?schema=true`), { schema_changes: [] });
     const change = {
       before: '2025-12-31T10:00:00.123456Z',
+      lsn: '0/15000A8',
       created: 1,
       altered: 0,
       dropped: 0,

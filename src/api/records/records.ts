@@ -236,10 +236,13 @@ export type ChangesSince = z.infer<typeof ChangesSince>;
 
 export const parseChanges = (list: unknown): readonly ChangesSince[] => parseReadable(list, ChangesSince);
 
+/** The moment just before something, as a time and, if it is known, as a position. */
+const momentBefore = { before: text, lsn: z.nullish(text) };
+
 /** A transaction that has changed rows of a table. Only the local service knows it. */
 const TableTransaction = z.object({
   ids: z.array(number),
-  before: text,
+  ...momentBefore,
   /** See `TableTransaction` of the local service. */
   late: z.boolean(),
   added: number,
@@ -253,8 +256,7 @@ export const parseTransactions = (list: unknown): readonly TableTransaction[] =>
 
 /** A series of transactions that have changed the schema. Only the local service knows it. */
 const SchemaChange = z.object({
-  /** The moment just before it. */
-  before: text,
+  ...momentBefore,
   /** Tables. */
   created: number,
   altered: number,

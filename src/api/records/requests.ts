@@ -127,9 +127,6 @@ export const BranchPatchBody = z.strictObject({
 });
 export type BranchPatch = z.infer<typeof BranchPatchBody>['branch'];
 
-/** A point in the history of a branch. */
-export type PointInTime = { readonly timestamp: string } | { readonly lsn: string };
-
 /** POST …/branches/{branch_id}/restore. */
 export const BranchRestoreBody = z.strictObject({
   source_branch_id: branchId,

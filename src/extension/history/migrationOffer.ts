@@ -38,8 +38,9 @@ export function removedMigrations(
 }
 
 interface LaterMigrations {
-  /** Just before the first of them. */
+  /** Just before the first of them, as a time and, if it is known, as a position. */
   readonly before: string;
+  readonly lsn?: string;
   readonly count: number;
   /** Just before the first migration of the database; undefined if the WAL begins later. */
   readonly since: string | undefined;
@@ -68,9 +69,23 @@ export function findLater(
     // The migration may have run without a transaction, as part of the changes just before this row.
     if (transaction.late && !areNotedFirst) return undefined;
     const count = new Set([...later].map(nameOf)).size;
-    return { before: transaction.before, count, since: firstOf(applied, transactions) };
+    const { before, lsn } = transaction;
+    return { before, ...(lsn && { lsn }), count, since: firstOf(applied, transactions) };
   }
   return undefined;
+}
+
+type Before = Pick<TableTransaction, 'before' | 'lsn'>;
+
+/** Whether one isn't earlier. Where both have positions, these count: times aren't ordered if the clock was wrong. */
+export function isSince(moment: Before, other: Before): boolean {
+  const [position, start] = [moment, other].map(({ lsn }) =>
+    lsn?.split('/').map((half) => parseInt(half, 16)),
+  );
+  if (position === undefined || start === undefined)
+    return Date.parse(moment.before) >= Date.parse(other.before);
+  const [[high = 0, low = 0], [startHigh = 0, startLow = 0]] = [position, start];
+  return high === startHigh ? low >= startLow : high > startHigh;
 }
 
 function firstOf(

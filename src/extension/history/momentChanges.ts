@@ -1,5 +1,6 @@
 /** What has changed in a branch, and what since the moments of a list. Only the local service knows it, from its write-ahead log. */
 import type { ChangesSince, SchemaChange } from '../../api/records/records.ts';
+import { pointParameter } from '../../api/records/pointInTime.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { ComputeActions } from '../computes/computeActions.ts';
@@ -25,14 +26,14 @@ export function momentChanges({ session, log }: ChangesSources, ref: BranchRef):
   const { connection } = session;
   if (connection?.isLocal !== true) return undefined;
   return async (moments) => {
-    const times = [...new Set(moments.flatMap((moment) => timeOf(moment, ref) ?? []))];
-    if (times.length === 0) return undefined;
+    const points = [...new Set(moments.flatMap((moment) => parameterOf(moment, ref) ?? []))];
+    if (points.length === 0) return undefined;
     try {
       const { branches } = await connection.client();
       const { projectId, branchId } = ref;
-      const found = await branches.changesSince(projectId, branchId, times, { signal: connection.signal });
+      const found = await branches.changesSince(projectId, branchId, points, { signal: connection.signal });
       const bySince = new Map(found?.map((each) => [each.since, each]));
-      return (moment) => bySince.get(timeOf(moment, ref) ?? '');
+      return (moment) => bySince.get(parameterOf(moment, ref) ?? '');
     } catch (error) {
       log.error('Counting changes', error);
       return undefined;
@@ -80,8 +81,8 @@ export async function startIdle(
   }
 }
 
-/** As in a request. Undefined for what isn't a time, such as a snapshot. */
-function timeOf({ source: { branchId, at, snapshotId } }: Moment, ref: BranchRef): string | undefined {
-  if (snapshotId !== undefined || at === undefined || 'lsn' in at) return undefined;
-  return branchId === ref.branchId ? at.timestamp : `${branchId}@${at.timestamp}`;
+/** As in a request. Undefined for what isn't in a history, such as a snapshot. */
+function parameterOf({ source: { branchId, at, snapshotId } }: Moment, ref: BranchRef): string | undefined {
+  if (snapshotId !== undefined || at === undefined) return undefined;
+  return branchId === ref.branchId ? pointParameter(at) : `${branchId}@${pointParameter(at)}`;
 }

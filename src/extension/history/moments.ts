@@ -1,6 +1,6 @@
 /** The moments of a branch that Undo offers, and where the data of each moment is. */
 import type { SchemaChange, Snapshot } from '../../api/records/records.ts';
-import type { PointInTime } from '../../api/records/requests.ts';
+import { pointInTime, type PointInTime } from '../../api/records/pointInTime.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { GitEvent } from './headLog.ts';
 import type { Marker } from './markers.ts';
@@ -24,7 +24,7 @@ type MomentKind =
   /** @property changes how many changes of this agent followed it closely, itself included */
   | { readonly kind: 'agent'; readonly by: string; readonly text: string; readonly changes: number }
   | { readonly kind: 'program' | 'mark'; readonly text: string }
-  | ({ readonly kind: 'schema' } & Omit<SchemaChange, 'before'>)
+  | ({ readonly kind: 'schema' } & Omit<SchemaChange, 'before' | 'lsn'>)
   | { readonly kind: 'snapshot'; readonly id: string; readonly text: string }
   | Pick<GitEvent, 'kind' | 'commit' | 'text'>
   | { readonly kind: 'ago'; readonly seconds: number };
@@ -49,7 +49,7 @@ export interface BranchHistory {
   /** When the branch itself was created; undefined if it isn't known. */
   readonly createdAt: number | undefined;
   readonly gitEvents: readonly GitEvent[];
-  /** From the log of the branch, if it is known. */
+  /** From the log of the branch and in its order, if it is known. */
   readonly schemaChanges?: readonly SchemaChange[];
   /** Of the project, unless they aren't offered or asked for. */
   readonly snapshots?: readonly Snapshot[];
@@ -157,11 +157,16 @@ function schemaMoments(
   marked: readonly Moment[],
 ): readonly Moment[] {
   const names = marked.filter(({ kind }) => kind === 'agent' || kind === 'program');
-  return (history.schemaChanges ?? []).flatMap(({ before, ...change }): readonly Moment[] => {
+  const earliest = segments.at(-1)?.from ?? Infinity;
+  const changes = history.schemaChanges ?? [];
+  // What follows in the log is later, also if its time is earlier because the clock was wrong.
+  const first = changes.findIndex(({ before }) => Date.parse(before) >= earliest);
+  return changes.slice(first === -1 ? changes.length : first).flatMap(({ before, lsn, ...change }) => {
     const time = Date.parse(before);
     const isNamed = names.some((each) => each.time <= time && time - each.time <= NAMED_BEFORE);
-    if (isNamed || segmentAt(segments, time) === undefined) return [];
-    return [{ kind: 'schema', ...change, time, source: sourceAt(history, { timestamp: before }) }];
+    if (isNamed || (!lsn && segmentAt(segments, time) === undefined)) return [];
+    const source = sourceAt(history, pointInTime(before, lsn));
+    return [{ kind: 'schema' as const, ...change, time, source }];
   });
 }
 

@@ -3,6 +3,7 @@
  * `migrationOffer.ts`.
  */
 import { findReaderLogin } from '../sql/readerLogin.ts';
+import { pointInTime } from '../../api/records/pointInTime.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { RunGit } from '../../base/runGit.ts';
 import type { BranchRef } from '../account/refs.ts';
@@ -14,7 +15,7 @@ import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';
 import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
-import { findLater, removedMigrations } from './migrationOffer.ts';
+import { findLater, isSince, removedMigrations } from './migrationOffer.ts';
 import { earliestOf, sourceAt, type RestoreSource } from './moments.ts';
 
 interface CheckoutDependencies {
@@ -72,16 +73,16 @@ export async function offerAfterCheckout(
     (await branches.tableTransactions(projectId, branchId, table, { signal })) ?? [];
   const found = findLater(own.applied, own.later, await read(own.applied));
   if (found === undefined) return undefined;
-  const time = Date.parse(found.before);
   // Another program has applied migrations since then.
   for (const table of tables)
-    if (table !== own.applied && (await read(table)).some(({ before }) => Date.parse(before) >= time))
-      return undefined;
+    if (table !== own.applied && (await read(table)).some((each) => isSince(each, found))) return undefined;
   const history = await branchHistory({ inventory, markers }, ref, { list, gitEvents: [] });
   const earliest = earliestOf(history);
   const since = found.since === undefined ? earliest : Date.parse(found.since);
+  const time = Date.parse(found.before);
   if (time < earliest || !(await areUnchangedSince(runGit, repository, own.files, since))) return undefined;
-  return { ref, source: sourceAt(history, { timestamp: found.before }), time, count: found.count };
+  const source = sourceAt(history, pointInTime(found.before, found.lsn));
+  return { ref, source, time, count: found.count };
 }
 
 /** Whether the env file points to the database of the checked-out commit, and to no other worktree's. */

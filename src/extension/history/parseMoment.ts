@@ -2,7 +2,7 @@
  * A moment as users and agents enter it: `20 min ago`, `1 h 30 min`, `14:32`, `14.32`, `2:32 pm`, `yesterday 9:05`,
  * `2026-11-26 14:32:10`, `26.11.2026 14:32`, a time with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
  */
-import type { PointInTime } from '../../api/records/requests.ts';
+import type { PointInTime } from '../../api/records/pointInTime.ts';
 import { parseDelay } from '../settings/delay.ts';
 
 export interface MomentLimits {

@@ -1,7 +1,7 @@
 /** The schemas of databases as text. Each is cached while a document shows it. */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import type { CallOptions } from '../../api/client.ts';
-import type { PointInTime } from '../../api/records/requests.ts';
+import { pointParameter, type PointInTime } from '../../api/records/pointInTime.ts';
 import { isNotOffered, isRejected } from '../../api/transport/errors.ts';
 import { Emitter } from '../../base/event.ts';
 import { accountId, type Account } from '../account/accounts.ts';
@@ -37,12 +37,17 @@ export function schemaOwner({ path }: SchemaUri): SchemaOwner | undefined {
   const owner = { projectId, branchId, database: decodeURIComponent(database) };
   if (time === undefined) return owner;
   const point = decodeURIComponent(time);
-  if (/^[0-9A-F]+\/[0-9A-F]+$/.test(point)) return { ...owner, at: { lsn: point } };
-  return Number.isNaN(Date.parse(point)) ? undefined : { ...owner, at: { timestamp: point } };
+  const [, lsn, timestamp] = /^([0-9A-F]+\/[0-9A-F]+)?@?(.+)?$/.exec(point) ?? [];
+  if (timestamp !== undefined && Number.isNaN(Date.parse(timestamp))) return undefined;
+  if (lsn !== undefined) return { ...owner, at: { lsn, ...(timestamp && { timestamp }) } };
+  return timestamp === undefined ? undefined : { ...owner, at: { timestamp } };
 }
 
-const pointOf = (at: PointInTime | undefined): readonly string[] =>
-  at === undefined ? [] : ['lsn' in at ? at.lsn : at.timestamp];
+/** A position has its time after it, if that is known: `0/1A2B@2026-01-31T12:00:00Z`. */
+function pointOf(at: PointInTime | undefined): readonly string[] {
+  if (at === undefined) return [];
+  return ['lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointParameter(at)];
+}
 
 const keyOf = ({ path, query }: SchemaUri): string => `${query} ${path}`;
 

@@ -1,12 +1,8 @@
 /** What engines know and keep of the history of branches. */
+import type { PointInTime } from '../../api/records/pointInTime.ts';
 
-/**
- * A moment in the history of a branch: with all that was written before a position (LSN), or committed until a time (ISO 8601). With
- * both, the position is that of the time.
- */
-export type Moment =
-  | { readonly lsn: string; readonly timestamp?: string | undefined }
-  | { readonly timestamp: string };
+/** A moment in the history of a branch. */
+export type Moment = PointInTime;
 
 /** What a branch's history contains. */
 export interface BranchHistory {
@@ -54,6 +50,8 @@ export interface TableTransaction {
   readonly ids: readonly number[];
   /** The moment just before it (ISO 8601). */
   readonly before: string;
+  /** The position of that moment. Missing if it isn't known. */
+  readonly lsn?: string | undefined;
   /**
    * It has changed only this table, and since the transaction before it in this list, others have changed something, or may
    * have. A migration tool that notes its steps in the table may have done them in those.
@@ -68,6 +66,8 @@ export interface TableTransaction {
 export interface SchemaChange {
   /** The moment just before the first of them (ISO 8601). */
   readonly before: string;
+  /** The position of that moment. Missing if it isn't known. */
+  readonly lsn?: string | undefined;
   /** How many tables. A table that was created isn't altered as well. */
   readonly created: number;
   readonly altered: number;
@@ -78,10 +78,7 @@ export interface SchemaChange {
 }
 
 /** A moment in the history of a branch: the given one, or another one that has its data from before a restore. */
-export interface PastMoment {
-  readonly branchId: string;
-  readonly timestamp: string;
-}
+export type PastMoment = Moment & { readonly branchId: string };
 
 /** How long the history of a branch is kept. */
 export interface BranchRetention {

@@ -4,6 +4,7 @@ import { momentOf } from '../controlPlane/records/history.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { PastMoment } from '../core/branchHistory.ts';
 import { badRequest } from '../core/errors.ts';
+import { parseLsn } from '../core/lsn.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import { queryParameter, requiredParameter } from './query.ts';
 import type { ApiCall } from './request.ts';
@@ -17,8 +18,8 @@ const MAX_TABLES = 10;
 const MAX_TRANSACTIONS = 2000;
 
 /**
- * The parameter `since` has the times, separated by commas. A time before a restore is in the history of another branch, whose id
- * comes before it: `br-old@2026-01-31T12:00:00Z`. Times of which nothing is known are missing in the reply.
+ * The parameter `since` has times or positions (LSN), separated by commas. A moment before a restore is in the history of another
+ * branch, whose id comes before it: `br-old@2026-01-31T12:00:00Z`. Moments of which nothing is known are missing in the reply.
  *
  * With `table` instead, such as `16384/16501/16510`, the reply has the last transactions that have changed its rows, as far as they
  * are known. The numbers are those of its database, of the table and of its file.
@@ -37,7 +38,7 @@ export async function showChanges(
   const table = queryParameter(call, 'table');
   if (table !== undefined) return await showTransactions(plane, branch.id, table);
   const given = requiredParameter(call, 'since').split(',');
-  if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} times.`);
+  if (given.length > MAX_MOMENTS) throw badRequest(`since must have at most ${MAX_MOMENTS} moments.`);
   const moments = given.map((text) => parseMoment(text, branch.id, plane.clock.now()));
   const known = moments.filter(({ branchId }) => project.branches.has(branchId));
   const found = await (await plane.engine).changesSince(branch.id, known);
@@ -63,7 +64,8 @@ async function showSchemaChanges(plane: ControlPlane, branchId: string): Promise
 }
 
 function parseMoment(text: string, branchId: string, now: number): PastMoment & { readonly text: string } {
-  const [, other = branchId, timestamp = ''] = /^(?:([\w-]+)@)?(.*)$/.exec(text) ?? [];
-  momentOf({ since: timestamp }, now);
-  return { text, branchId: other, timestamp };
+  const [, other = branchId, given = ''] = /^(?:([\w-]+)@)?(.*)$/.exec(text) ?? [];
+  if (parseLsn(given) !== undefined) return { text, branchId: other, lsn: given };
+  momentOf({ since: given }, now);
+  return { text, branchId: other, timestamp: given };
 }

@@ -122,7 +122,10 @@ const ROWS: readonly Row[] = [
   ],
   [
     `GET ${shop}/branches/br-main/schema?db_name=app&lsn=0%2F1A2B`,
-    (c) => c.branches.schema('shop', 'br-main', 'app', { at: { lsn: '0/1A2B' } }),
+    (c) =>
+      c.branches.schema('shop', 'br-main', 'app', {
+        at: { lsn: '0/1A2B', timestamp: '2026-01-01T00:00:00Z' },
+      }),
     { sql: '' },
     '',
   ],

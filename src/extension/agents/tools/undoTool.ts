@@ -5,6 +5,7 @@
 import * as z from 'zod/mini';
 import { isBranchId } from '../../../api/records/ids.ts';
 import type { SchemaChange } from '../../../api/records/records.ts';
+import { pointParameter } from '../../../api/records/pointInTime.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { findRepository, readGitState } from '../../gitBranch/gitState.ts';
 import { branchHistory, timeProblem } from '../../history/branchHistory.ts';
@@ -51,11 +52,12 @@ export const undoTools = {
       const gitEvents = found.isOwn ? await readGitEvents(call) : [];
       const history = await branchHistory(call.deps, found, { list: found.list, gitEvents });
       const { to } = call.input;
-      if (to !== undefined) return await undo(call, found, requireSource(call, found, { history, to }));
       const problem = timeProblem(found.branch, history, call.connection.isLocal);
       const changes =
         problem === undefined ? schemaChanges({ session: call, log: call.deps.log }, found) : undefined;
       const known = { ...history, schemaChanges: (await changes?.()) ?? [] };
+      if (to !== undefined)
+        return await undo(call, found, requireSource(found, { history: known, to, problem }));
       const moments = momentsOf(known).filter(({ kind }) => problem === undefined || kind === 'undo');
       return { branchId: found.branchId, moments: moments.map(listed), note: problem && PROBLEMS[problem] };
     },
@@ -92,9 +94,12 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   return eventsOf(await readHeadLog(repository, branch), () => true);
 }
 
+/** Of a moment with a position, its time: after another undo, the position may be one of other data. */
+const nameOf = ({ branchId, at }: RestoreSource): string =>
+  at === undefined ? branchId : (at.timestamp ?? pointParameter(at));
+
 function listed({ time, source, ...moment }: Moment): { readonly to: string; readonly before: string } {
-  const { branchId, at } = source;
-  const to = at === undefined ? branchId : 'lsn' in at ? at.lsn : at.timestamp;
+  const to = nameOf(source);
   switch (moment.kind) {
     case 'undo':
       return { to, before: `the undo at ${new Date(time).toISOString()}` };
@@ -116,24 +121,26 @@ function listed({ time, source, ...moment }: Moment): { readonly to: string; rea
 }
 
 /** Such as `a change of the schema (1 migrations, 2 created)`. */
-function schemaText(change: Omit<SchemaChange, 'before'>): string {
+function schemaText(change: Omit<SchemaChange, 'before' | 'lsn'>): string {
   const kinds = ['migrations', 'created', 'altered', 'dropped', 'truncated'] as const;
   const counts = kinds.filter((kind) => change[kind] > 0).map((kind) => `${change[kind]} ${kind}`);
   return `a change of the schema${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
 }
 
+interface Target {
+  readonly history: BranchHistory;
+  readonly to: string;
+  readonly problem: keyof typeof PROBLEMS | undefined;
+}
+
 /** @throws {Error} for the agent */
-function requireSource(
-  call: ToolCall<unknown>,
-  { branch, list }: GatedBranch,
-  { history, to }: { readonly history: BranchHistory; readonly to: string },
-): RestoreSource {
-  const kept = momentsOf(history).find(({ kind, source }) => kind === 'undo' && source.branchId === to);
-  if (kept !== undefined) return kept.source;
+function requireSource({ branch, list }: GatedBranch, { history, to, problem }: Target): RestoreSource {
+  const moment = momentsOf(history).find(({ source }) => nameOf(source) === to);
+  if (moment?.kind === 'undo') return moment.source;
   if (isBranchId(to))
     throw new Error(`No undo of ${branch.id} has kept ${branchTitle(to, list.branches.get(to))}.`);
-  const problem = timeProblem(branch, history, call.connection.isLocal);
   if (problem !== undefined) throw new Error(PROBLEMS[problem]);
+  if (moment !== undefined) return moment.source;
   const earliest = earliestOf(history);
   const point = parseMoment(to, { now: Date.now(), earliest });
   if (point === undefined) throw new Error('to must be a time such as 20 min ago or 2026-01-31T14:32:10Z.');
@@ -152,7 +159,7 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
   const { account, projectId, branchId, title: name, branch } = found;
   if (branch.protected === true) throw new Error(`${name} is protected. Only the user can unprotect it.`);
   const preserved = preservedName(found.list);
-  const to = source.at === undefined ? source.branchId : Object.values(source.at).join('');
+  const to = nameOf(source);
   const change = { kind: 'undo', to, preserved, projectId, branchId, name, agent } as const;
   if (!found.isOwn) await deps.approve(change, connection, signal);
   const made = deps.agentBranches.find(found);

@@ -1,6 +1,7 @@
 /** Undo…: gives a branch the data of an earlier moment. What it has now is kept under another name, so nothing can be lost. */
 import { l10n, ProgressLocation } from 'vscode';
 import { isBranchId } from '../../../api/records/ids.ts';
+import { pointInTime } from '../../../api/records/pointInTime.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { keptText } from '../../branches/ui/branchText.ts';
@@ -77,9 +78,10 @@ const doneText = (name: string, moment: string, preserved: string): string =>
 /** Of the offer after a checkout. */
 function givenTime(source: unknown): ChosenMoment | undefined {
   const { branchId, at } = fieldsOf(source);
-  const { timestamp } = fieldsOf(at);
+  const { timestamp, lsn } = fieldsOf(at);
   if (!isBranchId(branchId) || typeof timestamp !== 'string') return undefined;
-  return { source: { branchId, at: { timestamp } }, text: l10n.t('Before the later migrations') };
+  const point = pointInTime(timestamp, typeof lsn === 'string' ? lsn : undefined);
+  return { source: { branchId, at: point }, text: l10n.t('Before the later migrations') };
 }
 
 /** Its data from before is kept, too, but the branch gets another id. */

@@ -5,7 +5,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import type { Choice } from '../../window/ui/input/quickInput.ts';
 import type { Moment } from '../moments.ts';
-import type { PointInTime } from '../../../api/records/requests.ts';
+import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 
 /** Such as `14:32`, or with the date if that isn't today's. */
@@ -132,12 +132,14 @@ export function typedMomentItem(text: string, limits: MomentLimits): Choice<Poin
 /** Names earlier data of a branch, such as `main · 14:32`. @param name of the branch */
 export function pastText(name: string, at: PointInTime | undefined): string {
   if (at === undefined) return name;
-  return `${name} · ${'lsn' in at ? at.lsn : clockText(Date.parse(at.timestamp))}`;
+  const { timestamp } = at;
+  return `${name} · ${timestamp === undefined ? pointParameter(at) : clockText(Date.parse(timestamp))}`;
 }
 
 /** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
 export function pointText(point: PointInTime, now = Date.now()): string {
-  if ('lsn' in point) return `LSN ${point.lsn}`;
-  const date = new Date(point.timestamp);
+  const { timestamp } = point;
+  if (timestamp === undefined) return `LSN ${pointParameter(point)}`;
+  const date = new Date(timestamp);
   return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
 }

@@ -5,7 +5,6 @@ import type { CountedMoment } from '../wal/changeCounter.ts';
 import { Wal } from '../wal/walFiles.ts';
 import { walRecords } from '../wal/walRecords.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
-import { microseconds } from '../data/recoverTo.ts';
 import { countChanges } from './countChanges.ts';
 import { changedDatabases, tableChanges } from './tableChanges.ts';
 import { readTableNames } from './tableNames.ts';
@@ -17,25 +16,16 @@ export async function changesSince(
   moments: readonly PastMoment[],
 ): Promise<readonly (readonly TableChange[] | undefined)[]> {
   const unknown = moments.map(() => undefined);
-  const inOrder = moments
-    .map((moment, index) => ({ moment, index, time: microseconds(moment.timestamp) }))
-    .toSorted((a, b) => a.time - b.time);
-  const times = inOrder.map(({ time }) => time);
-  const found = await countChanges(deps, branchId, times);
+  const found = await countChanges(deps, branchId, moments);
   if (found === undefined) return unknown;
-  const { counter, wal, primary } = found;
-  const counted = counter
-    .result()
-    .map((each, index) =>
-      isSameHistory(deps, wal, branchId, inOrder[index]?.moment, each) ? each.changes : undefined,
-    );
+  const { wal, primary, tablesByFile } = found;
+  const counted = found.moments.map((each, index) =>
+    isSameHistory(deps, wal, branchId, moments[index], each) ? each?.changes : undefined,
+  );
   const names = await readTableNames(deps, primary, changedDatabases(counted));
   // The data and its WAL were those of this server all the time.
   if (names === undefined || deps.branches.primary(branchId) !== primary) return unknown;
-  return moments.map((_, index) => {
-    const changes = counted[inOrder.findIndex((each) => each.index === index)];
-    return changes && tableChanges(changes, names, counter.tablesByFile);
-  });
+  return counted.map((changes) => changes && tableChanges(changes, names, tablesByFile));
 }
 
 /**
@@ -47,13 +37,14 @@ function isSameHistory(
   wal: Wal,
   branchId: string,
   moment: PastMoment | undefined,
-  { position }: CountedMoment,
+  counted: CountedMoment | undefined,
 ): boolean {
   if (moment === undefined || moment.branchId === branchId) return true;
-  if (position === undefined) return false;
+  const next = counted?.next;
+  if (next === undefined) return false;
   try {
     const other = new Wal(path.join(storage.branch(moment.branchId), 'data'));
-    const [own, others] = [wal, other].map((each) => walRecords(each, position).next().value?.bytes);
+    const [own, others] = [wal, other].map((each) => walRecords(each, next).next().value?.bytes);
     return own !== undefined && others !== undefined && own.equals(others);
   } catch {
     return false; // It has no data.

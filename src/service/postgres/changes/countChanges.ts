@@ -1,15 +1,18 @@
 /** Counts the changes in the write-ahead log (WAL) that a branch keeps. Asks only a running server. */
 import { setImmediate } from 'node:timers/promises';
+import type { Moment } from '../../core/branchHistory.ts';
 import { EngineError } from '../../core/computeEngine.ts';
-import { parseLsn } from '../../core/lsn.ts';
+import { formatLsn, parseLsn } from '../../core/lsn.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
 import { readHistory } from '../data/history.ts';
+import { timestampOf } from '../data/recoverTo.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { asSuperuser } from '../process/superuser.ts';
-import { ChangeCounter } from '../wal/changeCounter.ts';
-import type { TransactionReader } from '../wal/transaction.ts';
+import { ChangeCounter, type CountedMoment } from '../wal/changeCounter.ts';
+import type { EndedTransaction, TransactionReader } from '../wal/transaction.ts';
 import type { Wal } from '../wal/walFiles.ts';
-import { firstRecordIn, reachesBeyond, walRecords } from '../wal/walRecords.ts';
+import { firstRecordIn, reachesBeyond, walRecords, type WalRecord } from '../wal/walRecords.ts';
+import { MomentPositions } from './momentPositions.ts';
 
 /** Bytes of WAL that are read, at its end. */
 const MAX_READ = 64 * 1024 * 1024;
@@ -17,19 +20,19 @@ const MAX_READ = 64 * 1024 * 1024;
 const PIECE = 128 * 1024;
 
 interface CountedWal {
-  readonly counter: ChangeCounter;
+  /** For each moment; undefined if its position isn't known. */
+  readonly moments: readonly (CountedMoment | undefined)[];
+  /** See `ChangeCounter`. */
+  readonly tablesByFile: ReadonlyMap<string, number>;
   readonly wal: Wal;
   readonly primary: Postmaster;
 }
 
-/**
- * @param moments in order, in microseconds since 1970
- * @returns undefined if the WAL can't be read up to its end @throws {EngineError} or an error of the file system
- */
+/** @returns undefined if the WAL can't be read up to its end @throws {EngineError} or an error of the file system */
 export async function countChanges(
   deps: ServerDependencies,
   branchId: string,
-  moments: readonly number[],
+  moments: readonly Moment[],
   transactions?: TransactionReader,
 ): Promise<CountedWal | undefined> {
   const primary = deps.branches.primary(branchId);
@@ -42,21 +45,35 @@ export async function countChanges(
   const limit = firstRecordIn(wal, Math.max(wal.segmentAt(head - MAX_READ), wal.segmentAt(oldest.start)));
   const from = head - oldest.start <= MAX_READ ? oldest.start : limit;
   if (from === undefined) return undefined;
-  const start = bases.find((base) => base.start >= from)?.time;
-  const counter = new ChangeCounter(moments, deps.binaries.major, {
-    start: start === undefined ? undefined : start * 1000,
-    transactions,
-  });
-  return (await readInto(counter, wal, from, head)) ? { counter, wal, primary } : undefined;
+  const all = new MomentPositions(moments, bases, from);
+  if (all.needRecords && !(await readInto(all, wal, from, head))) return undefined;
+  const found = all.result();
+  const positions = [...new Set(found)].filter((each) => each !== undefined).toSorted((a, b) => a - b);
+  const options = { from, restorable: oldest.end, transactions };
+  const counter = new ChangeCounter(positions, deps.binaries.major, options);
+  if (!(await readInto(counter, wal, from, head))) return undefined;
+  const counted = new Map(counter.result().map((each, index) => [positions[index], each]));
+  const { tablesByFile } = counter;
+  return { moments: found.map((position) => counted.get(position)), tablesByFile, wal, primary };
+}
+
+/** The moment just before a transaction. */
+export const momentBefore = ({ time, previousEnd }: EndedTransaction) => ({
+  before: timestampOf(time - 1),
+  ...(previousEnd !== undefined && { lsn: formatLsn(previousEnd) }),
+});
+
+interface RecordReader {
+  add(record: WalRecord): void;
 }
 
 /** @returns false if the WAL is not readable up to its end */
-async function readInto(counter: ChangeCounter, wal: Wal, from: number, head: number): Promise<boolean> {
+async function readInto(reader: RecordReader, wal: Wal, from: number, head: number): Promise<boolean> {
   let end = from;
   let paused = from;
   for (const record of walRecords(wal, from)) {
     if (record.start >= head) return true;
-    counter.add(record);
+    reader.add(record);
     end = record.end;
     if (end - paused < PIECE) continue;
     await setImmediate();

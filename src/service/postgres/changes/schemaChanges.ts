@@ -6,12 +6,11 @@ import {
 } from '../../../api/rules/migrationTables.ts';
 import type { SchemaChange } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
-import { timestampOf } from '../data/recoverTo.ts';
 import type { Postmaster } from '../process/postmaster.ts';
 import { asSuperuser } from '../process/superuser.ts';
 import { fileKey } from '../wal/catalogChanges.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
-import { countChanges } from './countChanges.ts';
+import { countChanges, momentBefore } from './countChanges.ts';
 import { readTableNames, type TableNames } from './tableNames.ts';
 
 /** Catalogs with data: statistics, large objects, and the state of replication. */
@@ -60,11 +59,11 @@ async function readFiles(
   return { catalogs, migrationTables };
 }
 
-function summary({ start, tables, migrations }: SchemaRun): SchemaChange {
+function summary({ start: time, previousEnd, tables, migrations }: SchemaRun): SchemaChange {
   const kinds = [...tables.values()];
   const count = (is: (has: (typeof kinds)[number]) => boolean) => kinds.filter(is).length;
   return {
-    before: timestampOf(start - 1),
+    ...momentBefore({ time, previousEnd }),
     created: count((has) => has.has('created') && !has.has('dropped')),
     dropped: count((has) => has.has('dropped') && !has.has('created')),
     truncated: count((has) => !has.has('created') && !has.has('dropped') && has.has('truncated')),

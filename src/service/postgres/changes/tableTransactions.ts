@@ -1,9 +1,8 @@
 /** Which transactions have changed a table, and the moment just before each of them, as far as the branch's WAL has it. */
 import type { TableTransaction, TableFile } from '../../core/branchHistory.ts';
 import type { ServerDependencies } from '../data/branchData.ts';
-import { timestampOf } from '../data/recoverTo.ts';
 import { TransactionsOfTable } from '../wal/transactionsOfTable.ts';
-import { countChanges } from './countChanges.ts';
+import { countChanges, momentBefore } from './countChanges.ts';
 import { readTableNames } from './tableNames.ts';
 
 /** @returns undefined if it isn't known @throws {EngineError} or an error of the file system */
@@ -19,8 +18,8 @@ export async function tableTransactions(
   const found = names?.get(table.database);
   if (deps.branches.primary(branchId) !== counted.primary || found?.files.get(table.file) !== table.table)
     return undefined;
-  return transactions.list.map(({ time, ...transaction }) => ({
+  return transactions.list.map(({ time, previousEnd, ...transaction }) => ({
     ...transaction,
-    before: timestampOf(time - 1),
+    ...momentBefore({ time, previousEnd }),
   }));
 }

@@ -99,7 +99,7 @@ export async function rangeOfHistory(
 }
 
 /** The last one before the moment. For a time, one before the clock of the machine has gone back, so that the log shows that. */
-function findBase(bases: readonly Base[], moment: Moment): Base | undefined {
+export function findBase(bases: readonly Base[], moment: Moment): Base | undefined {
   if ('lsn' in moment) return bases.findLast(({ end }) => end <= (parseLsn(moment.lsn) ?? 0));
   const back = bases.findIndex(({ time }, index) => time < (bases[index - 1]?.time ?? 0));
   const inOrder = back === -1 ? bases : bases.slice(0, back);

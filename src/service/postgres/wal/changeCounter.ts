@@ -1,6 +1,6 @@
 /**
  * Counts what committed transactions have changed since several moments, from the records of the WAL after them.
- * A moment is before the first record with a later time, as for a recovery. The formats are those of src/include/access/
+ * A moment is a position, with all records before it, as for a recovery. The formats are those of src/include/access/
  * {heapam_xlog,xact}.h, catalog/pg_control.h and storage/standbydefs.h.
  */
 import { CatalogChanges, fileKey, isMoved, UnknownRow, type CatalogChange } from './catalogChanges.ts';
@@ -26,10 +26,10 @@ export interface Changes {
 }
 
 export interface CountedMoment {
-  /** Undefined if the records begin after the moment. */
+  /** Undefined if it isn't known. */
   readonly changes: Changes | undefined;
-  /** Where the first record after it is. */
-  readonly position: number | undefined;
+  /** Where the first record after it is; undefined without one. */
+  readonly next: number | undefined;
 }
 
 /** What a record has done is in these bits of its info. */
@@ -42,7 +42,11 @@ const [COMMIT, ABORT, COMMIT_PREPARED] = [0x00, 0x20, 0x30];
 const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
 
 interface CounterOptions {
-  readonly start?: number | undefined;
+  /** Where the records begin. */
+  readonly from: number;
+  /** The earliest position that can be restored. */
+  readonly restorable: number;
+  /** Gets those of which all is known. */
   readonly transactions?: TransactionReader | undefined;
 }
 
@@ -50,39 +54,40 @@ export class ChangeCounter {
   readonly #catalog: CatalogChanges;
   readonly #major: number;
   readonly #transactions: TransactionReader | undefined;
-  /** Microseconds since 1970, in order. */
+  /** Positions, in order. */
   readonly #moments: readonly number[];
-  /** Where they are: those of the first moments. */
-  readonly #positions: number[] = [];
+  /** Of those that were passed: where the first record after each is. */
+  readonly #next: number[] = [];
   /** What was committed before the first moment, between it and the second, and so on. */
   readonly #parts: Transaction[] = [];
   readonly #pending = new Map<number, Transaction>();
-  /** What took effect without a transaction, after the last record with a time. */
-  #untimed = newTransaction();
   /** The index of the first moment since which there are all records. */
   #firstKnown = 0;
   /** The id of the first transaction that can't have begun before the records. Undefined until a record says it. */
   #firstComplete: number | undefined;
-  #hasTime = false;
+  readonly #restorable: number;
+  /** The end of the last transaction. Undefined while it isn't known. */
+  #previousEnd: number | undefined;
 
-  /**
-   * @param moments in order, in microseconds since 1970 @param start since when the records are complete, if it is known
-   * @param transactions gets those of which all is known
-   */
-  constructor(
-    moments: readonly number[],
-    major: number,
-    { start = Infinity, transactions }: CounterOptions = {},
-  ) {
+  /** @param moments positions, in order */
+  constructor(moments: readonly number[], major: number, { from, restorable, transactions }: CounterOptions) {
     this.#moments = moments;
     this.#major = major;
     this.#transactions = transactions;
     this.#catalog = new CatalogChanges(major);
-    this.#firstKnown = moments.filter((moment) => moment < start).length;
+    this.#firstKnown = moments.filter((moment) => moment < from).length;
+    this.#restorable = restorable;
+    // Nothing before it is missing.
+    if (from <= restorable) this.#previousEnd = restorable;
   }
 
   add(record: WalRecord): void {
-    if (record.time !== undefined) this.#passTime(record.time, record.start);
+    while ((this.#moments[this.#next.length] ?? Infinity) <= record.start) this.#next.push(record.start);
+    this.#read(record);
+    if (record.time !== undefined) this.#previousEnd = Math.max(record.end, this.#restorable);
+  }
+
+  #read(record: WalRecord): void {
     switch (record.manager) {
       case MANAGERS.heap:
       case MANAGERS.heap2:
@@ -104,7 +109,6 @@ export class ChangeCounter {
 
   /** For each of the moments. */
   result(): readonly CountedMoment[] {
-    this.#addUntimed(this.#moments.length);
     const isKnown = (index: number) => index >= this.#firstKnown && this.#firstComplete !== undefined;
     let later: Transaction = newTransaction();
     return this.#moments
@@ -114,7 +118,7 @@ export class ChangeCounter {
         if (part !== undefined) later = merged(merged(newTransaction(), part), later);
         const { rows, tables } = later;
         const changes = isKnown(index) ? { rows, tables: [...tables.values()] } : undefined;
-        return { changes, position: this.#positions[index] };
+        return { changes, next: this.#next[index] };
       })
       .toReversed();
   }
@@ -124,29 +128,14 @@ export class ChangeCounter {
     return this.#catalog.tablesByFile;
   }
 
-  #passTime(time: number, position: number): void {
-    // Which transactions ended before isn't known.
-    if (!this.#hasTime)
-      this.#firstKnown = Math.min(this.#firstKnown, this.#moments.filter((moment) => moment < time).length);
-    this.#hasTime = true;
-    for (;;) {
-      const moment = this.#moments[this.#positions.length];
-      if (moment === undefined || moment >= time) break;
-      this.#positions.push(position);
-    }
-    this.#addUntimed(this.#positions.length);
-  }
-
-  /** A branch of a time ends with a transaction, so it is before what comes after that. */
-  #addUntimed(index: number): void {
-    if (this.#untimed.tables.size === 0) return;
-    merged((this.#parts[index] ??= newTransaction()), this.#untimed);
-    this.#untimed = newTransaction();
+  /** What was committed since the last moment. */
+  get #part(): Transaction {
+    return (this.#parts[this.#next.length] ??= newTransaction());
   }
 
   /** The changes since earlier moments can't be counted. */
   #forget(): void {
-    this.#firstKnown = Math.max(this.#firstKnown, this.#positions.length);
+    this.#firstKnown = Math.max(this.#firstKnown, this.#next.length);
     this.#transactions?.forget();
   }
 
@@ -169,8 +158,9 @@ export class ChangeCounter {
     const [block] = blocks;
     const operation = info & OPERATION;
     if (manager === MANAGERS.heap && operation === IN_PLACE) {
+      // It takes effect without a transaction.
       for (const change of this.#catalog.changeInPlace(block, main.readUInt16LE(0)))
-        addChange(this.#untimed.tables, { ...change, at: record.start });
+        addChange(this.#part.tables, { ...change, at: record.start });
     } else if (xid === 0) return;
     else if (manager === MANAGERS.heap2) {
       if (operation === INSERT_MANY)
@@ -221,20 +211,25 @@ export class ChangeCounter {
     if (operation !== COMMIT && operation !== COMMIT_PREPARED) return;
     const ids = committedIn({ xid, info, main: readContent(bytes).main }, this.#major);
     const [first = 0] = ids;
-    const part = (this.#parts[this.#positions.length] ??= newTransaction());
     const ended = ids.flatMap((id) => {
       const transaction = this.#pending.get(id);
       this.#pending.delete(id);
       if (transaction !== undefined) this.#transactions?.add(id, transaction);
       return transaction ?? [];
     });
-    for (const transaction of ended) merged(part, transaction);
+    for (const transaction of ended) merged(this.#part, transaction);
     // Only now: a subtransaction may have truncated a table with rows of another one, or the other way round.
     for (const file of ended.flatMap(({ tables }) => [...tables.values()].flatMap(({ files = [] }) => files)))
       this.#parts.forEach(({ rows }) => rows.delete(file));
-    this.#transactions?.end(record.time ?? 0);
+    this.#transactions?.end({ time: record.time ?? 0, previousEnd: this.#endBefore(record) });
     const isIncomplete = this.#firstComplete !== undefined && isBefore(first, this.#firstComplete);
     if (isIncomplete || ended.some(({ isUnknown }) => isUnknown)) this.#forget();
+  }
+
+  /** A moment during the copy of the data can't be restored. */
+  #endBefore({ start }: WalRecord): number | undefined {
+    const end = this.#previousEnd;
+    return end !== undefined && end <= start ? end : undefined;
   }
 
   /** From the first record on that says which transactions run, it is known which ones are complete. */

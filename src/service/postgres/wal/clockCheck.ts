@@ -14,28 +14,38 @@ export class ClockCheck {
   readonly #now = Date.now() * 1000;
   /** The latest time, and the end of what was before the first transaction after the moment. */
   #latest = 0;
-  #previousEnd: number;
+  #previousEnd: number | undefined;
   #firstEnd: number | undefined;
   #isUnclear = false;
+  #position: number | undefined;
 
-  /** @param until the moment, in microseconds since 1970 @param start the earliest position that can be restored */
-  constructor(until: number, start: number) {
+  /**
+   * @param until the moment, in microseconds since 1970 @param start the earliest position that can be restored; undefined if the
+   * records begin later
+   */
+  constructor(until: number, start: number | undefined) {
     this.#until = until;
-    this.#previousEnd = start;
+    this.#previousEnd = this.#position = start;
   }
 
-  add({ time, end }: WalRecord): void {
+  /** The end of the last transaction at the moment or before; undefined if the log doesn't say which one that is. */
+  get position(): number | undefined {
+    return this.#isUnclear ? undefined : this.#position;
+  }
+
+  add({ time, end }: Pick<WalRecord, 'time' | 'end'>): void {
     if (time === undefined || time > this.#now) return;
     if (time > this.#until) this.#firstEnd ??= this.#previousEnd;
     else if (this.#latest > this.#until && this.#latest - time > TOLERANCE) this.#isUnclear = true;
     this.#latest = Math.max(this.#latest, time);
-    this.#previousEnd = Math.max(this.#previousEnd, end);
+    this.#previousEnd = Math.max(this.#previousEnd ?? end, end);
+    if (time <= this.#until) this.#position = this.#previousEnd;
   }
 
   /** @param last the last transaction at the moment or before. @throws {EngineError} with the positions to choose from */
   requireClear(branchId: string, last: WalRecord): void {
     if (!this.#isUnclear) return;
-    const positions = [this.#firstEnd ?? this.#previousEnd, last.end].map(formatLsn);
+    const positions = [this.#firstEnd ?? this.#previousEnd ?? last.end, last.end].map(formatLsn);
     throw new EngineError(
       `The clock of this machine has gone back, so it was at this time more than once: branch ${branchId} was at ${positions.join(' before that, and at ')} after it. Choose one of these two positions (LSN) instead of the time.`,
     );

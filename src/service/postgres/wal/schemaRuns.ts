@@ -3,12 +3,14 @@
  * a schema, or the table in which a migration tool notes what it has applied. Collects them while the WAL is read.
  */
 import type { CatalogChange } from './catalogChanges.ts';
-import type { Transaction, TransactionReader } from './transaction.ts';
+import type { EndedTransaction, Transaction, TransactionReader } from './transaction.ts';
 
 export interface SchemaRun {
   /** When its first and its last transaction ended. Microseconds since 1970. */
   readonly start: number;
   readonly end: number;
+  /** See `EndedTransaction`: that of the first one. */
+  readonly previousEnd: number | undefined;
   /** What was done to each table or database. */
   readonly tables: ReadonlyMap<string, ReadonlySet<CatalogChange['kind']>>;
   /** Rows that migration tools have added to their tables. */
@@ -53,7 +55,7 @@ export class SchemaRuns implements TransactionReader {
     this.#ending.push(transaction);
   }
 
-  end(time: number): void {
+  end({ time, previousEnd }: EndedTransaction): void {
     const ending = this.#ending;
     this.#ending = [];
     const migrations = ending.reduce((sum, each) => sum + this.#migrationsIn(each), 0);
@@ -62,7 +64,7 @@ export class SchemaRuns implements TransactionReader {
       .flatMap((each) => [...each.tables.values()])
       .filter((each) => this.#isOfTable(each));
     if (!isNoted && tables.length === 0 && !this.#changesSchema(ending)) return;
-    const run = this.#runAt(time);
+    const run = this.#runAt(time, previousEnd);
     run.end = time;
     run.migrations += migrations;
     for (const { of, database, id, kind } of tables) {
@@ -71,11 +73,11 @@ export class SchemaRuns implements TransactionReader {
     }
   }
 
-  #runAt(time: number): Draft {
+  #runAt(time: number, previousEnd: number | undefined): Draft {
     const last = this.#runs.at(-1);
     // The clock may have gone back.
     if (last !== undefined && time >= last.end && time - last.end <= GAP) return last;
-    const run = { start: time, end: time, tables: new Map(), migrations: 0 };
+    const run = { start: time, end: time, previousEnd, tables: new Map(), migrations: 0 };
     this.#runs.push(run);
     return run;
   }

@@ -23,14 +23,21 @@ export interface Transaction {
   isIncidental?: boolean;
 }
 
+export interface EndedTransaction {
+  /** Microseconds since 1970. */
+  readonly time: number;
+  /** The end of the transaction before it, which is the moment just before it; undefined if that isn't known. */
+  readonly previousEnd: number | undefined;
+}
+
 /** Gets transactions of which all is known, in the order of their commits. */
 export interface TransactionReader {
   /** Transactions until now may have been missed. */
   forget(): void;
   /** A transaction or subtransaction. */
   add(id: number, transaction: Transaction): void;
-  /** After a transaction and its subtransactions. @param time microseconds since 1970 */
-  end(time: number): void;
+  /** After a transaction and its subtransactions. */
+  end(ended: EndedTransaction): void;
 }
 
 export const newTransaction = (): Transaction => ({

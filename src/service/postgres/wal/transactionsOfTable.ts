@@ -1,13 +1,11 @@
 /** Which transactions have changed rows of one table, and whether anything was changed in between. */
 import type { TableFile } from '../../core/branchHistory.ts';
 import { fileKey } from './catalogChanges.ts';
-import type { RowCounts, Transaction, TransactionReader } from './transaction.ts';
+import type { EndedTransaction, RowCounts, Transaction, TransactionReader } from './transaction.ts';
 
-interface WalTransaction extends Readonly<RowCounts> {
+interface WalTransaction extends Readonly<RowCounts>, EndedTransaction {
   /** Of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
-  /** Microseconds since 1970. */
-  readonly time: number;
   /** See `TableTransaction`. */
   readonly late: boolean;
 }
@@ -40,7 +38,7 @@ export class TransactionsOfTable implements TransactionReader {
   }
 
   /** Call it after `add` for a transaction and its subtransactions. */
-  end(time: number): void {
+  end(ended: EndedTransaction): void {
     const { database, table, file } = this.#of;
     const ending = this.#ending;
     this.#ending = [];
@@ -62,7 +60,7 @@ export class TransactionsOfTable implements TransactionReader {
     const sum = (kind: keyof RowCounts) => counts.reduce((total, each) => total + each[kind], 0);
     this.#found.push({
       ids: counts.map(({ id }) => id),
-      time,
+      ...ended,
       added: sum('added'),
       changed: sum('changed'),
       deleted: sum('deleted'),

@@ -4,7 +4,7 @@ import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
 const NO_LIMIT = 2 ** 40;
-const NONE = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0, before: undefined };
+const NONE = { created: 0, altered: 0, dropped: 0, truncated: 0, migrations: 0, before: '', lsn: '' };
 
 describe('The changes of the schema of a branch', () => {
   let service: ControlPlane;
@@ -37,12 +37,12 @@ describe('The changes of the schema of a branch', () => {
     }
   };
   const counts = async () =>
-    (await service.engine.schemaChanges(id)).map((each) => ({ ...each, before: undefined }));
+    (await service.engine.schemaChanges(id)).map((each) => ({ ...each, before: '', lsn: '' }));
   /** What a query returns at the moment before the last change. */
   const past = async (sql: string) => {
-    const { before = '' } = (await service.engine.schemaChanges(id)).at(-1) ?? {};
+    const { lsn = '' } = (await service.engine.schemaChanges(id)).at(-1) ?? {};
     const other = `${id}-past`;
-    await service.engine.createBranch({ id: other, parentId: id, moment: { timestamp: before } });
+    await service.engine.createBranch({ id: other, parentId: id, moment: { lsn } });
     const compute = await service.create({ id: `ep-past-${branches}`, branchId: other });
     return await query(await service.uri(compute), sql);
   };

@@ -25,12 +25,13 @@ describe('After the clock was wrong for a while', () => {
     const [lsn, timestamp] = await sql(`select pg_current_wal_insert_lsn()::text, ${time}`);
     return { lsn: String(lsn), timestamp: String(timestamp) };
   };
-  const rowsAt = async (moment: Moment): Promise<unknown[]> => {
+  const pastOf = async (moment: Moment): Promise<string> => {
     const id = `br-past${(created += 1)}`;
     await service.engine.createBranch({ id, parentId: ID, moment });
-    const compute = await service.create({ id: `ep-past${created}`, branchId: id });
-    return query(await service.uri(compute), 'select id from item order by id');
+    return service.uri(await service.create({ id: `ep-past${created}`, branchId: id }));
   };
+  const rowsAt = async (moment: Moment): Promise<unknown[]> =>
+    query(await pastOf(moment), 'select id from item order by id');
 
   beforeEach(async () => {
     service = await startControlPlane();
@@ -60,6 +61,62 @@ describe('After the clock was wrong for a while', () => {
     await setWrong(3 * HOUR);
     assert.deepEqual(await rowsAt({ timestamp: at(3).timestamp }), [1, 2, 3]);
     assert.deepEqual(await rowsAt({ timestamp: at(1).timestamp }), [1]);
+  });
+
+  /** Rows that were added since a moment. */
+  const addedSince = async (given: readonly Moment[]) => {
+    const found = await service.engine.changesSince(
+      ID,
+      given.map((moment) => ({ ...moment, branchId: ID })),
+    );
+    return found.map((tables) => tables && (tables.find(({ name }) => name === 'item')?.added ?? 0));
+  };
+  const transactions = async () => {
+    const [database, table, file] = await sql(
+      `select d.oid::int, t.oid::int, pg_relation_filenode(t.oid)::int from pg_class t, pg_database d
+      where t.oid = 'item'::regclass and datname = current_database()`,
+    );
+    const numbers = { database: Number(database), table: Number(table), file: Number(file) };
+    return (await service.engine.tableTransactions(ID, numbers)) ?? [];
+  };
+
+  for (const hours of [3, -3])
+    it(`listed moments have exactly their data, and exact counts since then: ${hours} hours`, async () => {
+      await setWrong(hours * HOUR);
+      const listed = (await transactions()).map(({ lsn = '' }) => ({ lsn }));
+      assert.deepEqual(await addedSince(listed), [3, 2, 1]);
+      for (const [index, moment] of listed.entries())
+        assert.deepEqual(await rowsAt(moment), [1, 2, 3].slice(0, index));
+    });
+
+  it('changes of the schema have their positions', async () => {
+    await sql('create table other ()');
+    moments = [at(0), at(3), await now()];
+    await sql('create table last ()');
+    await setWrong(3 * HOUR);
+    await sql('select 1');
+    const listed = await service.engine.schemaChanges(ID);
+    const tables = `select string_agg(relname, ' ' order by oid) from pg_class where relname in ('item', 'other', 'last')`;
+    const found = [];
+    for (const { lsn = '' } of listed) {
+      const past = await pastOf({ lsn });
+      found.push(...(await query(past, tables)));
+    }
+    assert.deepEqual(found, [null, 'item', 'item other']);
+  });
+
+  it('changes since a time are those since its position', async () => {
+    await setWrong(3 * HOUR);
+    await sql('select 1');
+    const times = moments.map(({ timestamp }) => ({ timestamp }));
+    assert.deepEqual(await addedSince(times), [3, 2, 2, 0]);
+  });
+
+  it('changes since a time that the clock showed twice are not known', async () => {
+    await setWrong(-3 * HOUR);
+    await sql('select 1');
+    const times = moments.map(({ timestamp }) => ({ timestamp }));
+    assert.deepEqual(await addedSince(times), [undefined, 1, 1, 0]);
   });
 
   it('a time that the clock showed twice is rejected with the positions of both', async () => {

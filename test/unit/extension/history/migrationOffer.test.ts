@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AppliedMigration } from '../../../../src/extension/history/appliedMigrations.ts';
-import { findLater as find, removedMigrations } from '../../../../src/extension/history/migrationOffer.ts';
+import {
+  findLater as find,
+  isSince,
+  removedMigrations,
+} from '../../../../src/extension/history/migrationOffer.ts';
 
 /** Each with the transaction that wrote its row. */
 const rowsOf = (rows: Readonly<Record<string, number>>): AppliedMigration[] =>
@@ -34,6 +38,24 @@ describe('Migrations of a database that the working tree does not have', () => {
     assert.deepEqual(findLater([A, B], ROWS, COMMITS), { before: 'before 3', count: 1, since: 'before 1' });
     assert.deepEqual(findLater([A], ROWS, COMMITS), { before: 'before 2', count: 2, since: 'before 1' });
     assert.deepEqual(findLater([], ROWS, COMMITS), { before: 'before 1', count: 3, since: 'before 1' });
+  });
+
+  it('are found with the position of that moment', () => {
+    const transactions = [commit(1), { ...commit(2), lsn: '0/15000A8' }, { ...commit(3), lsn: '1/0' }];
+    const found = { before: 'before 2', lsn: '0/15000A8', count: 2, since: 'before 1' };
+    assert.deepEqual(findLater([A], ROWS, transactions), found);
+  });
+
+  it('are not the last ones if a position is later, also with an earlier time', () => {
+    const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+    const moment = { before: early, lsn: '1/5' };
+    const isLast = (before: string, lsn?: string) => isSince({ before, lsn }, moment);
+    assert.deepEqual([isLast(early), isLast(late), isLast('2025-12-31T00:00:00Z')], [true, true, false]);
+    assert.deepEqual(
+      ['0/FFFFFFFF', '1/4', '1/5', '1/10', '10/0'].map((lsn) => isLast(late, lsn)),
+      [false, false, true, true, true],
+    );
+    assert.equal(isLast('2025-12-31T00:00:00Z', '2/0'), true);
   });
 
   it('are found if the log of the database begins after others', () => {

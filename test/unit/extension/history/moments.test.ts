@@ -5,6 +5,7 @@ import type { Marker } from '../../../../src/extension/history/markers.ts';
 import {
   earliestOf,
   momentsOf,
+  parentOf,
   sourceAt,
   type BranchHistory,
   type Moment,
@@ -37,8 +38,9 @@ const commit = (minutes: number): GitEvent => ({
   gitBranch: 'main',
 });
 
-const schemaChange = (minutes: number, count: number): SchemaChange => ({
+const schemaChange = (minutes: number, count: number, lsn?: string): SchemaChange => ({
   before: at(minutes).replace('Z', '123Z'),
+  lsn,
   created: count,
   altered: 0,
   dropped: 0,
@@ -188,6 +190,34 @@ describe('The moments of Undo', () => {
   it('begin with the retention', () => {
     const facts = { markers: [marker('br-main', 8), marker('br-main', 11)], gitEvents: [commit(90)] };
     assert.deepEqual(shown({ ...facts, retention: 600 }), ['5 min', 'program 8']);
+  });
+
+  it('have the positions of changes of the schema, also of those for which the clock was wrong', () => {
+    const changes = [
+      schemaChange(700, 1, '0/1'),
+      schemaChange(90, 2, '0/2'),
+      schemaChange(-180, 3, '0/3'),
+      schemaChange(700, 4, '0/4'),
+      schemaChange(-180, 5),
+    ];
+    const facts = {
+      schemaChanges: changes,
+      created: { 'br-main': 600 },
+      markers: [undo('br-main', 20, 'br-a')],
+    };
+    const found = momentsOf(history(facts)).flatMap(({ kind, source }) =>
+      kind === 'schema' ? [source] : [],
+    );
+    const own = [changes[2], changes[1], changes[3]].map((change) => ({
+      branchId: 'br-main',
+      at: { lsn: change?.lsn, timestamp: change?.before },
+    }));
+    assert.deepEqual(found, own);
+    assert.deepEqual(found.map(parentOf), [
+      { parent_id: 'br-main', parent_lsn: '0/3' },
+      { parent_id: 'br-main', parent_lsn: '0/2' },
+      { parent_id: 'br-main', parent_lsn: '0/4' },
+    ]);
   });
 
   it('have the exact time of a marker, and the head of a branch that an undo has kept', () => {

@@ -8,7 +8,7 @@ const now = at('14:32:10');
 const read = (text: string, earliest?: number) => parseMoment(text, { now, earliest });
 const timeOf = (text: string) => {
   const moment = read(text);
-  return moment !== undefined && 'timestamp' in moment ? Date.parse(moment.timestamp) : moment;
+  return moment !== undefined && 'timestamp' in moment ? Date.parse(moment.timestamp ?? '') : moment;
 };
 
 describe('parseMoment', () => {

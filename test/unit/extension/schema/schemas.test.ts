@@ -25,7 +25,11 @@ describe('Schemas', () => {
     for (const database of ['app', 'a/b', 'größe 100% #?', '..', '🐘.sql']) {
       assert.deepEqual(schemaOwner(uriOf({ database })), { ...owner, database });
     }
-    for (const at of [{ timestamp: '2026-11-26T14:32:10.123Z' }, { lsn: '0/1A2B3C8' }])
+    for (const at of [
+      { timestamp: '2026-11-26T14:32:10.123Z' },
+      { lsn: '0/1A2B3C8' },
+      { lsn: '0/1A2B3C8', timestamp: '2026-11-26T14:32:10.123456Z' },
+    ])
       assert.deepEqual(schemaOwner(uriOf({ at })), { ...owner, at });
     for (const path of ['/shop/main/app.sql', '/shop/br-main/a/b.sql', '/br-main/app.sql'])
       assert.equal(schemaOwner({ path, query: '' }), undefined);

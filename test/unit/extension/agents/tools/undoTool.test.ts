@@ -21,7 +21,11 @@ describe('The tool undo', () => {
   let model: ScriptedModel;
   let branches: Record[];
   let schemaChanges: object[];
-  let sent: { readonly source_branch_id: string; readonly source_timestamp?: string }[];
+  let sent: {
+    readonly source_branch_id: string;
+    readonly source_timestamp?: string;
+    readonly preserve_under_name: string;
+  }[];
 
   const script: Script = (call, _query, body) => {
     if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
@@ -33,7 +37,7 @@ describe('The tool undo', () => {
     if (call.endsWith('/changes')) return { schema_changes: schemaChanges };
     if (call.endsWith('/reader')) return 404;
     if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
-    const restore = body as (typeof sent)[number] & { readonly preserve_under_name: string };
+    const restore = body as (typeof sent)[number];
     sent.push(restore);
     const name = restore.preserve_under_name;
     branches.push({ id: `br-kept-${branches.length}`, name, created_at: YESTERDAY, expires_at: LATER });
@@ -64,7 +68,7 @@ describe('The tool undo', () => {
   it('lists moments, with the commits of the worktree, and changes nothing', async () => {
     const time = new Date(Date.now() - 60_000).toISOString().replace('Z', '123Z');
     const counts = { created: 2, altered: 0, dropped: 1, truncated: 0, migrations: 3 };
-    schemaChanges.push({ ...counts, before: time });
+    schemaChanges.push({ ...counts, before: time, lsn: '0/15000A8' });
     model.markers.add(refOf('br-mine'), { kind: 'agent', text: 'DROP TABLE users', by: 'claude' });
     const { moments = [] } = await call({}, createRepository().folder);
     const before = moments.map((moment) => moment.before);
@@ -88,6 +92,27 @@ describe('The tool undo', () => {
     assert.equal(sent[0]?.source_timestamp, moment?.to);
     // The copy is the agent's as well.
     assert.equal(model.agentBranches.find(refOf('br-kept-2'))?.expiresAt, LATER);
+  });
+
+  it('goes back to the position of a listed moment, and to a time that is no longer listed', async () => {
+    const time = new Date(Date.now() - 60_000).toISOString().replace('Z', '123Z');
+    const counts = { created: 2, altered: 0, dropped: 1, truncated: 0, migrations: 3 };
+    schemaChanges.push({ ...counts, before: time, lsn: '0/15000A8' });
+    await call({ to: time });
+    // The log of the branch ends there now. The other branch has what followed.
+    schemaChanges.length = 0;
+    await call({ to: time });
+    const [position, past] = sent.map((each) => ({ ...each, preserve_under_name: '' }));
+    assert.deepEqual(position, {
+      source_branch_id: 'br-mine',
+      source_lsn: '0/15000A8',
+      preserve_under_name: '',
+    });
+    assert.deepEqual(past, {
+      source_branch_id: 'br-kept-2',
+      source_timestamp: new Date(time).toISOString(),
+      preserve_under_name: '',
+    });
   });
 
   it('undoes its undo, which is the first moment then', async () => {

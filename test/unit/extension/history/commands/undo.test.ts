@@ -117,6 +117,15 @@ describe('Undo…', () => {
     );
   });
 
+  it('goes back to the position of a given moment', async () => {
+    answers.push('Undo');
+    await run({ source: { branchId: 'br-main', at: { timestamp: YESTERDAY, lsn: '0/15000A8' } } });
+    assert.deepEqual(
+      { ...bodies()[0], preserve_under_name: '' },
+      { source_branch_id: 'br-main', source_lsn: '0/15000A8', preserve_under_name: '' },
+    );
+  });
+
   it('counts the changes of an agent, also those of an earlier series', async () => {
     const now = Date.now();
     for (const minutes of [50, 49, 20, 19, 18])

@@ -1,0 +1,40 @@
+/** Where moments are in the write-ahead log: a branch of a moment has all records before its position. */
+import type { Moment } from '../../core/branchHistory.ts';
+import { parseLsn } from '../../core/lsn.ts';
+import type { Base } from '../data/history.ts';
+import { findBase, microseconds } from '../data/recoverTo.ts';
+import { ClockCheck } from '../wal/clockCheck.ts';
+import type { WalRecord } from '../wal/walRecords.ts';
+
+export class MomentPositions {
+  readonly #found: readonly (() => number | undefined)[];
+  /** For each time, from where on it gets records. */
+  readonly #checks: { readonly check: ClockCheck; readonly start: number }[] = [];
+
+  /** @param from where the records begin */
+  constructor(moments: readonly Moment[], bases: readonly Base[], from: number) {
+    this.#found = moments.map((moment) => {
+      if ('lsn' in moment) return () => parseLsn(moment.lsn);
+      const base = findBase(bases, moment);
+      if (base === undefined) return () => undefined;
+      const check = new ClockCheck(microseconds(moment.timestamp), base.start >= from ? base.end : undefined);
+      this.#checks.push({ check, start: base.start });
+      return () => check.position;
+    });
+  }
+
+  /** Whether records must be read to find them. */
+  get needRecords(): boolean {
+    return this.#checks.length > 0;
+  }
+
+  add(record: WalRecord): void {
+    if (record.time === undefined) return;
+    for (const { check, start } of this.#checks) if (record.start >= start) check.add(record);
+  }
+
+  /** For each moment; undefined if it isn't known. */
+  result(): readonly (number | undefined)[] {
+    return this.#found.map((find) => find());
+  }
+}
