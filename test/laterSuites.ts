@@ -10,6 +10,7 @@ export const laterServiceSuites = [
   'postgres/data/wrongClock',
   'postgres/branchKills',
   'postgres/chaos',
+  'postgres/heldLocks',
   'postgres/containers',
   'catalog/kills',
   'neonctl',
