@@ -1,6 +1,7 @@
 /** Makes a copy of a branch a copy of its schema only, as pg_dump's `--schema-only` would. */
 import type Client from 'pg/lib/client.js';
-import { asSuperuser, connectableDatabases } from '../process/superuser.ts';
+import { EngineError } from '../../core/computeEngine.ts';
+import { asSuperuser, INVALID_DATABASE } from '../process/superuser.ts';
 import type { ServerAddress } from '../config/serverAddress.ts';
 import type { EngineDependencies } from './clusterTemplate.ts';
 
@@ -25,6 +26,15 @@ const FOREIGN_PARTS = `select inhrelid::text as id, inhparent::text as parent fr
 const SET_PARENTS = `update pg_inherits set inhparent = parent
   from unnest($1::oid[], $2::oid[]) as changed (id, parent) where inhrelid = id`;
 
+/** All, also templates, but template1, template0 and `postgres`, in which users can create nothing. */
+const DATABASES = `select datname as name, datallowconn as "isOpen" from pg_database
+  where oid not in (1, 4, 5) and datconnlimit <> ${INVALID_DATABASE}`;
+
+interface Database {
+  readonly name: string;
+  readonly isOpen: boolean;
+}
+
 interface Prepared {
   readonly gid: string;
   readonly database: string;
@@ -33,22 +43,26 @@ interface Prepared {
 /** Repeatable. No client is connected to the server. @throws {EngineError} or an error of Postgres */
 export async function removeRows(deps: EngineDependencies, address: ServerAddress): Promise<void> {
   const [databases, prepared] = await asSuperuser(deps, address, async (client) => [
-    await connectableDatabases(client),
+    (await client.query<Database>(DATABASES)).rows,
     (await client.query<Prepared>('select gid, database from pg_prepared_xacts')).rows,
   ]);
-  for (const { name, isTemplate } of databases)
-    if (!isTemplate)
-      await asSuperuser(
-        deps,
-        address,
-        async (client) => {
-          // They hold locks, and what they have changed is not part of the schema yet.
-          for (const { gid } of prepared.filter(({ database }) => database === name))
-            await client.query(`rollback prepared ${client.escapeLiteral(gid)}`);
-          await removeFromDatabase(client);
-        },
-        name,
-      );
+  const closed = databases.find(({ isOpen }) => !isOpen);
+  if (closed)
+    throw new EngineError(
+      `database "${closed.name}" accepts no connections, so its rows can't be removed: use ALTER DATABASE … ALLOW_CONNECTIONS true`,
+    );
+  for (const { name } of databases)
+    await asSuperuser(
+      deps,
+      address,
+      async (client) => {
+        // They hold locks, and what they have changed is not part of the schema yet.
+        for (const { gid } of prepared.filter(({ database }) => database === name))
+          await client.query(`rollback prepared ${client.escapeLiteral(gid)}`);
+        await removeFromDatabase(client);
+      },
+      name,
+    );
 }
 
 async function removeFromDatabase(client: Client): Promise<void> {

@@ -80,14 +80,13 @@ export const INVALID_DATABASE = -2;
 interface ConnectableDatabase {
   readonly id: number;
   readonly name: string;
-  readonly isTemplate: boolean;
 }
 
 /** The databases to which a superuser can connect. */
 export const connectableDatabases = async (client: Client): Promise<readonly ConnectableDatabase[]> =>
   (
     await client.query<ConnectableDatabase>(
-      `select oid::pg_catalog.int8::pg_catalog.float8 as id, datname as name, datistemplate as "isTemplate"
+      `select oid::pg_catalog.int8::pg_catalog.float8 as id, datname as name
       from pg_catalog.pg_database
       where datallowconn and datconnlimit operator(pg_catalog.<>) ${INVALID_DATABASE}`,
     )

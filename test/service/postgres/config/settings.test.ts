@@ -67,6 +67,7 @@ describe('size and settings of a compute', () => {
       { session_preload_libraries: 'x' },
       /"session_preload_libraries" cannot be changed/,
     ],
+    ['code of a language', { 'plperl.on_init': 'system("touch x")' }, /"plperl.on_init" cannot be changed/],
     ['another file to read', { include: '/etc/passwd' }, /"include" cannot be changed/],
     ['a limit that breaks copies', { max_slot_wal_keep_size: '1MB' }, /"max_slot_wal_keep_size" cannot be/],
     ['unsafe commits', { fsync: 'off' }, /"fsync" cannot be changed/],

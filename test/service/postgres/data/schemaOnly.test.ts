@@ -61,4 +61,36 @@ describe('A branch of the schema only', () => {
     await api.change('DELETE', `/${PROJECT}/branches/${created.branch.id}`);
     await api.change('DELETE', `/${PROJECT}/branches/${parent.branch.id}`);
   });
+
+  describe('of a branch with more databases', () => {
+    const api = () => branchCalls(service);
+    const create = async (branch: object) =>
+      api().change('POST', `/${PROJECT}/branches`, { branch, endpoints: [{ type: 'read_write' }] });
+    let parent: Awaited<ReturnType<typeof create>>;
+    let uri: string;
+    beforeEach(async () => {
+      parent = await create({ name: 'full' });
+      uri = api().uri(parent);
+      await query(uri, 'create database more');
+      await query(inMore(uri), "create table item as select 'a secret' as name");
+    });
+    afterEach(async () => void (await api().change('DELETE', `/${PROJECT}/branches/${parent.branch.id}`)));
+    const inMore = (address: string) => address.replace(/app$/, 'more');
+    const copy = async () =>
+      create({ name: 'schema', parent_id: parent.branch.id, init_source: 'schema-only' });
+
+    it('has no rows of a database that is a template', async () => {
+      await query(uri, 'alter database more is_template true');
+      const { branch } = await copy();
+      const place = `branch_id=${branch.id}&database_name=more&role_name=app_owner`;
+      const reply = await api().send<{ uri: string }>('GET', `/${PROJECT}/connection_uri?${place}`);
+      assert.deepEqual(await query(reply.uri, 'select name from item'), []);
+      await api().change('DELETE', `/${PROJECT}/branches/${branch.id}`);
+    });
+
+    it('is refused if a database accepts no connections, so that it can be emptied by nobody', async () => {
+      await query(uri, 'alter database more allow_connections false');
+      await assert.rejects(copy(), /"more" accepts no connections.*ALLOW_CONNECTIONS true/);
+    });
+  });
 });
