@@ -65,14 +65,8 @@ export function line(minute: number, measures: Measures, actions: number, failur
   return `${minute.toFixed(1).padStart(6)} ${megabytes.join('')}${rest.join('')}`;
 }
 
-/**
- * Megabytes that a service keeps of pg_dump until V8 collects them: after each of 80 schemas in 20 s, it had 126 to 190, without
- * growth. In a third of half an hour it collects them.
- */
-const UNCOLLECTED = 75;
-
 /** Returns what was higher in the last third than in the third before, beyond what use varies by. */
-export function growthIn(all: readonly Measures[], isFull = false): string[] {
+export function growthIn(all: readonly Measures[]): string[] {
   const third = Math.floor(all.length / 3);
   const [before, after] = [all.slice(-2 * third, -third), all.slice(-third)];
   const problems: string[] = [];
@@ -81,8 +75,7 @@ export function growthIn(all: readonly Measures[], isFull = false): string[] {
     if (lowBefore === undefined || lowAfter === undefined || lowAfter <= lowBefore * 1.1 + slack) return;
     problems.push(`${what}: at least ${lowBefore.toFixed(0)}, then at least ${lowAfter.toFixed(0)}`);
   };
-  for (const kind of Object.keys(KINDS) as Kind[])
-    check(`MB of ${kind}`, (each) => each.memory[kind], kind === 'service' && !isFull ? UNCOLLECTED : 15);
+  for (const kind of Object.keys(KINDS) as Kind[]) check(`MB of ${kind}`, (each) => each.memory[kind], 15);
   check('descriptors', (each) => each.descriptors, 5);
   check('servers', (each) => each.servers, 9);
   check('ports', (each) => each.ports, 2);
