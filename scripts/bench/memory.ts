@@ -1,6 +1,6 @@
 /** Measures whether the refreshes and polls of a week leave anything in memory. */
-import { BackgroundRefresh } from '../../src/extension/refresh/backgroundRefresh.ts';
-import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
+import { BackgroundRefresh } from '../../src/extension/inventory/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../src/extension/inventory/refresh/requestBudget.ts';
 import { OperationTracker } from '../../src/extension/operations/operationTracker.ts';
 import { FakeClock } from '../../test/helpers/fakeClock.ts';
 import { settledBytes } from './heap.ts';

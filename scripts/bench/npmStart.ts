@@ -7,7 +7,7 @@ import path from 'node:path';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { temporaryFolder } from '../../test/helpers/localService.ts';
 import { installProgram } from '../../test/helpers/npxProgram.ts';
-import { freePort } from '../../src/service/postgres/config/serverAddress.ts';
+import { freePort } from '../../src/service/postgres/server/serverAddress.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, ms, type Result } from './result.ts';
 

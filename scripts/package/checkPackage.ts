@@ -1,7 +1,7 @@
 /** What must be true of a package (.vsix), as a table of checks on its contents. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/config/programs.ts';
+import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { readBudget } from '../bench/budget.ts';
 import { readBinary, type Binary } from './binary/binary.ts';
 import { isMachO, matchesSignature } from './binary/machO.ts';

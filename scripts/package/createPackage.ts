@@ -8,7 +8,7 @@ import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/pr
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/config/programs.ts';
+import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { readBinary } from './binary/binary.ts';
 import { problemsOf } from './checkPackage.ts';

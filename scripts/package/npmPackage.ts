@@ -3,7 +3,7 @@ import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import os from 'node:os';
 import path from 'node:path';
 import { OLDEST_NODE } from '../../src/service/bundleOptions.ts';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/config/programs.ts';
+import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { npm } from '../../test/workbench/install.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 import { PG_DUMP, pgDumpNotice } from './pgDump.ts';

@@ -1,4 +1,4 @@
-// Writes src/service/postgres/data/cluster-<major>.br with the Postgres from npm: see packedCluster.ts. Run it when Postgres's
+// Writes src/service/postgres/template/cluster-<major>.br with the Postgres from npm: see packedCluster.ts. Run it when Postgres's
 // major version or the arguments of initdb change. The file is in Git because initdb's result has its time in it, and the same
 // commit must give the same packages.
 //   node scripts/package/packCluster.ts
@@ -12,9 +12,9 @@ import {
   CLUSTER_IN_CLONE,
   findPrograms,
   PACKED_MAJOR,
-} from '../../src/service/postgres/config/programs.ts';
-import type { Index } from '../../src/service/postgres/data/packedCluster.ts';
-import { clusterArguments, removeMaps } from '../../src/service/postgres/data/clusterTemplate.ts';
+} from '../../src/service/postgres/server/programs.ts';
+import type { Index } from '../../src/service/postgres/template/packedCluster.ts';
+import { clusterArguments, removeMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
 

@@ -4,9 +4,9 @@
  */
 import { EventEmitter, workspace, type Uri } from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
-import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './details/detailsScheme.ts';
-import { ROWS_SCHEME } from './rows/rowsScheme.ts';
-import { SCHEMA_SCHEME } from './schema/schemaScheme.ts';
+import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './browse/detailsScheme.ts';
+import { ROWS_SCHEME } from './database/rows/rowsScheme.ts';
+import { SCHEMA_SCHEME } from './database/schema/schemaScheme.ts';
 
 interface DocumentTexts {
   schemaText(uri: Uri): Promise<string>;

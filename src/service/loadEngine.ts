@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { AvailableExtensions } from '../localService/leaseProof.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
 import type { ServiceOptions } from './options.ts';
-import type { ExtensionChoice } from './postgres/config/moreExtensions.ts';
+import type { ExtensionChoice } from './postgres/extensions/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
 import { reachablePrograms } from './privileges/reachablePrograms.ts';
 import { storageFolder, temporaryStorage } from './privileges/storageFolder.ts';

@@ -6,13 +6,13 @@ import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts, type Account } from '../../src/extension/account/accounts.ts';
 import { Guards, type Mark } from '../../src/extension/operations/guards.ts';
-import { AgentBranches } from '../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../src/extension/inventory/agentBranches.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
 import { ChangeSender, type SendOptions } from '../../src/extension/operations/changeSender.ts';
 import { ComputeActions } from '../../src/extension/computes/computeActions.ts';
 import { Markers } from '../../src/extension/history/markers.ts';
 import { Inventory } from '../../src/extension/inventory/inventory.ts';
-import { RequestBudget } from '../../src/extension/refresh/requestBudget.ts';
+import { RequestBudget } from '../../src/extension/inventory/refresh/requestBudget.ts';
 import type {
   Memory,
   RecoveryRecords,
@@ -20,7 +20,7 @@ import type {
   SharedValues,
 } from '../../src/extension/window/memory.ts';
 import { OperationTracker } from '../../src/extension/operations/operationTracker.ts';
-import { Schemas } from '../../src/extension/schema/schemas.ts';
+import { Schemas } from '../../src/extension/database/schema/schemas.ts';
 import { KnownHosts } from '../../src/extension/gitBranch/knownHosts.ts';
 import { Session } from '../../src/extension/account/session.ts';
 import { atEndOfTest } from './atEndOfTest.ts';

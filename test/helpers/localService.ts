@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
-import { stopOrphans } from '../../src/service/postgres/process/orphans.ts';
+import { stopOrphans } from '../../src/service/postgres/server/orphans.ts';
 import { recordingFile } from '../contract/recordings.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
 import { prepareStorage } from './preparedStorage.ts';

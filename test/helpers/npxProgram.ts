@@ -5,7 +5,7 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts';
-import { CLUSTER_IN_CLONE } from '../../src/service/postgres/config/programs.ts';
+import { CLUSTER_IN_CLONE } from '../../src/service/postgres/server/programs.ts';
 import { PG_DUMP } from '../../scripts/package/pgDump.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { ANOTHER_SERVER } from './anotherServer.ts';

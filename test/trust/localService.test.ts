@@ -16,7 +16,7 @@ import type { OpenClient } from '../../src/extension/account/accountConnection.t
 import { Inventory } from '../../src/extension/inventory/inventory.ts';
 import { Session } from '../../src/extension/account/session.ts';
 import { isAlive } from '../../src/base/processIdentity.ts';
-import { freePort } from '../../src/service/postgres/config/serverAddress.ts';
+import { freePort } from '../../src/service/postgres/server/serverAddress.ts';
 import { readOwnFile } from '../../src/base/files.ts';
 import { findAddress, findOwner } from '../../src/localService/discover.ts';
 import { takeLease } from '../../src/localService/lease.ts';
@@ -27,7 +27,7 @@ import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-const { LocalService } = await import('../../src/extension/localService/ui/localService.ts');
+const { LocalService } = await import('../../src/extension/signIn/localService/localService.ts');
 
 /** What `service.json` and `service.lock` say about a service. */
 interface Note {

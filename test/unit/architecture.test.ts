@@ -97,7 +97,9 @@ describe('The extension', () => {
     assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), [
       'src/extension/window/ui/window.ts',
     ]);
-    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/extension/settings/ui/settingsDiagnostics.ts']);
+    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), [
+      'src/extension/computes/settings/settingsDiagnostics.ts',
+    ]);
     assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), [
       'src/extension/connection/ui/hostCompletion.ts',
     ]);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { PUBLIC_BASE_URL } from '../helpers/publicBaseUrl.ts';
-import { settingsUri } from '../../src/extension/settings/pgSettings.ts';
+import { settingsUri } from '../../src/extension/computes/settings/pgSettings.ts';
 import { readText } from '../helpers/projectFiles.ts';
 
 const read = (file: string) => JSON.parse(readText(file));

@@ -10,7 +10,7 @@ import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../.
 import type { RunGit } from '../../base/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { gitIgnored } from '../gitBranch/gitIgnored.ts';
+import { gitIgnored } from '../envFile/gitIgnored.ts';
 
 interface AgentEnvRequest {
   /** The folder that the agent runs in. */

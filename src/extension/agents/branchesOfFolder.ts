@@ -5,7 +5,7 @@ import { readUserText } from '../../base/files.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 import { getVariable } from '../envFile/dotEnv.ts';
 import type { KnownHosts } from '../gitBranch/knownHosts.ts';
-import type { AgentBranches } from './agentBranches.ts';
+import type { AgentBranches } from '../inventory/agentBranches.ts';
 
 const ENV_FILES = ['.env', '.env.local'];
 

@@ -4,9 +4,9 @@
  * like return none. What else it can do depends on the rights of the login: see decision 85.
  */
 import type Client from 'pg/lib/client.js';
-import type { BranchLogin } from '../sql/sqlSession.ts';
-import { OWN_PATH, useUsersPath, withSession } from '../sql/sqlSession.ts';
-import { Statement, type SqlRequest, type StatementResult } from '../sql/sqlStatement.ts';
+import type { BranchLogin } from '../database/sql/sqlSession.ts';
+import { OWN_PATH, useUsersPath, withSession } from '../database/sql/sqlSession.ts';
+import { Statement, type SqlRequest, type StatementResult } from '../database/sql/sqlStatement.ts';
 
 interface SqlResult extends Omit<StatementResult, 'fields'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];

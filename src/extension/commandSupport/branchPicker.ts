@@ -7,7 +7,7 @@ import { branchIdsOf } from '../inventory/branchStatus.ts';
 import { isPrimary } from '../inventory/computeStatus.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { asBranchNode, asProjectNode, type BranchNode } from '../inventory/nodes.ts';
-import { branchIcon, branchRow } from '../branches/ui/branchText.ts';
+import { branchIcon, branchRow } from '../inventory/ui/branchText.ts';
 import { branchTitle } from '../inventory/names.ts';
 import { displayName, sanitize } from '../../base/sanitize.ts';
 import type { CommandContext } from './context.ts';

@@ -2,7 +2,7 @@
 import type { Uri } from 'vscode';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Launch } from '../agents/launcher.ts';
-import type { WindowModel } from '../windowModel/windowModel.ts';
+import type { WindowModel } from '../windowModel.ts';
 import type { WorkFolders } from '../gitBranch/ui/workFolders.ts';
 import type { DatabaseParent } from '../inventory/databaseNodes.ts';
 import type { ResourceRef } from '../account/refs.ts';

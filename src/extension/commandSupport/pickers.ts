@@ -14,8 +14,8 @@ import {
   type ComputeNode,
   type ProjectNode,
 } from '../inventory/nodes.ts';
-import { branchLabel } from '../branches/ui/branchText.ts';
-import { computeChoice, statusIcon } from '../computes/ui/computeText.ts';
+import { branchLabel } from '../inventory/ui/branchText.ts';
+import { computeChoice, statusIcon } from '../inventory/ui/computeText.ts';
 import { nameOrId } from '../../base/sanitize.ts';
 import type { CommandContext, ComputesView } from './context.ts';
 import { askInSteps, type Ask, type Following, type Question } from '../window/ui/input/multiStepInput.ts';

@@ -1,7 +1,7 @@
 /** Asks a compute for its sessions. That counts as a use of it at the public service. */
 import { parseSessions, type Session } from '../../api/records/records.ts';
 import { OWN_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
-import { withSession, type BranchLogin, type SessionOptions } from '../sql/sqlSession.ts';
+import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
 
 /** For connection and statement together. */
 const LIMIT_SECONDS = 3;

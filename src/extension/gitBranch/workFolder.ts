@@ -13,7 +13,7 @@ import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
 import type { EnvValue, ReadVariable } from './envVariable.ts';
 import type { Target } from './findTarget.ts';
-import { gitIgnored } from './gitIgnored.ts';
+import { gitIgnored } from '../envFile/gitIgnored.ts';
 import { findRepository, isDefaultBranch, readGitState, stateFiles, type Repository } from './gitState.ts';
 import { knownProblem, type KnownBranch, type KnownHosts } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';

@@ -7,7 +7,7 @@ import {
   type MigrationTableKind,
   type TableWithColumns,
 } from '../../api/rules/migrationTables.ts';
-import { withSession, type BranchLogin } from '../sql/sqlSession.ts';
+import { withSession, type BranchLogin } from '../database/sql/sqlSession.ts';
 
 const number = (id: string) => `${id}::int8::float8`;
 

@@ -2,7 +2,7 @@
  * After git has gone back to an earlier commit: whether the database branch can go back to the migrations of that commit. See
  * `migrationOffer.ts`.
  */
-import { findReaderLogin } from '../sql/readerLogin.ts';
+import { findReaderLogin } from '../database/sql/readerLogin.ts';
 import { pointInTime } from '../../api/records/pointInTime.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { RunGit } from '../../base/runGit.ts';

@@ -3,7 +3,7 @@
  * `2026-11-26 14:32:10`, `26.11.2026 14:32`, a time with a zone, or an LSN such as `0/1A2B3C8`. A time without a zone is local.
  */
 import type { PointInTime } from '../../api/records/pointInTime.ts';
-import { parseDelay } from '../settings/delay.ts';
+import { parseDelay } from '../window/delay.ts';
 
 export interface MomentLimits {
   /** Milliseconds since 1970. */

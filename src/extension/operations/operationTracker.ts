@@ -23,7 +23,7 @@ import { isReady } from '../inventory/branchStatus.ts';
 import { isSettled } from '../inventory/computeStatus.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { RequestBudget } from '../refresh/requestBudget.ts';
+import type { RequestBudget } from '../inventory/refresh/requestBudget.ts';
 import type { Memory } from '../window/memory.ts';
 import type { Session } from '../account/session.ts';
 import type { ResourceRef } from '../account/refs.ts';

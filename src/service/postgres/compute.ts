@@ -12,13 +12,13 @@ import {
   type ComputeSpec,
   type EngineEvents,
 } from '../core/computeEngine.ts';
-import type { ServerDependencies } from './data/branchData.ts';
+import type { ServerDependencies } from './branchData/branchData.ts';
 import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
-import type { ServerAddress } from './config/serverAddress.ts';
-import type { Postmaster } from './process/postmaster.ts';
-import { readSessions } from './process/sessions.ts';
-import { withoutRoutine } from './process/serverLog.ts';
+import type { ServerAddress } from './server/serverAddress.ts';
+import type { Postmaster } from './server/postmaster.ts';
+import { readSessions } from './server/sessions.ts';
+import { withoutRoutine } from './server/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
 interface ComputeDependencies extends ServerDependencies {

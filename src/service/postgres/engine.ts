@@ -10,39 +10,39 @@ import {
 import { Catalogs } from './catalog/catalogs.ts';
 import { ReaderRole } from './catalog/readerRole.ts';
 import { ComputeServer } from './compute.ts';
-import { asciiPath } from './config/asciiPath.ts';
+import { asciiPath } from './server/asciiPath.ts';
 import {
   canBeTrusted,
   controlFiles,
   extensionSettings,
   packagedExtensions,
-} from './config/ownerExtensions.ts';
-import { findMoreExtensions, withFolders, type ExtensionChoice } from './config/moreExtensions.ts';
-import { chooseBinaries, type Binaries, type Programs } from './config/programs.ts';
+} from './extensions/ownerExtensions.ts';
+import { findMoreExtensions, withFolders, type ExtensionChoice } from './extensions/moreExtensions.ts';
+import { chooseBinaries, type Binaries, type Programs } from './server/programs.ts';
 import { changesSince } from './changes/changesSince.ts';
 import { schemaChanges } from './changes/schemaChanges.ts';
 import { tableTransactions } from './changes/tableTransactions.ts';
-import { sizeOfBranch } from './data/history.ts';
-import { canKeepDeleted, keepHistory } from './data/historyUpkeep.ts';
-import { rangeOfHistory } from './data/recoverTo.ts';
-import type { Settings } from './config/settings.ts';
+import { sizeOfBranch } from './history/history.ts';
+import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
+import { rangeOfHistory } from './copies/recoverTo.ts';
+import type { Settings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
-import { createBranchData, deleteBranchData, restoreBranchData } from './data/branches.ts';
-import { writeSampleBranches } from './data/sampleData.ts';
-import { BranchData, type ServerDependencies } from './data/branchData.ts';
-import { removeAll } from './folders/files.ts';
-import { servicePasswords } from './data/logins.ts';
-import { spaceProblem } from './folders/historySpace.ts';
-import { majorsInUse, openStorage, removeUnrecorded, type Storage } from './folders/storage.ts';
-import { ensureCertificate } from './config/certificate.ts';
-import { freeAddress } from './config/serverAddress.ts';
-import { checkSettings } from './data/branchServer.ts';
-import { stopOrphans } from './process/orphans.ts';
-import { ServerProcess } from './process/serverProcess.ts';
+import { createBranchData, deleteBranchData, restoreBranchData } from './copies/branches.ts';
+import { writeSampleBranches } from './template/sampleData.ts';
+import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
+import { removeAll } from './storage/files.ts';
+import { servicePasswords } from './roles/logins.ts';
+import { spaceProblem } from './history/historySpace.ts';
+import { majorsInUse, openStorage, removeUnrecorded, type Storage } from './storage/storage.ts';
+import { ensureCertificate } from './server/certificate.ts';
+import { freeAddress } from './server/serverAddress.ts';
+import { checkSettings } from './branchData/branchServer.ts';
+import { stopOrphans } from './server/orphans.ts';
+import { ServerProcess } from './server/serverProcess.ts';
 import { engineWithoutPostgres } from './withoutPostgres.ts';
 
-export { findPrograms } from './config/programs.ts';
-export { stopOrphans } from './process/orphans.ts';
+export { findPrograms } from './server/programs.ts';
+export { stopOrphans } from './server/orphans.ts';
 
 interface PostgresEngineOptions extends ExtensionChoice {
   /** The folder for all data. */

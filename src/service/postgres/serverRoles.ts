@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ComputeSpec } from '../core/computeEngine.ts';
 import { REPLICATOR } from '../core/systemNames.ts';
-import { maximumSettings, standbySettings, type StandbySettings } from './config/settings.ts';
-import type { ServerDependencies } from './data/branchData.ts';
-import { writePrivateFile } from './folders/files.ts';
-import { addressOf, connectionInfo } from './config/serverAddress.ts';
-import { connectAsSuperuser } from './process/superuser.ts';
-import { launchServer } from './process/launchServer.ts';
-import type { Postmaster } from './process/postmaster.ts';
-import { isCopyUsable, keepWal, startOnNewCopy } from './data/replicaCopies.ts';
+import { maximumSettings, standbySettings, type StandbySettings } from './server/settings.ts';
+import type { ServerDependencies } from './branchData/branchData.ts';
+import { writePrivateFile } from './storage/files.ts';
+import { addressOf, connectionInfo } from './server/serverAddress.ts';
+import { connectAsSuperuser } from './server/superuser.ts';
+import { launchServer } from './server/launchServer.ts';
+import type { Postmaster } from './server/postmaster.ts';
+import { isCopyUsable, keepWal, startOnNewCopy } from './copies/replicaCopies.ts';
 
 export interface ServerRole {
   /** @throws {EngineError} with Postgres's own reason */

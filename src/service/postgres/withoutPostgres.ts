@@ -1,10 +1,10 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { removeAll } from './folders/files.ts';
-import { removeUnrecorded, type Storage } from './folders/storage.ts';
-import { writeSampleBranches } from './data/sampleData.ts';
-import { freeAddress } from './config/serverAddress.ts';
-import { stopOrphans } from './process/orphans.ts';
+import { removeAll } from './storage/files.ts';
+import { removeUnrecorded, type Storage } from './storage/storage.ts';
+import { writeSampleBranches } from './template/sampleData.ts';
+import { freeAddress } from './server/serverAddress.ts';
+import { stopOrphans } from './server/orphans.ts';
 
 const FIRST_PORT = 2_000;
 const LAST_PORT = 65_534;

@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { packedCluster, pgDumpModule, type Programs } from '../postgres/config/programs.ts';
+import { packedCluster, pgDumpModule, type Programs } from '../postgres/server/programs.ts';
 import { canReach, makeReadable, type UnixAccount } from './unixAccount.ts';
 import {
   ownerWithoutService,

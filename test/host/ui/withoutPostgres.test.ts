@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { findPrograms } from '../../../src/service/postgres/config/programs.ts';
+import { findPrograms } from '../../../src/service/postgres/server/programs.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
 const compute = 'ep-little-smoke-851426';

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { UNNAMED_AGENT } from '../../../src/extension/agents/agentBranches.ts';
+import { UNNAMED_AGENT } from '../../../src/extension/inventory/agentBranches.ts';
 import { leaseProof } from '../../../src/localService/leaseProof.ts';
 import { lineOf, readLines } from '../../../src/extension/agents/bridgeMessages.ts';
 import { listTools } from '../../../src/extension/agents/tools/toolTable.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { findAddress, findOwner } from '../../../src/localService/discover.ts';
 import { takeLease } from '../../../src/localService/lease.ts';
 import { fieldsOf } from '../../../src/base/fieldsOf.ts';
-import { AgentBranches } from '../../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../../src/extension/inventory/agentBranches.ts';
 import { sharedMemory } from '../../../src/extension/agents/sharedMemory.ts';
 import { listTools } from '../../../src/extension/agents/tools/toolTable.ts';
 import { startAgent, type Agent } from '../../helpers/agent.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../helpers/call.ts';
-import { readPostmasterPid } from '../../../src/service/postgres/process/postmaster.ts';
+import { readPostmasterPid } from '../../../src/service/postgres/server/postmaster.ts';
 import { startInProcess, type InProcess } from '../inProcess.ts';
 import { connectTo, eventually, query } from '../postgres/clients.ts';
 import { startControlPlane, type ControlPlane } from '../postgres/controlPlane.ts';

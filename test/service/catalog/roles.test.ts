@@ -1,6 +1,6 @@
 /** Roles of a branch and their passwords, through the API and in SQL. */
 import assert from 'node:assert/strict';
-import { findPooler } from '../../../src/service/postgres/config/programs.ts';
+import { findPooler } from '../../../src/service/postgres/server/programs.ts';
 import { connectionUri } from '../../helpers/connectionUri.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
 import { connectTo, query } from '../postgres/clients.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { pgDumpModule } from '../../../src/service/postgres/config/programs.ts';
+import { pgDumpModule } from '../../../src/service/postgres/server/programs.ts';
 import { runPgDumpModule } from '../../../src/service/postgres/catalog/pgDumpModule.ts';
 import { roundsOf } from '../../helpers/fullRun.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';

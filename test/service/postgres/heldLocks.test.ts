@@ -1,10 +1,10 @@
 /** What fails because of a lock says who holds it, and what helps. */
 import assert from 'node:assert/strict';
-import { compareRows } from '../../../src/extension/rows/compareRows.ts';
-import { peekRows } from '../../../src/extension/rows/readRows.ts';
-import { tableSource } from '../../../src/extension/rows/statements.ts';
+import { compareRows } from '../../../src/extension/database/rows/compareRows.ts';
+import { peekRows } from '../../../src/extension/database/rows/readRows.ts';
+import { tableSource } from '../../../src/extension/database/rows/statements.ts';
 import { EngineError } from '../../../src/service/core/computeEngine.ts';
-import type { BranchLogin } from '../../../src/extension/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../src/extension/database/sql/sqlSession.ts';
 import { connectTo, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

@@ -1,7 +1,7 @@
 /** The service's statements run as superuser, so they must not use anything that the owner of a database created. */
 import assert from 'node:assert/strict';
 import type { ComputeSpec } from '../../../src/service/core/computeEngine.ts';
-import { findPooler } from '../../../src/service/postgres/config/programs.ts';
+import { findPooler } from '../../../src/service/postgres/server/programs.ts';
 import { connectTo, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';
 

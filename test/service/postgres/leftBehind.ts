@@ -1,7 +1,7 @@
 /** Finds files, processes and ports of a service that no record names. Processes and ports on Linux only. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { readPostmasterPid } from '../../../src/service/postgres/process/postmaster.ts';
+import { readPostmasterPid } from '../../../src/service/postgres/server/postmaster.ts';
 import { branchCalls, storageOf, type Created } from '../../helpers/branchCalls.ts';
 import type { LocalService } from '../../helpers/localService.ts';
 import { processTree } from '../../workbench/processes.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { extensionAdvice } from '../../../src/base/sql/missingExtension.ts';
-import type { BranchLogin } from '../../../src/extension/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../src/extension/database/sql/sqlSession.ts';
 import { runSql } from '../../../src/extension/agents/runSql.ts';
-import type { SqlRequest } from '../../../src/extension/sql/sqlStatement.ts';
+import type { SqlRequest } from '../../../src/extension/database/sql/sqlStatement.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../helpers/hostileSql.ts';
 import { connectTo, eventually, query } from './clients.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createUsableFolder, openDataDirectory } from '../../../src/service/state/dataDirectory.ts';
-import { findPooler } from '../../../src/service/postgres/config/programs.ts';
+import { findPooler } from '../../../src/service/postgres/server/programs.ts';
 import { answers, query } from './clients.ts';
 import { copyOfPostgres } from './copyOfPostgres.ts';
 import { startControlPlane, type ControlPlane } from './controlPlane.ts';

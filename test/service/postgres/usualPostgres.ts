@@ -3,7 +3,7 @@ import {
   chooseBinaries,
   findPrograms,
   type Binaries,
-} from '../../../src/service/postgres/config/programs.ts';
+} from '../../../src/service/postgres/server/programs.ts';
 import { reachablePrograms } from '../../../src/service/privileges/reachablePrograms.ts';
 import { nobody, type UnixAccount } from '../../../src/service/privileges/unixAccount.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../../../src/service/privileges/unixAccount.ts';
 import { reachablePrograms } from '../../../src/service/privileges/reachablePrograms.ts';
 import { storageFolder } from '../../../src/service/privileges/storageFolder.ts';
-import { changeableByOthers } from '../../../src/service/postgres/config/trustedPath.ts';
+import { changeableByOthers } from '../../../src/service/postgres/server/trustedPath.ts';
 import { startControlPlane } from '../postgres/controlPlane.ts';
 
 const isRoot = process.getuid?.() === 0;

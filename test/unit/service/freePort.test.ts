@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { freeAddress, freePort } from '../../../src/service/postgres/config/serverAddress.ts';
+import { freeAddress, freePort } from '../../../src/service/postgres/server/serverAddress.ts';
 
 describe('A free port', () => {
   it('differs for each port of a hundred computes that are created at the same time', async () => {

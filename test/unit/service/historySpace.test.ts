@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
-import { readDisk } from '../../../src/service/postgres/folders/historySpace.ts';
+import { readDisk } from '../../../src/service/postgres/history/historySpace.ts';
 
 describe('readDisk', () => {
   afterEach(() => {

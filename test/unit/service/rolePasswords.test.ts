@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { scramVerifier } from '../../../src/service/postgres/data/logins.ts';
-import { RolePasswords } from '../../../src/service/postgres/data/rolePasswords.ts';
+import { scramVerifier } from '../../../src/service/postgres/roles/logins.ts';
+import { RolePasswords } from '../../../src/service/postgres/roles/rolePasswords.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
 
 describe('RolePasswords', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { reasonIn } from '../../../src/service/postgres/process/serverLog.ts';
+import { reasonIn } from '../../../src/service/postgres/server/serverLog.ts';
 
 describe('The reason why a Postgres program ended', () => {
   it('is a full disk, but not if only shared memory is full', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import type { ServerDependencies } from '../../../src/service/postgres/data/branchData.ts';
-import { setPasswords } from '../../../src/service/postgres/data/recoverTo.ts';
+import type { ServerDependencies } from '../../../src/service/postgres/branchData/branchData.ts';
+import { setPasswords } from '../../../src/service/postgres/copies/recoverTo.ts';
 import { Conversation } from '../../helpers/postgresConversation.ts';
 
 describe('setPasswords', () => {

@@ -1,10 +1,16 @@
 /** The commands Agents… and Delete Agent Branches… */
 import { l10n, ThemeIcon } from 'vscode';
-import type { AgentBranch, AgentCall } from '../agentBranches.ts';
+import type { AgentBranch, AgentCall } from '../../inventory/agentBranches.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
 import type { BranchNode } from '../../inventory/nodes.ts';
-import { agentBranchName, agentBranchText, agentName, callText, lastCallText } from '../ui/agentText.ts';
+import {
+  agentBranchName,
+  agentBranchText,
+  agentName,
+  callText,
+  lastCallText,
+} from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import { window } from '../../window/ui/window.ts';

@@ -1,6 +1,6 @@
 /** Writes the URL of an agent's branch to the env file that the agent has named, when the branch is created, reset or deleted. */
 import path from 'node:path';
-import type { AgentBranch } from '../agentBranches.ts';
+import type { AgentBranch } from '../../inventory/agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { findTarget } from '../../gitBranch/findTarget.ts';

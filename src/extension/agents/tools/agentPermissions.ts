@@ -5,7 +5,7 @@
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { findBranchLogin, findBranchReader } from '../branchLogin.ts';
-import type { BranchLogin } from '../../sql/sqlSession.ts';
+import type { BranchLogin } from '../../database/sql/sqlSession.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';

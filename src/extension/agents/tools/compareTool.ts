@@ -1,10 +1,10 @@
 /** Compares two branches for agents: their schema, and the rows of a table or query. */
 import * as z from 'zod/mini';
-import type { RowComparison } from '../../rows/compareRows.ts';
-import { tableLines, tableWidths } from '../../rows/formatRows.ts';
-import { rowSourceOf } from '../../rows/statements.ts';
+import type { RowComparison } from '../../database/rows/compareRows.ts';
+import { tableLines, tableWidths } from '../../database/rows/formatRows.ts';
+import { rowSourceOf } from '../../database/rows/statements.ts';
 import { branchTitle } from '../../inventory/names.ts';
-import { schemaDiff } from '../../schema/compareSchemas.ts';
+import { schemaDiff } from '../../database/schema/compareSchemas.ts';
 import { findRoleAndDatabase } from '../branchLogin.ts';
 import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
@@ -72,7 +72,7 @@ async function differingRows(
   const loginOf = (branch: typeof other) => findReadingLogin(call, branch, { database, sql: rowsOf });
   const logins = { before: await loginOf(other), after: await loginOf(found) };
   // Loads `pg`, which most windows never need.
-  const { compareRows } = await import('../../rows/compareRows.ts');
+  const { compareRows } = await import('../../database/rows/compareRows.ts');
   return differenceOf(await compareRows(logins, rowSourceOf(rowsOf), call.signal));
 }
 

@@ -1,7 +1,7 @@
 /** Runs a tool for VS Code's chat and for MCP clients: the one way to the tools, and the only one back. */
 import { fieldsOf } from '../../../base/fieldsOf.ts';
-import { UNNAMED_AGENT, type AgentCall } from '../agentBranches.ts';
-import { SqlError } from '../../sql/sqlError.ts';
+import { UNNAMED_AGENT, type AgentCall } from '../../inventory/agentBranches.ts';
+import { SqlError } from '../../window/sqlError.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { findWorktree } from '../../gitBranch/worktrees.ts';
 import { sanitize } from '../../../base/sanitize.ts';

@@ -3,14 +3,14 @@ import type { AccountConnection } from '../../account/accountConnection.ts';
 import type { RunGit } from '../../../base/runGit.ts';
 import type { Guards, GuardTarget } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
-import type { AgentBranches } from '../agentBranches.ts';
+import type { AgentBranches } from '../../inventory/agentBranches.ts';
 import type { SizeFields } from '../../inventory/computeStatus.ts';
 import type { Markers } from '../../history/markers.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { BranchActions } from '../../branches/branchActions.ts';
 import type { ComputeActions } from '../../computes/computeActions.ts';
 import type { OperationTracker } from '../../operations/operationTracker.ts';
-import type { Schemas } from '../../schema/schemas.ts';
+import type { Schemas } from '../../database/schema/schemas.ts';
 import type { KnownHosts } from '../../gitBranch/knownHosts.ts';
 
 /** @property connections that a suspend drops; undefined if the service doesn't report them */

@@ -10,11 +10,11 @@ import type { AgentChange, ComputeChange } from '../tools/toolCall.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { approve, requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { agentName } from './agentText.ts';
-import { branchLabel, deletionText, keptText } from '../../branches/ui/branchText.ts';
+import { agentName } from '../../inventory/ui/agentText.ts';
+import { branchLabel, deletionText, keptText } from '../../inventory/ui/branchText.ts';
 import { effectText, suspendText } from '../../operations/ui/changeText.ts';
 import { idWithName } from '../../window/ui/idAndName.ts';
-import { sizeText } from '../../computes/ui/sizeText.ts';
+import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { window } from '../../window/ui/window.ts';
 
 /** Milliseconds that a call waits for the user's answer, because clients give up as well. */

@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { Branch } from '../../../api/records/records.ts';
 import { deletionProblem, type DeletionProblem } from '../../inventory/branchStatus.ts';
 import { asBranchNode } from '../../inventory/nodes.ts';
-import { branchLabel, deletionText } from '../ui/branchText.ts';
+import { branchLabel, deletionText } from '../../inventory/ui/branchText.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { window } from '../../window/ui/window.ts';

@@ -8,7 +8,7 @@ import { formatDate, duration } from '../../window/ui/timeText.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
-import { delayItem } from '../../computes/commands/delayItem.ts';
+import { delayItem } from '../../window/ui/input/delayItem.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';

@@ -6,7 +6,7 @@ import { explainError } from '../../window/ui/errorMessage.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { window } from '../../window/ui/window.ts';
-import type { WindowModel } from '../../windowModel/windowModel.ts';
+import type { WindowModel } from '../../windowModel.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
 type ProtectDependencies = Pick<WindowModel, 'session' | 'branchActions' | 'guards' | 'log'>;

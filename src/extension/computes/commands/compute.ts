@@ -4,7 +4,7 @@ import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
-import { branchLabel } from '../../branches/ui/branchText.ts';
+import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { changeTexts, effectText, suspendText } from '../../operations/ui/changeText.ts';
 import { countConnections, makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';

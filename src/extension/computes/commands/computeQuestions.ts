@@ -17,8 +17,8 @@ import {
   type SizeRange,
 } from '../../../api/rules/sizes.ts';
 import { autosuspendText, duration } from '../../window/ui/timeText.ts';
-import { numberText } from '../ui/sizeText.ts';
-import { delayItem } from './delayItem.ts';
+import { numberText } from '../../inventory/ui/sizeText.ts';
+import { delayItem } from '../../window/ui/input/delayItem.ts';
 import type { Ask, Following, Question } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 

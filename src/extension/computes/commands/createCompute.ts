@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import type { ComputeCreation } from '../../../api/records/requests.ts';
 import { isPrimary } from '../../inventory/computeStatus.ts';
 import { asBranchNode, asProjectNode, computeNodeOf } from '../../inventory/nodes.ts';
-import { branchLabel } from '../../branches/ui/branchText.ts';
+import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';

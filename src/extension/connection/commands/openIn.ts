@@ -4,7 +4,7 @@ import type { Login } from '../connectionDefaults.ts';
 import { splitHost } from '../../../api/addresses/host.ts';
 import { connectionString, isLocalCompute } from '../connectionStrings.ts';
 import { connectionName } from '../../inventory/names.ts';
-import { withRetry } from '../../window/ui/notify.ts';
+import { withRetry } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';

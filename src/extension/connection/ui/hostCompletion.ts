@@ -16,8 +16,8 @@ import { tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
 import type { RoleAndDatabase } from '../connectionDefaults.ts';
-import { computeTable, statusText } from '../../computes/ui/computeText.ts';
-import { sizeText } from '../../computes/ui/sizeText.ts';
+import { computeTable, statusText } from '../../inventory/ui/computeText.ts';
+import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 

@@ -14,7 +14,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { nameUnlessId } from '../../inventory/names.ts';
 import { ComputeIndex, type HostMatch } from '../computeIndex.ts';
-import { Prefetch } from '../../refresh/prefetch.ts';
+import { Prefetch } from '../../inventory/refresh/prefetch.ts';
 import { hostAtPosition, looksLikeCompute, type HostAtPosition } from '../hostAtPosition.ts';
 import { completionContext } from '../completionContext.ts';
 import { portPlace } from '../portPlace.ts';
@@ -25,7 +25,7 @@ import type { ConnectionDefaults } from '../connectionDefaults.ts';
 import type { Session } from '../../account/session.ts';
 import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';
-import { computeTable } from '../../computes/ui/computeText.ts';
+import { computeTable } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
 import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
 

@@ -2,9 +2,9 @@
 import path from 'node:path';
 import { l10n, Uri, type WorkspaceFolder } from 'vscode';
 import { appendLine, changeText, setVariables, type VariableChange } from '../dotEnv.ts';
-import { gitIgnored, type Ignored } from '../../gitBranch/gitIgnored.ts';
+import { gitIgnored, type Ignored } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
-import { withRetry } from '../../window/ui/notify.ts';
+import { withRetry } from '../../account/ui/notify.ts';
 import type { Config } from '../../window/ui/config.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { sanitize } from '../../../base/sanitize.ts';

@@ -6,7 +6,7 @@ import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
 import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
 import { expiryAfter, GIT_BRANCH_LIFETIME } from '../../branches/expiryTime.ts';
-import { branchRow } from '../../branches/ui/branchText.ts';
+import { branchRow } from '../../inventory/ui/branchText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { createBranchIn } from '../../branches/commands/createBranch.ts';
 import { explainExpiry } from '../../branches/commands/expiry.ts';

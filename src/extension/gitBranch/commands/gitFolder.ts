@@ -14,7 +14,7 @@ import { updateNeonFile } from '../neonFile.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
-import { pickFolder } from '../../connection/commands/writeEnv.ts';
+import { pickFolder } from './writeEnv.ts';
 import { stopOffering } from '../ui/firstOffer.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
 

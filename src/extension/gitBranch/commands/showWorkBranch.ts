@@ -5,7 +5,7 @@ import type { BranchNode, ComputeNode } from '../../inventory/nodes.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
-import { readEnv } from '../../envFile/ui/envValue.ts';
+import { readEnv } from '../ui/envValue.ts';
 import { isOfOtherGitBranch } from '../decide.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
@@ -14,7 +14,7 @@ import { decisionText, knownBranchName, otherGitBranchText } from '../ui/workBra
 import { showAgents } from '../../agents/commands/agents.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { pickFolder } from '../../connection/commands/writeEnv.ts';
+import { pickFolder } from './writeEnv.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickGitFolder } from './gitFolder.ts';

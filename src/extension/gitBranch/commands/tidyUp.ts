@@ -16,7 +16,7 @@ import { otherWorktrees } from '../worktrees.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import { bytesText } from '../../branches/ui/branchText.ts';
+import { bytesText } from '../../inventory/ui/branchText.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { fileProblemText } from '../../window/ui/fileProblemText.ts';

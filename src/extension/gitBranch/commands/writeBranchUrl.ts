@@ -9,7 +9,7 @@ import {
   type EnvVariable,
   type WriteEnv,
 } from '../../envFile/ui/envFile.ts';
-import { findRelatedVariables, readEnv } from '../../envFile/ui/envValue.ts';
+import { findRelatedVariables, readEnv } from '../ui/envValue.ts';
 import { findTarget } from '../findTarget.ts';
 import { hostOf } from '../../connection/credentials.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Session } from '../../account/session.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
-import { readEnv } from '../../envFile/ui/envValue.ts';
+import { readEnv } from './envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { isQuiet } from '../../inventory/ui/isQuiet.ts';

@@ -9,7 +9,7 @@ import { undoChanges, type FileChange } from '../../envFile/ui/fileChange.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { withRetry } from '../../window/ui/notify.ts';
+import { withRetry } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { questionText } from './workBranchText.ts';
 import { window } from '../../window/ui/window.ts';

@@ -10,7 +10,7 @@ import type { KnownHosts } from '../knownHosts.ts';
 import { readVariable } from '../envVariable.ts';
 import { WorkFolder, type WorkFolderState } from '../workFolder.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
-import { findRelatedVariables, readEnv, replaceEnv } from '../../envFile/ui/envValue.ts';
+import { findRelatedVariables, readEnv, replaceEnv } from './envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';

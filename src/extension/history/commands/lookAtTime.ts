@@ -6,12 +6,12 @@ import type { Command, CommandContext, Run } from '../../commandSupport/context.
 import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/names.ts';
-import { showComparison } from '../../rows/commands/compare.ts';
-import { givenSource } from '../../rows/commands/givenSource.ts';
-import { activeRows } from '../../rows/commands/peek.ts';
-import { findReadable, pickTable, type Readable } from '../../rows/commands/readable.ts';
-import type { RowRequest } from '../../rows/rowDocuments.ts';
-import { compareWithPast } from '../../schema/commands/schema.ts';
+import { showComparison } from '../../database/rows/commands/compare.ts';
+import { givenSource } from '../../database/rows/commands/givenSource.ts';
+import { activeRows } from '../../database/rows/commands/peek.ts';
+import { findReadable, pickTable, type Readable } from '../../database/rows/commands/readable.ts';
+import type { RowRequest } from '../../database/rows/rowDocuments.ts';
+import { compareWithPast } from '../../database/schema/commands/schema.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { schemaChanges } from '../momentChanges.ts';

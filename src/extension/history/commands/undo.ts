@@ -4,7 +4,7 @@ import { isBranchId } from '../../../api/records/ids.ts';
 import { pointInTime } from '../../../api/records/pointInTime.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { displayName } from '../../../base/sanitize.ts';
-import { keptText } from '../../branches/ui/branchText.ts';
+import { keptText } from '../../inventory/ui/branchText.ts';
 import { pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';

@@ -1,6 +1,6 @@
 /** Texts for moments and times. */
 import { env, l10n, ThemeIcon } from 'vscode';
-import { agentName } from '../../agents/ui/agentText.ts';
+import { agentName } from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { ago } from '../../window/ui/timeText.ts';
 import type { Choice } from '../../window/ui/input/quickInput.ts';

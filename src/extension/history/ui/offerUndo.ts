@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Session } from '../../account/session.ts';
 import { envVariable } from '../../envFile/ui/envFile.ts';
-import { readEnv } from '../../envFile/ui/envValue.ts';
+import { readEnv } from '../../gitBranch/ui/envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
 import type { WorkFolder } from '../../gitBranch/workFolder.ts';

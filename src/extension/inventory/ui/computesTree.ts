@@ -5,14 +5,14 @@ import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type LoadTables } from '../databaseRows.ts';
-import type { AgentBranch } from '../../agents/agentBranches.ts';
+import type { AgentBranch } from '../agentBranches.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, findNode, firstNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './nodes.ts';
 import { showMessage } from './viewMessage.ts';
-import type { WindowModel } from '../../windowModel/windowModel.ts';
+import type { WindowModel } from '../../windowModel.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */

@@ -3,7 +3,7 @@ import { l10n, type TreeView } from 'vscode';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
-import type { WindowModel } from '../../windowModel/windowModel.ts';
+import type { WindowModel } from '../../windowModel.ts';
 import { visibleFailure, type TreeNode } from './nodes.ts';
 
 interface MessageDependencies extends Pick<WindowModel, 'session' | 'inventory'> {

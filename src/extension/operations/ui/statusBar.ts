@@ -2,7 +2,7 @@
 import { l10n } from 'vscode';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { watchWokenComputes } from '../../computes/wokenComputes.ts';
+import { watchWokenComputes } from '../wokenComputes.ts';
 import type { OperationTracker } from '../operationTracker.ts';
 import { countOpenOperations, type EndReport, type PendingChange } from '../pendingChange.ts';
 import { endText, operationsText, pendingText } from './changeText.ts';

@@ -15,7 +15,7 @@ import {
   ProtectionLostError,
   type OptionalFeature,
 } from '../changeErrors.ts';
-import { SqlError } from '../../sql/sqlError.ts';
+import { SqlError } from '../sqlError.ts';
 import { LocalServiceError, type LocalServiceFailure } from '../../../localService/lease.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Client from 'pg/lib/client.js';
 import { EngineError, type CatalogCommand } from '../../core/computeEngine.ts';
 import { isSystemDatabase, isSystemRole, SUPERUSER } from '../../core/systemNames.ts';
-import { scramVerifier } from '../data/logins.ts';
-import type { RolePasswords } from '../data/rolePasswords.ts';
-import { INVALID_DATABASE } from '../process/superuser.ts';
-import { OWNER_ROLES, ownerRights } from '../data/clusterTemplate.ts';
+import { scramVerifier } from '../roles/logins.ts';
+import type { RolePasswords } from '../roles/rolePasswords.ts';
+import { INVALID_DATABASE } from '../server/superuser.ts';
+import { OWNER_ROLES, ownerRights } from '../template/clusterTemplate.ts';
 
 interface CatalogSession {
   /** On the maintenance database. */

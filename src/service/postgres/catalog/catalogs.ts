@@ -9,12 +9,12 @@ import {
   type CatalogCommand,
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
-import { readAt } from '../data/recoverTo.ts';
-import { RolePasswords } from '../data/rolePasswords.ts';
-import { asSuperuser } from '../process/superuser.ts';
-import type { Postmaster } from '../process/postmaster.ts';
-import { withBranchServer } from '../data/branchServer.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { readAt } from '../copies/recoverTo.ts';
+import { RolePasswords } from '../roles/rolePasswords.ts';
+import { asSuperuser } from '../server/superuser.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { withBranchServer } from '../branchData/branchServer.ts';
 import { applyCatalogChange, queryCatalog, type CatalogRows } from './catalogStatements.ts';
 import { dumpSchema } from './pgDump.ts';
 import { readTables } from './readTables.ts';

@@ -6,11 +6,11 @@ import type Client from 'pg/lib/client.js';
 import { lockAdvice } from '../../../base/sql/lockHolders.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
-import { pgDumpModule, pgDumpProgram } from '../config/programs.ts';
-import type { EngineDependencies } from '../data/clusterTemplate.ts';
-import { connectionInfo, plainSocket, type ServerAddress } from '../config/serverAddress.ts';
-import { asSuperuser, sessionOptions } from '../process/superuser.ts';
-import { runProgram } from '../process/runProgram.ts';
+import { pgDumpModule, pgDumpProgram } from '../server/programs.ts';
+import type { EngineDependencies } from '../template/clusterTemplate.ts';
+import { connectionInfo, plainSocket, type ServerAddress } from '../server/serverAddress.ts';
+import { asSuperuser, sessionOptions } from '../server/superuser.ts';
+import { runProgram } from '../server/runProgram.ts';
 import { runPgDumpModule } from './pgDumpModule.ts';
 
 /** It must not wait long for a user's open transaction, because the branch is locked in the meantime. */

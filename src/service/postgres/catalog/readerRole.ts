@@ -5,10 +5,10 @@
 import type Client from 'pg/lib/client.js';
 import { EngineError } from '../../core/computeEngine.ts';
 import { READER } from '../../core/systemNames.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
-import { newPassword, READER_OF, READER_STATEMENTS, scramVerifier } from '../data/logins.ts';
-import type { Postmaster } from '../process/postmaster.ts';
-import { asSuperuser } from '../process/superuser.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { newPassword, READER_OF, READER_STATEMENTS, scramVerifier } from '../roles/logins.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { asSuperuser } from '../server/superuser.ts';
 
 export class ReaderRole {
   readonly #deps: ServerDependencies;

@@ -4,7 +4,7 @@ import type { PastMoment, TableChange } from '../../core/branchHistory.ts';
 import type { CountedMoment } from '../wal/changeCounter.ts';
 import { Wal } from '../wal/walFiles.ts';
 import { walRecords } from '../wal/walRecords.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
 import { countChanges } from './countChanges.ts';
 import { changedDatabases, tableChanges } from './tableChanges.ts';
 import { readTableNames } from './tableNames.ts';

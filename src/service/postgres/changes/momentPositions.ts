@@ -1,8 +1,8 @@
 /** Where moments are in the write-ahead log: a branch of a moment has all records before its position. */
 import type { Moment } from '../../core/branchHistory.ts';
 import { parseLsn } from '../../core/lsn.ts';
-import type { Base } from '../data/history.ts';
-import { findBase, microseconds } from '../data/recoverTo.ts';
+import type { Base } from '../history/history.ts';
+import { findBase, microseconds } from '../copies/recoverTo.ts';
 import { ClockCheck } from '../wal/clockCheck.ts';
 import type { WalRecord } from '../wal/walRecords.ts';
 

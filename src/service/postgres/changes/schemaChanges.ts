@@ -5,9 +5,9 @@ import {
   type TableWithColumns,
 } from '../../../api/rules/migrationTables.ts';
 import type { SchemaChange } from '../../core/branchHistory.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
-import type { Postmaster } from '../process/postmaster.ts';
-import { asSuperuser } from '../process/superuser.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { asSuperuser } from '../server/superuser.ts';
 import { fileKey } from '../wal/catalogChanges.ts';
 import { SchemaRuns, type SchemaRun } from '../wal/schemaRuns.ts';
 import { countChanges, momentBefore } from './countChanges.ts';

@@ -1,9 +1,9 @@
 /** The names of the tables of a database, and their files. */
 import type Client from 'pg/lib/client.js';
-import { asSuperuser, connectableDatabases } from '../process/superuser.ts';
-import type { Postmaster } from '../process/postmaster.ts';
+import { asSuperuser, connectableDatabases } from '../server/superuser.ts';
+import type { Postmaster } from '../server/postmaster.ts';
 import { isMoved } from '../wal/catalogChanges.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
 
 interface TableName {
   readonly schema: string;

@@ -1,6 +1,6 @@
 /** Which transactions have changed a table, and the moment just before each of them, as far as the branch's WAL has it. */
 import type { TableTransaction, TableFile } from '../../core/branchHistory.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
 import { TransactionsOfTable } from '../wal/transactionsOfTable.ts';
 import { countChanges, momentBefore } from './countChanges.ts';
 import { readTableNames } from './tableNames.ts';

@@ -17,9 +17,9 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../core/errors.ts';
-import type { Certificate } from '../config/certificate.ts';
+import type { Certificate } from '../server/certificate.ts';
 import { errorResponse, readBackendPid, readFirstPacket, type FirstPacket } from './protocol.ts';
-import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../config/serverAddress.ts';
+import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../server/serverAddress.ts';
 
 export interface GatewayTarget {
   /** Starts the server if necessary. @returns its address. @throws with a message for the client */

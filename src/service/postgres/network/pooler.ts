@@ -10,13 +10,13 @@ import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
-import { makePrivateFolder, writePrivateFile } from '../folders/files.ts';
-import { POOLER_FILE, POOLER_PID_FILE } from '../process/orphans.ts';
-import { ServerProcess } from '../process/serverProcess.ts';
-import type { ServerDependencies } from '../data/branchData.ts';
-import { maxConnectionsOf } from '../config/settings.ts';
-import type { Certificate } from '../config/certificate.ts';
-import { freePort, LOOPBACK } from '../config/serverAddress.ts';
+import { makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+import { POOLER_FILE, POOLER_PID_FILE } from '../server/orphans.ts';
+import { ServerProcess } from '../server/serverProcess.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { maxConnectionsOf } from '../server/settings.ts';
+import type { Certificate } from '../server/certificate.ts';
+import { freePort, LOOPBACK } from '../server/serverAddress.ts';
 
 /** How long an unused server connection is kept. Seconds. */
 const SERVER_IDLE = 5;

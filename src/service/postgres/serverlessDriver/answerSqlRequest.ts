@@ -4,7 +4,7 @@ import type { QueryArrayConfig, QueryArrayResult } from 'pg';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../../base/pgClient.ts';
 import { HttpError } from '../../core/errors.ts';
-import { LOOPBACK } from '../config/serverAddress.ts';
+import { LOOPBACK } from '../server/serverAddress.ts';
 import { jsonValue } from './jsonValues.ts';
 import {
   MAX_BYTES,

@@ -7,7 +7,7 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createPgClient } from '../../../base/pgClient.ts';
 import { readFirstPacket } from '../network/protocol.ts';
-import { LOOPBACK } from '../config/serverAddress.ts';
+import { LOOPBACK } from '../server/serverAddress.ts';
 
 /** Of packets before the login. Bytes. */
 const MAX_LENGTH = 10_000;

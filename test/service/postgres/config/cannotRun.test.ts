@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { asciiPath } from '../../../../src/service/postgres/config/asciiPath.ts';
-import { describeExit, describeFailure } from '../../../../src/service/postgres/config/cannotRun.ts';
-import { sharedMemorySettings, userSettings } from '../../../../src/service/postgres/config/settings.ts';
+import { asciiPath } from '../../../../src/service/postgres/server/asciiPath.ts';
+import { describeExit, describeFailure } from '../../../../src/service/postgres/server/cannotRun.ts';
+import { sharedMemorySettings, userSettings } from '../../../../src/service/postgres/server/settings.ts';
 import {
   ensureClusterTemplate,
   type EngineDependencies,
-} from '../../../../src/service/postgres/data/clusterTemplate.ts';
+} from '../../../../src/service/postgres/template/clusterTemplate.ts';
 import { createUsableFolder } from '../../../../src/service/state/dataDirectory.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';

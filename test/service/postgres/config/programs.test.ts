@@ -6,12 +6,12 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSyn
 import { symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { describeFailure } from '../../../../src/service/postgres/config/cannotRun.ts';
+import { describeFailure } from '../../../../src/service/postgres/server/cannotRun.ts';
 import {
   chooseBinaries,
   findPooler,
   findPrograms,
-} from '../../../../src/service/postgres/config/programs.ts';
+} from '../../../../src/service/postgres/server/programs.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 
 const why = process.platform === 'win32' ? ' (skipped: needs the modes of Unix)' : '';

@@ -1,8 +1,8 @@
 /** Readers and copies of a branch share its lock, and readers share a server. */
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Postmaster } from '../../../../src/service/postgres/process/postmaster.ts';
-import { BranchLock } from '../../../../src/service/postgres/data/branchLock.ts';
+import type { Postmaster } from '../../../../src/service/postgres/server/postmaster.ts';
+import { BranchLock } from '../../../../src/service/postgres/branchData/branchLock.ts';
 
 type TestLock = BranchLock<Pick<Postmaster, 'stop'>>;
 

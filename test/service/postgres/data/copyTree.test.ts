@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { copyTree } from '../../../../src/service/postgres/data/copyTree.ts';
+import { copyTree } from '../../../../src/service/postgres/storage/copyTree.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 
 describe('copyTree', () => {

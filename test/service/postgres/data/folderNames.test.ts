@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
-import { openStorage } from '../../../../src/service/postgres/folders/storage.ts';
+import { findPooler } from '../../../../src/service/postgres/server/programs.ts';
+import { openStorage } from '../../../../src/service/postgres/storage/storage.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 

@@ -3,13 +3,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { packedCluster } from '../../../../src/service/postgres/config/programs.ts';
+import { packedCluster } from '../../../../src/service/postgres/server/programs.ts';
 import {
   COMPLETION,
   unpackCluster,
   type Index,
-} from '../../../../src/service/postgres/data/packedCluster.ts';
-import { clusterArguments } from '../../../../src/service/postgres/data/clusterTemplate.ts';
+} from '../../../../src/service/postgres/template/packedCluster.ts';
+import { clusterArguments } from '../../../../src/service/postgres/template/clusterTemplate.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Moment } from '../../../../src/service/core/branchHistory.ts';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { formatLsn, parseLsn } from '../../../../src/service/core/lsn.ts';
-import { microseconds, timestampOf } from '../../../../src/service/postgres/data/recoverTo.ts';
+import { microseconds, timestampOf } from '../../../../src/service/postgres/copies/recoverTo.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { connectTo, eventually } from '../clients.ts';
 import type { ControlPlane } from '../controlPlane.ts';

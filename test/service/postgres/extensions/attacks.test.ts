@@ -5,7 +5,7 @@ import path from 'node:path';
 import {
   OWNER_EXTENSIONS,
   packagedExtensions,
-} from '../../../../src/service/postgres/config/ownerExtensions.ts';
+} from '../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { readText } from '../../../helpers/projectFiles.ts';
 import { useOwner } from './useOwner.ts';
 import { usualPostgres } from '../usualPostgres.ts';

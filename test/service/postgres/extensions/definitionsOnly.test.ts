@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type Client from 'pg/lib/client.js';
-import { definitionsOnly } from '../../../../src/service/postgres/config/definitionsOnly.ts';
+import { definitionsOnly } from '../../../../src/service/postgres/extensions/definitionsOnly.ts';
 import { fieldsOf } from '../../../../src/base/fieldsOf.ts';
 import { roundsOf } from '../../../helpers/fullRun.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';

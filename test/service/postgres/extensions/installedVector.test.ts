@@ -2,8 +2,8 @@
  * The real `vector`, of another Postgres 18 on this machine or of an unpacked package in the folder that TEST_EXTENSIONS names.
  */
 import assert from 'node:assert/strict';
-import { findMoreExtensions } from '../../../../src/service/postgres/config/moreExtensions.ts';
-import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
+import { findMoreExtensions } from '../../../../src/service/postgres/extensions/moreExtensions.ts';
+import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/server/programs.ts';
 import { branchCalls, emptyAccount, type Api, type Created } from '../../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { query } from '../clients.ts';

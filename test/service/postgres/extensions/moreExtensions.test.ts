@@ -15,12 +15,12 @@ import path from 'node:path';
 import {
   findMoreExtensions,
   moreExtensions,
-} from '../../../../src/service/postgres/config/moreExtensions.ts';
+} from '../../../../src/service/postgres/extensions/moreExtensions.ts';
 import {
   MORE_OWNER_EXTENSIONS,
   packagedExtensions,
-} from '../../../../src/service/postgres/config/ownerExtensions.ts';
-import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/config/programs.ts';
+} from '../../../../src/service/postgres/extensions/ownerExtensions.ts';
+import { chooseBinaries, findPrograms } from '../../../../src/service/postgres/server/programs.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane } from '../controlPlane.ts';
 

@@ -3,7 +3,7 @@
  * superuser's, so each is tried as an attack on superuser. `foreignServers.test.ts` has those on other machines and branches.
  */
 import assert from 'node:assert/strict';
-import { OWNER_EXTENSIONS } from '../../../../src/service/postgres/config/ownerExtensions.ts';
+import { OWNER_EXTENSIONS } from '../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { fieldsOf } from '../../../../src/base/fieldsOf.ts';
 import { readText } from '../../../helpers/projectFiles.ts';
 import { query } from '../clients.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Gateway } from '../../../../src/service/postgres/network/gateway.ts';
 import { serverlessListener } from '../../../../src/service/postgres/serverlessDriver/server.ts';
-import { freePort } from '../../../../src/service/postgres/config/serverAddress.ts';
+import { freePort } from '../../../../src/service/postgres/server/serverAddress.ts';
 
 /** Starts a gateway to a server that is no Postgres. */
 export async function gatewayTo(onClient: (socket: net.Socket) => void) {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { limitConcurrency } from '../../../../src/base/limitConcurrency.ts';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
-import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import { findPooler } from '../../../../src/service/postgres/server/programs.ts';
 import postgres from 'postgres';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

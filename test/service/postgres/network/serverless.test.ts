@@ -16,7 +16,7 @@ import { sql as drizzleSql } from 'drizzle-orm';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { readOptions } from '../../../../src/service/options.ts';
 import { formatConnection } from '../../../../src/extension/connection/connectionFormats.ts';
-import { findPooler } from '../../../../src/service/postgres/config/programs.ts';
+import { findPooler } from '../../../../src/service/postgres/server/programs.ts';
 import { eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 

@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import type { ComputeSpec } from '../../../../src/service/core/computeEngine.ts';
 import { findProgram } from '../../../../src/base/findProgram.ts';
-import { ensureCertificate } from '../../../../src/service/postgres/config/certificate.ts';
+import { ensureCertificate } from '../../../../src/service/postgres/server/certificate.ts';
 import { projectRoot } from '../../../workbench/folders.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

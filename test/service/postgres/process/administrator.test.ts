@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { quoted } from '../../../../src/service/postgres/process/postmaster.ts';
+import { quoted } from '../../../../src/service/postgres/server/postmaster.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 import { query } from '../clients.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
-import { inBackground, runProgram } from '../../../../src/service/postgres/process/runProgram.ts';
+import { inBackground, runProgram } from '../../../../src/service/postgres/server/runProgram.ts';
 import { onPlatform } from '../../../helpers/onPlatform.ts';
 
 describe('runProgram', () => {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { CLUSTER_IN_CLONE } from '../../../../src/service/postgres/config/programs.ts';
+import { CLUSTER_IN_CLONE } from '../../../../src/service/postgres/server/programs.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder } from '../../../helpers/localService.ts';
 import { processTree } from '../../../workbench/processes.ts';

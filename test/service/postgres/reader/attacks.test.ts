@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
-import { compareRows } from '../../../../src/extension/rows/compareRows.ts';
-import { listTables, peekRows } from '../../../../src/extension/rows/readRows.ts';
-import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
+import { compareRows } from '../../../../src/extension/database/rows/compareRows.ts';
+import { listTables, peekRows } from '../../../../src/extension/database/rows/readRows.ts';
+import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
 import { SHADOWED_WAYS, spellingsOf, TRAP, WAYS } from '../../../helpers/strangersCode.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

@@ -8,7 +8,7 @@ import { MORE_TABLES, PSQL_COMMANDS, READ_STATEMENTS } from '../../../helpers/re
 import { connectTo, installedPostgres } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 import { readerOf } from './readerOf.ts';
-import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
 
 const never = new AbortController().signal;
 const psql = installedPostgres();

@@ -1,8 +1,8 @@
 /** Compares tables whose columns or keys differ between the sides. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
-import { compareRows } from '../../../../src/extension/rows/compareRows.ts';
+import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
+import { compareRows } from '../../../../src/extension/database/rows/compareRows.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 

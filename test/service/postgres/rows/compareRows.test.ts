@@ -1,10 +1,10 @@
 /** What differs between two databases, against a comparison in memory, with random changes. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
-import { compareRows, NoTableError } from '../../../../src/extension/rows/compareRows.ts';
-import type { DifferingRow } from '../../../../src/extension/rows/mergeRows.ts';
-import { rowSourceOf } from '../../../../src/extension/rows/statements.ts';
+import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
+import { compareRows, NoTableError } from '../../../../src/extension/database/rows/compareRows.ts';
+import type { DifferingRow } from '../../../../src/extension/database/rows/mergeRows.ts';
+import { rowSourceOf } from '../../../../src/extension/database/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
 import { RANDOM_SEED } from '../../../helpers/seed.ts';

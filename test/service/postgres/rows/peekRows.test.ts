@@ -1,10 +1,10 @@
 /** Rows as the user peeks at them, on a real server: what must not happen, and what hostile tables do. */
 import assert from 'node:assert/strict';
-import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
-import { SqlError } from '../../../../src/extension/sql/sqlError.ts';
-import { tableLines } from '../../../../src/extension/rows/formatRows.ts';
-import { listTables, peekRows } from '../../../../src/extension/rows/readRows.ts';
-import { NotOneQueryError } from '../../../../src/extension/rows/statements.ts';
+import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
+import { SqlError } from '../../../../src/extension/window/sqlError.ts';
+import { tableLines } from '../../../../src/extension/database/rows/formatRows.ts';
+import { listTables, peekRows } from '../../../../src/extension/database/rows/readRows.ts';
+import { NotOneQueryError } from '../../../../src/extension/database/rows/statements.ts';
 import { ALLOWED, HOSTILE, SETUP, STATE } from '../../../helpers/hostileSql.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';

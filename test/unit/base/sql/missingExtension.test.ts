@@ -8,7 +8,7 @@ import {
   OFFERED,
   PRELOADED,
 } from '../../../../src/base/sql/missingExtension.ts';
-import { MORE_OWNER_EXTENSIONS } from '../../../../src/service/postgres/config/ownerExtensions.ts';
+import { MORE_OWNER_EXTENSIONS } from '../../../../src/service/postgres/extensions/ownerExtensions.ts';
 import { readText } from '../../../helpers/projectFiles.ts';
 
 const OTHERWISE =

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createdExtensions } from '../../../../src/base/sql/createdExtensions.ts';
 import { readStatements } from '../../../../src/base/sql/readStatements.ts';
 import { ScriptError } from '../../../../src/base/sql/sqlScript.ts';
-import { statementAt } from '../../../../src/extension/rows/statements.ts';
+import { statementAt } from '../../../../src/extension/database/rows/statements.ts';
 import { assertLinear } from '../../../helpers/assertLinear.ts';
 import { comparable, splitScript } from '../../../helpers/splitScript.ts';
 

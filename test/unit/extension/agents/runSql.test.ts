@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { mock } from 'node:test';
-import type { BranchLogin } from '../../../../src/extension/sql/sqlSession.ts';
+import type { BranchLogin } from '../../../../src/extension/database/sql/sqlSession.ts';
 import { runSql } from '../../../../src/extension/agents/runSql.ts';
-import type { SqlRequest } from '../../../../src/extension/sql/sqlStatement.ts';
+import type { SqlRequest } from '../../../../src/extension/database/sql/sqlStatement.ts';
 import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import {
   Conversation,

@@ -6,7 +6,7 @@ import {
   loginChoices,
   isInCatalog,
 } from '../../../../src/extension/connection/connectionDefaults.ts';
-import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/data/logins.ts';
+import { BRANCH_DATABASE, BRANCH_ROLE } from '../../../../src/service/postgres/roles/logins.ts';
 import { MemoryMap } from '../../../helpers/connectedModel.ts';
 
 const nothing = { role: '', database: '' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../../src/api/records/records.ts';
-import { RequestBudget } from '../../../../src/extension/refresh/requestBudget.ts';
+import { RequestBudget } from '../../../../src/extension/inventory/refresh/requestBudget.ts';
 import { connectModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, scriptService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -5,7 +5,7 @@ import {
   parsePending,
   type EndReport,
 } from '../../../../src/extension/operations/pendingChange.ts';
-import { RequestBudget } from '../../../../src/extension/refresh/requestBudget.ts';
+import { RequestBudget } from '../../../../src/extension/inventory/refresh/requestBudget.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 import {

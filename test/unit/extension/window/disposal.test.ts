@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../../../src/api/records/records.ts';
-import { BackgroundRefresh } from '../../../../src/extension/refresh/backgroundRefresh.ts';
-import { RequestBudget } from '../../../../src/extension/refresh/requestBudget.ts';
+import { BackgroundRefresh } from '../../../../src/extension/inventory/refresh/backgroundRefresh.ts';
+import { RequestBudget } from '../../../../src/extension/inventory/refresh/requestBudget.ts';
 import { connectModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, operationRecord, scriptService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';

@@ -1,7 +1,7 @@
 import { questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { connectModel, MemoryMap } from '../../../../helpers/connectedModel.ts';
 import { scriptService } from '../../../../helpers/scriptedService.ts';

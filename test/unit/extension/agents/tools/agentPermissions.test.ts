@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Branch } from '../../../../../src/api/records/records.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';

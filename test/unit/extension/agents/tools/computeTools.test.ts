@@ -1,7 +1,7 @@
 import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import type { WindowDependencies } from '../../../../../src/extension/agents/ui/runInWindow.ts';
 import { callTool } from '../../../../helpers/callTool.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';

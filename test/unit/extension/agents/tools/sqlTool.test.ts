@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import type { WindowDependencies } from '../../../../../src/extension/agents/ui/runInWindow.ts';
 import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { callTool } from '../../../../helpers/callTool.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../../src/base/event.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import { AgentBranches } from '../../../../../src/extension/agents/agentBranches.ts';
+import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
 import { expiryAfter } from '../../../../../src/extension/branches/expiryTime.ts';
 import { connectModel, connectScripted, MemoryMap } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService } from '../../../../helpers/scriptedService.ts';

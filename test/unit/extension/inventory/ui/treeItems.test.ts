@@ -7,7 +7,7 @@ import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
 
 const { NameOrder } = await import('../../../../../src/extension/window/ui/idAndName.ts');
-const { branchLabel } = await import('../../../../../src/extension/branches/ui/branchText.ts');
+const { branchLabel } = await import('../../../../../src/extension/inventory/ui/branchText.ts');
 const {
   childrenOf,
   nodeId: idOf,

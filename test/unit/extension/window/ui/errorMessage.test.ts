@@ -9,7 +9,7 @@ import {
 } from '../../../../../src/extension/window/changeErrors.ts';
 
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
-const { showFailure } = await import('../../../../../src/extension/window/ui/notify.ts');
+const { showFailure } = await import('../../../../../src/extension/account/ui/notify.ts');
 const { failedState } = await import('../../../../../src/extension/updateContextKeys.ts');
 
 const rejected = (status: number): Fault => ({

@@ -1,0 +1,62 @@
+/** Refresh the Computes view, find a compute in it, copy an id, and choose whether names or ids come first. */
+import { l10n } from 'vscode';
+import { asDatabaseParent } from '../../inventory/databaseNodes.ts';
+import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
+import { window } from '../../window/ui/window.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { copyText } from '../../window/ui/input/dialogs.ts';
+import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
+import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
+
+/**
+ * Refreshes everything visible, and the project of the argument even if it is collapsed. That project may also be the focused
+ * row, which VS Code passes to the button in the view's title.
+ */
+export const refresh: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't refresh");
+  const { session } = context;
+  const databases = asDatabaseParent(argument);
+  if (databases !== undefined) return context.computesView.reload(databases);
+  await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, async () => {
+    if (session.connection === undefined) return await session.reread();
+    const project = asProjectNode(argument)?.projectId;
+    await refreshAll(context, project === undefined ? [] : [project]);
+  });
+};
+
+/** @throws {ApiError} */
+export async function refreshAll(
+  { inventory, apiKeys, computesView }: CommandContext,
+  collapsed: readonly string[] = [],
+): Promise<void> {
+  // Only if the keys were shown before. Their view shows a failure.
+  const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
+  await Promise.all([inventory.refreshAll([...computesView.expandedProjects, ...collapsed]), keys]);
+}
+
+/** Copies the id of a project, branch or compute. The Command Palette asks for a compute. */
+export const copyId: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't copy the id");
+  const parent = asBranchNode(argument)?.branchId ?? asProjectNode(argument)?.projectId;
+  const id = parent ?? (await pickCompute(context, l10n.t('Copy Id'), argument))?.computeId;
+  if (id !== undefined) await copyText(id, l10n.t('Copied {0}', id));
+};
+
+const changeOrder =
+  (areNamesFirst: boolean): Command =>
+  async ({ nameOrder, computesView }) => {
+    await nameOrder.change(areNamesFirst);
+    computesView.redraw();
+  };
+
+export const showNamesFirst = changeOrder(true);
+export const showIdsFirst = changeOrder(false);
+
+/** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
+export const find: Command = async (context, _argument, run) => {
+  context.session.requireConnection();
+  run.failureMessage = l10n.t("Couldn't find computes");
+  const question = { placeholder: l10n.t('Search by name, id, branch or project') };
+  const found = await askInSteps(l10n.t('Find Compute'), (ask) => askForCompute(context, ask, question));
+  if (found !== undefined) await context.computesView.reveal(found);
+};

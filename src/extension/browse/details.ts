@@ -1,0 +1,123 @@
+/** All fields of a project, branch, compute or API key as a JSON document. The records have no secrets: see `records.ts`. */
+import type { ApiKeyList } from '../signIn/keys/apiKeyList.ts';
+import type { Session } from '../account/session.ts';
+import type { Compute } from '../../api/records/records.ts';
+import { AccountSwitchedError } from '../window/changeErrors.ts';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import { DETAILS_SCHEME, OPERATIONS_SCHEME } from './detailsScheme.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import {
+  asApiKeyNode,
+  asBranchNode,
+  asComputeNode,
+  asProjectNode,
+  type ApiKeyNode,
+  type BranchNode,
+  type ComputeNode,
+  type ProjectNode,
+} from '../inventory/nodes.ts';
+
+export type DetailsNode = ProjectNode | BranchNode | ComputeNode | ApiKeyNode;
+
+export interface DetailsDependencies {
+  readonly session: Session;
+  readonly inventory: Inventory;
+  readonly apiKeys: ApiKeyList;
+  /** @returns why the compute is active, in one line */
+  readonly whyActive?: (compute: Compute) => Promise<string | undefined>;
+  /** Changes of any kind, with the ids of what they change. */
+  readonly tracker: {
+    readonly pending: readonly { readonly operations: readonly { readonly id: string }[] }[];
+  };
+}
+
+export const asDetailsNode = (value: unknown): DetailsNode | undefined =>
+  asComputeNode(value) ?? asBranchNode(value) ?? asProjectNode(value) ?? asApiKeyNode(value);
+
+/** @param account see `accountId`: ids are unique only within one */
+export const detailsUri = (account: string, node: DetailsNode) => ({
+  scheme: DETAILS_SCHEME,
+  // VS Code shows the last segment as the title, and highlights JSON by its extension.
+  path: `/${idOf(node)}.json`,
+  query: JSON.stringify({ account, ...node }),
+});
+
+/** The last segment is the title, and names the format. */
+export const operationsUri = (account: string, node: ProjectNode | ComputeNode) => ({
+  ...detailsUri(account, node),
+  scheme: OPERATIONS_SCHEME,
+  path: `/${idOf(node)}.operations.md`,
+});
+
+export function detailsOwner({ query }: { readonly query: string }) {
+  const value: unknown = JSON.parse(query);
+  return { account: fieldsOf(value)['account'], node: asDetailsNode(value) };
+}
+
+/** Requests only what wasn't loaded before. @throws {Error} @throws {ApiError} @returns undefined if it no longer exists */
+export async function readDetails(
+  deps: DetailsDependencies,
+  uri: { readonly query: string },
+): Promise<string | undefined> {
+  const { account, node } = detailsOwner(uri);
+  await deps.session.whenRead();
+  const { accountId } = deps.session.requireConnection();
+  if (accountId !== account || node === undefined) throw new AccountSwitchedError();
+  const record = await readRecord(deps, node);
+  if (record === undefined) return undefined;
+  const compute =
+    node.kind === 'compute' ? deps.inventory.compute(node.projectId, node.computeId) : undefined;
+  const activity = compute && (await deps.whyActive?.(compute));
+  const operations = node.kind === 'apiKey' ? [] : await pendingOperations(deps, node);
+  const shown = {
+    ...record,
+    ...(activity !== undefined && { activity }),
+    ...(operations.length > 0 && { operations }),
+  };
+  return `${JSON.stringify(shown, undefined, 2)}\n`;
+}
+
+async function readRecord(
+  { inventory, apiKeys }: DetailsDependencies,
+  node: DetailsNode,
+): Promise<object | undefined> {
+  switch (node.kind) {
+    case 'project':
+      await inventory.projects?.load();
+      return inventory.project(node.projectId);
+    case 'branch':
+      await inventory.branches.ensureLoaded(node.projectId);
+      return inventory.branches.get(node.projectId, node.branchId);
+    case 'compute':
+      await inventory.ensureComputes(node.projectId);
+      return inventory.compute(node.projectId, node.computeId);
+    case 'apiKey':
+      await apiKeys.load();
+      return apiKeys.key(node.keyId);
+    default:
+      return node satisfies never;
+  }
+}
+
+/** The operations of changes that haven't ended, as the service has them now. */
+async function pendingOperations(
+  { session, tracker }: DetailsDependencies,
+  node: ProjectNode | BranchNode | ComputeNode,
+): Promise<readonly object[]> {
+  const connection = session.requireConnection();
+  const client = await connection.client();
+  const ids = tracker.pending
+    .filter((change) =>
+      Object.entries(node).every(([name, id]) => name === 'kind' || fieldsOf(change)[name] === id),
+    )
+    .flatMap(({ operations }) => operations.map(({ id }) => id));
+  const { signal } = connection;
+  const found = await Promise.all(ids.map((id) => client.findOperation(node.projectId, id, { signal })));
+  return found.filter((operation) => operation !== undefined);
+}
+
+function idOf(node: DetailsNode): string {
+  if (node.kind === 'apiKey') return `key-${node.keyId}`;
+  if (node.kind === 'compute') return node.computeId;
+  return node.kind === 'branch' ? node.branchId : node.projectId;
+}

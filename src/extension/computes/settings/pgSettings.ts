@@ -1,0 +1,95 @@
+/**
+ * Converts the Postgres settings of a compute to a JSON document with a URI, and back. Every value is sent as text, as in
+ * `postgresql.conf`: the public service requires it, and `8` and `"8"` are the same setting.
+ */
+import { isComputeId, isId } from '../../../api/records/ids.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import { accountId, type Account } from '../../account/accounts.ts';
+import type { ComputeIds } from '../../account/refs.ts';
+import { SETTINGS_SCHEME } from './settingsScheme.ts';
+
+export type SettingsText = Readonly<Record<string, string>>;
+
+/** Why a document can't be applied. `key` is the setting with the problem. */
+export type SettingsProblem =
+  | { readonly kind: 'syntax' | 'notAnObject' }
+  | { readonly kind: 'value' | 'fixed'; readonly key: string };
+
+type ParsedSettings =
+  | { readonly settings: SettingsText; readonly problems?: undefined }
+  | { readonly settings?: undefined; readonly problems: readonly SettingsProblem[] };
+
+/** Set by the service for every compute. */
+const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
+
+/** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
+function settingText(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The settings in the compute's record. */
+export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
+  const entries = Object.entries(settings?.pg_settings ?? {});
+  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
+}
+
+export const formatSettings = (settings: SettingsText): string =>
+  `${JSON.stringify(settings, undefined, 2)}\n`;
+
+/** Returns all problems at once, in the order of the document. */
+export function parseSettings(text: string): ParsedSettings {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { problems: [{ kind: 'syntax' }] };
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return { problems: [{ kind: 'notAnObject' }] };
+  const problems: SettingsProblem[] = [];
+  const settings: [name: string, value: string][] = [];
+  for (const [key, value] of Object.entries(json)) {
+    const setting = settingText(value);
+    if (MANAGED_SETTINGS.has(key.toLowerCase())) problems.push({ kind: 'fixed', key });
+    else if (setting === undefined) problems.push({ kind: 'value', key });
+    else settings.push([key, setting]);
+  }
+  return problems.length > 0 ? { problems } : { settings: Object.fromEntries(settings) };
+}
+
+/** The setting that an error message names, such as `invalid value for parameter "work_mem": "lots"`. */
+export function settingNamedIn(message: string, keys: Iterable<string>): string | undefined {
+  const named = /parameter "([^"]+)"/i.exec(message)?.[1]?.toLowerCase();
+  const known = [...keys];
+  const exact = known.find((key) => key.toLowerCase() === named);
+  if (exact !== undefined) return exact;
+  const terms = new Set(message.toLowerCase().match(/[a-z_][a-z0-9_$.]*/g));
+  return known.find((key) => terms.has(key.toLowerCase()));
+}
+
+/** `contributes.jsonValidation` in the manifest matches the end of the path. */
+const DOCUMENT_PATH = /^\/([^/]+)\/([^/]+)\.pg_settings\.json$/;
+
+interface SettingsUri {
+  readonly scheme: string;
+  readonly path: string;
+  /** Names the account, because ids are unique only within one. */
+  readonly query: string;
+}
+
+export const settingsUri = (account: Account, { projectId, computeId }: ComputeIds): SettingsUri => ({
+  scheme: SETTINGS_SCHEME,
+  path: `/${projectId}/${computeId}.pg_settings.json`,
+  query: accountId(account),
+});
+
+/** @returns undefined for another kind of URI */
+export function settingsOwner({ path }: Pick<SettingsUri, 'path'>): ComputeIds | undefined {
+  const [, projectId, computeId] = DOCUMENT_PATH.exec(path) ?? [];
+  return isId(projectId) && isComputeId(computeId) ? { projectId, computeId } : undefined;
+}
+
+export const belongsToAccount = ({ query }: Pick<SettingsUri, 'query'>, account: Account): boolean =>
+  query === accountId(account);

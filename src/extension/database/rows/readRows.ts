@@ -1,0 +1,159 @@
+/**
+ * Reads the first rows of a table or query, in a read-only transaction with a limit of time. The server cuts long values, so that a row of 1 GB never arrives.
+ */
+import type { Connection, FieldDef, Submittable } from 'pg';
+import type Client from 'pg/lib/client.js';
+import { isWord, tokensOf } from '../../../base/sql/sqlTokens.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import { useUsersPath, withSession, type SessionOptions } from '../sql/sqlSession.ts';
+import { Statement } from '../sql/sqlStatement.ts';
+import type { TableName } from '../../inventory/databaseNodes.ts';
+import { MAX_VALUE, type RowTable } from './formatRows.ts';
+import { NotOneQueryError, onlyStatement } from './statements.ts';
+
+export const MAX_ROWS = 200;
+/** A row has up to 1,664 columns. */
+const MAX_COLUMNS = 100;
+/** Characters of all values. */
+const MAX_TEXT = 1_000_000;
+export const READ_SECONDS = 15;
+const MAX_TABLES = 5000;
+
+export interface PeekedRows extends RowTable {
+  /** Whether there are more rows. */
+  readonly hasMore: boolean;
+  readonly columnsLeftOut: number;
+  /** Characters of a value. */
+  readonly maxValue: number;
+}
+
+/** @param sql one statement @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
+export async function peekRows(login: BranchLogin, sql: string, signal: AbortSignal): Promise<PeekedRows> {
+  const query = onlyStatement(sql);
+  return await readSession(login, signal, async (client) => {
+    await useUsersPath(client, login);
+    const fields = await describe(client, query);
+    const shown = fields.slice(0, MAX_COLUMNS);
+    const isWrapped = isWrappable(query) && fields.every(({ dataTypeID }) => dataTypeID !== VOID);
+    const statement = new Statement({
+      sql: isWrapped ? cutOnServer(query, fields.length, shown) : query,
+      write: false,
+      maxRows: MAX_ROWS,
+      maxText: MAX_TEXT,
+    });
+    client.query(statement);
+    const { rows, truncated } = await statement.result;
+    return {
+      columns: shown.map(({ name }) => name),
+      rows: rows.map((row) => row.slice(0, MAX_COLUMNS)),
+      rightAligned: new Set(shown.flatMap(({ dataTypeID }, index) => (NUMBERS.has(dataTypeID) ? index : []))),
+      hasMore: truncated,
+      columnsLeftOut: fields.length - shown.length,
+      maxValue: isWrapped ? MAX_VALUE : Number.MAX_SAFE_INTEGER,
+    };
+  });
+}
+
+/** The tables and views of a database, those of `public` first. @throws {SqlError} */
+export async function listTables(login: BranchLogin, signal: AbortSignal): Promise<readonly TableName[]> {
+  return await readSession(login, signal, async (client) => {
+    const { rows } =
+      await client.query<TableName>(`SELECT nspname AS schema, relname AS name, relkind IN ('v', 'm') AS "isView"
+      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
+      WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname !~ '^pg_' AND nspname <> 'information_schema'
+      ORDER BY nspname <> 'public', nspname, relname LIMIT ${MAX_TABLES}`);
+    return rows;
+  });
+}
+
+/** A database without an encoding may have bytes that are no text. */
+export const SAME_ENCODING = `SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)
+  WHERE pg_catalog.current_setting('server_encoding') = 'SQL_ASCII'`;
+
+/** @throws {NotOneQueryError} @throws {SqlError} @throws {Error} */
+async function readSession<T>(
+  login: BranchLogin,
+  signal: AbortSignal,
+  task: (client: Client) => Promise<T>,
+): Promise<T> {
+  try {
+    return await withSession(login, READING, signal, async (client) => {
+      await client.query(SAME_ENCODING);
+      return await task(client);
+    });
+  } catch (error) {
+    throw error instanceof Error && error.cause instanceof NotOneQueryError ? error.cause : error;
+  }
+}
+
+const READING: SessionOptions = {
+  application: 'Hosted Postgres',
+  begin: 'BEGIN READ ONLY',
+  timeoutSeconds: READ_SECONDS,
+};
+
+/** Whether a statement can be the source of another. `EXPLAIN` and `SHOW` can't. */
+function isWrappable(sql: string): boolean {
+  for (const token of tokensOf(sql))
+    if (token.text !== '(') return ['select', 'values', 'table', 'with'].some((word) => isWord(token, word));
+  return false;
+}
+
+const BYTEA = 17;
+const VOID = 2278;
+/** Of int8, int2, int4, oid, float4, float8, money and numeric. */
+export const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
+
+/** The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be those of a user's function. */
+function cutOnServer(query: string, count: number, shown: readonly FieldDef[]): string {
+  const names = Array.from({ length: count }, (_, index) => `"peeked ${index + 1}"`);
+  const values = shown.map(({ dataTypeID }, index) =>
+    dataTypeID === BYTEA
+      ? `pg_catalog.substring(${names[index]}, 1, ${MAX_VALUE / 2})::pg_catalog.text`
+      : `pg_catalog.left(${names[index]}::pg_catalog.text, ${MAX_VALUE + 1})`,
+  );
+  const columns = names.length === 0 ? '' : ` (${names.join(', ')})`;
+  // A comment may end the statement.
+  return `SELECT ${values.join(', ')} FROM (${query}\n) AS "peeked rows"${columns} LIMIT ${MAX_ROWS + 1}`;
+}
+
+/** The columns that a statement returns. Doesn't run it. @throws {NotOneQueryError} if it returns none */
+export async function describe(client: Client, sql: string): Promise<readonly FieldDef[]> {
+  const description = new Description(sql);
+  client.query(description);
+  return await description.result;
+}
+
+class Description implements Submittable {
+  readonly #sql: string;
+  readonly #ended = Promise.withResolvers<readonly FieldDef[]>();
+  #connection: Connection | undefined;
+  readonly result = this.#ended.promise;
+
+  constructor(sql: string) {
+    this.#sql = sql;
+  }
+
+  submit(connection: Connection): void {
+    this.#connection = connection;
+    connection.once('noData', this.#handleNoData);
+    connection.parse({ name: '', text: this.#sql, types: [] });
+    connection.describe({ type: 'S', name: '' });
+    connection.sync();
+  }
+
+  readonly #handleNoData = () => this.#ended.reject(new NotOneQueryError());
+
+  handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
+    this.#ended.resolve(fields);
+  }
+
+  handleError(error: Error): void {
+    this.#ended.reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#connection?.off('noData', this.#handleNoData);
+    this.#ended.reject(new NotOneQueryError());
+  }
+}

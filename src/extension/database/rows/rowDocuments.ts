@@ -1,0 +1,57 @@
+/** The texts of documents with rows. They are only in memory: after a reload of the window, the rows are read again or gone. */
+import type { BranchRef } from '../../account/refs.ts';
+import type { RestoreSource } from '../../history/moments.ts';
+import { ROWS_SCHEME } from './rowsScheme.ts';
+
+/** A table or query of a database. */
+export interface RowSource {
+  /** One statement. */
+  readonly sql: string;
+  /** The name of the table in SQL, with quotes if it needs them; undefined for a query. */
+  readonly table?: string | undefined;
+  /** For titles. */
+  readonly name: string;
+}
+
+/** What a document shows. Reading it again needs the password again. */
+export interface RowRequest {
+  readonly source: RowSource;
+  readonly branch: BranchRef;
+  readonly database: string;
+  /** The branch that it is compared with. */
+  readonly base?: BranchRef | undefined;
+  /** The earlier data that it is compared with. */
+  readonly past?: RestoreSource | undefined;
+}
+
+/** Two for each comparison. */
+const MAX_DOCUMENTS = 40;
+
+interface DocumentUri {
+  readonly scheme: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+export class RowDocuments {
+  readonly #documents = new Map<string, { readonly text: string; readonly request: RowRequest }>();
+  #created = 0;
+
+  /** @param title which an editor shows */
+  add(title: string, text: string, request: RowRequest): DocumentUri {
+    const query = String((this.#created += 1));
+    this.#documents.set(query, { text, request });
+    const [oldest] = this.#documents.keys();
+    if (this.#documents.size > MAX_DOCUMENTS && oldest !== undefined) this.#documents.delete(oldest);
+    // VS Code shows the last segment as the title.
+    return { scheme: ROWS_SCHEME, path: `/${title.replaceAll('/', '∕')}`, query };
+  }
+
+  get({ scheme, query }: Pick<DocumentUri, 'scheme' | 'query'>) {
+    return scheme === ROWS_SCHEME ? this.#documents.get(query) : undefined;
+  }
+
+  forget({ scheme, query }: Pick<DocumentUri, 'scheme' | 'query'>): void {
+    if (scheme === ROWS_SCHEME) this.#documents.delete(query);
+  }
+}

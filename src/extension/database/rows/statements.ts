@@ -1,0 +1,99 @@
+/** The statements of a SQL file, and the table that one is about. This is no parser: Postgres decides what they mean. */
+import { readStatements } from '../../../base/sql/readStatements.ts';
+import { PsqlCommandError } from '../../../base/sql/sqlScript.ts';
+import { isWord, nameIn, tokensOf, type MeaningfulToken } from '../../../base/sql/sqlTokens.ts';
+import type { RowSource } from './rowDocuments.ts';
+
+interface FileStatement {
+  /** Without the semicolon. */
+  readonly text: string;
+  readonly start: number;
+  /** After the semicolon. */
+  readonly end: number;
+}
+
+function* statementsOf(sql: string): Generator<FileStatement> {
+  for (const next of readStatements(sql))
+    if (next.kind === 'statement') yield { ...next, text: next.text.replace(/;$/, '') };
+}
+
+/** The SQL isn't exactly one statement that returns rows. */
+export class NotOneQueryError extends Error {
+  override readonly name = 'NotOneQueryError';
+}
+
+/** Without its semicolon. @throws {NotOneQueryError} @throws {PsqlCommandError} */
+export function onlyStatement(sql: string): string {
+  for (const { kind, text } of readStatements(sql))
+    if (kind === 'command') throw new PsqlCommandError(1, text);
+  const [only, another] = statementsOf(sql);
+  // NUL would end the text in the protocol.
+  if (only === undefined || another !== undefined || sql.includes('\0')) throw new NotOneQueryError();
+  // psql passes on a semicolon after a backslash.
+  if ([...statementsOf(only.text)].length > 1) throw new NotOneQueryError();
+  return only.text;
+}
+
+/** The statement at a position, or else the one before it. Commands of psql are skipped. */
+export function statementAt(sql: string, offset: number): FileStatement | undefined {
+  const statements = [...statementsOf(sql)];
+  return (
+    statements.find(({ start, end }) => start <= offset && offset <= end) ??
+    statements.findLast(({ start }) => start <= offset) ??
+    statements[0]
+  );
+}
+
+/** Words before the name of a table, and those that name one after ON. */
+const BEFORE_TABLE = ['table', 'view', 'into'];
+const BEFORE_ON = ['index', 'trigger', 'policy'];
+
+/** The table or view that a statement of pg_dump is about, as it is quoted there. */
+export function tableIn(statement: string): string | undefined {
+  const tokens = [...tokensOf(statement)];
+  let isOnNext = false;
+  for (const [index, token] of tokens.entries()) {
+    if (BEFORE_ON.some((word) => isWord(token, word))) isOnNext = true;
+    else if (token.text === '(') isOnNext = false;
+    const isBefore = BEFORE_TABLE.some((word) => isWord(token, word)) || (isOnNext && isWord(token, 'on'));
+    const start = isWord(tokens[index + 1], 'only') ? index + 2 : index + 1;
+    if (isBefore && nameIn(tokens[start]) !== undefined) return tableAt(tokens, start).join('');
+  }
+  return undefined;
+}
+
+/** A name, or a schema, a dot and a name. */
+function tableAt(tokens: readonly MeaningfulToken[], start: number): string[] {
+  const isQualified = tokens[start + 1]?.text === '.' && nameIn(tokens[start + 2]) !== undefined;
+  return tokens.slice(start, start + (isQualified ? 3 : 1)).map(({ text }) => text);
+}
+
+/** @param text a table, quoted if needed, or one query */
+export function rowSourceOf(text: string): RowSource {
+  const tokens = [...tokensOf(text, 4)];
+  const table = nameIn(tokens[0]) === undefined ? [] : tableAt(tokens, 0);
+  if (table.length !== tokens.length || table.join('') !== text.trim()) return { sql: text, name: text };
+  return tableSource(tokens.map((token) => quoted(token)).join(''));
+}
+
+/** Without quotes, `user` would be a function, and `order` an error. */
+function quoted(token: MeaningfulToken): string {
+  const name = nameIn(token);
+  return name === undefined ? token.text : quoteName(name);
+}
+
+/** The name of a table for titles, without quotes and the schema `public`. */
+const shortName = (table: string): string =>
+  table
+    .replace(/^(?:public|"public")\./, '')
+    .replace(/"((?:[^"]|"")+)"/g, (_, name: string) => name.replaceAll('""', '"'));
+
+/** @param table quoted if needed */
+export const tableSource = (table: string): RowSource => ({
+  table,
+  sql: `SELECT * FROM ${table}`,
+  name: shortName(table),
+});
+
+/** Postgres reads names without quotes in lower case. */
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,117 @@
+/** The schemas of databases as text. Each is cached while a document shows it. */
+import { isBranchId, isId } from '../../../api/records/ids.ts';
+import type { CallOptions } from '../../../api/client.ts';
+import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
+import { isNotOffered, isRejected } from '../../../api/transport/errors.ts';
+import { Emitter } from '../../../base/event.ts';
+import { accountId, type Account } from '../../account/accounts.ts';
+import type { BranchIds } from '../../account/refs.ts';
+import type { Session } from '../../account/session.ts';
+import { AccountSwitchedError, NotOfferedError } from '../../window/changeErrors.ts';
+import { SCHEMA_SCHEME } from './schemaScheme.ts';
+
+interface SchemaUri {
+  readonly path: string;
+  /** Names the account, because ids are unique only within one. */
+  readonly query: string;
+}
+
+interface SchemaOwner extends BranchIds {
+  readonly database: string;
+  /** Now if undefined. */
+  readonly at?: PointInTime | undefined;
+}
+
+export const schemaUri = (account: Account, { projectId, branchId, database, at }: SchemaOwner) => ({
+  scheme: SCHEMA_SCHEME,
+  // VS Code shows the last segment as the title, and highlights SQL by its extension.
+  path: `/${[projectId, branchId, ...pointOf(at), database].map(encodeURIComponent).join('/')}.sql`,
+  query: accountId(account),
+});
+
+/** @returns undefined for another kind of URI */
+export function schemaOwner({ path }: SchemaUri): SchemaOwner | undefined {
+  const [, projectId, branchId, time, database] =
+    /^\/([^/]+)\/([^/]+)(?:\/([^/]+))?\/([^/]+)\.sql$/.exec(path) ?? [];
+  if (!isId(projectId) || !isBranchId(branchId) || database === undefined) return undefined;
+  const owner = { projectId, branchId, database: decodeURIComponent(database) };
+  if (time === undefined) return owner;
+  const point = decodeURIComponent(time);
+  const [, lsn, timestamp] = /^([0-9A-F]+\/[0-9A-F]+)?@?(.+)?$/.exec(point) ?? [];
+  if (timestamp !== undefined && Number.isNaN(Date.parse(timestamp))) return undefined;
+  if (lsn !== undefined) return { ...owner, at: { lsn, ...(timestamp && { timestamp }) } };
+  return timestamp === undefined ? undefined : { ...owner, at: { timestamp } };
+}
+
+/** A position has its time after it, if that is known: `0/1A2B@2026-01-31T12:00:00Z`. */
+function pointOf(at: PointInTime | undefined): readonly string[] {
+  if (at === undefined) return [];
+  return ['lsn' in at && at.timestamp !== undefined ? `${at.lsn}@${at.timestamp}` : pointParameter(at)];
+}
+
+const keyOf = ({ path, query }: SchemaUri): string => `${query} ${path}`;
+
+export class Schemas {
+  readonly #session: Session;
+  readonly #texts = new Map<string, string>();
+  readonly #changed = new Emitter<SchemaUri>();
+  /** Fires after a schema was reloaded. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The names of the branch's databases. @throws {NotOfferedError} */
+  async databases(projectId: string, branchId: string, options: CallOptions): Promise<readonly string[]> {
+    const databases = await (await this.#client()).listDatabases(projectId, branchId, options);
+    if (databases === undefined) throw new NotOfferedError('schemas');
+    return databases.map(({ name }) => name);
+  }
+
+  /** Returns the schema as it was last loaded. */
+  async text(uri: SchemaUri): Promise<string> {
+    return this.#texts.get(keyOf(uri)) ?? (await this.load(uri, {}));
+  }
+
+  /** Empty if the branch has no such database. @throws {NotOfferedError} */
+  async load(uri: SchemaUri, options: CallOptions): Promise<string> {
+    const owner = schemaOwner(uri);
+    const account = this.#session.connection?.account;
+    if (owner === undefined || account === undefined || accountId(account) !== uri.query)
+      throw new AccountSwitchedError();
+    const text = await this.read(owner, options);
+    this.#texts.set(keyOf(uri), text);
+    this.#changed.fire(uri);
+    return text;
+  }
+
+  /** Loads a schema for a caller that doesn't show it. Empty if the branch has no such database. @throws {NotOfferedError} */
+  async read({ projectId, branchId, database, at }: SchemaOwner, options: CallOptions): Promise<string> {
+    const exists = (await this.databases(projectId, branchId, options)).includes(database);
+    const { branches } = await this.#client();
+    if (!exists) return '';
+    const now = () => branches.schema(projectId, branchId, database, options).catch(explain);
+    if (at === undefined) return await now();
+    return await branches.schema(projectId, branchId, database, { ...options, at }).catch(async (error) => {
+      // The database did not exist yet, unless the service doesn't offer schemas at all.
+      if (!isRejected(error, 404)) return explain(error);
+      await now();
+      return '';
+    });
+  }
+
+  forget(uri: SchemaUri): void {
+    this.#texts.delete(keyOf(uri));
+  }
+
+  async #client() {
+    const { connection } = this.#session;
+    if (connection === undefined) throw new AccountSwitchedError();
+    return connection.client();
+  }
+}
+
+function explain(error: unknown): never {
+  throw isNotOffered(error) ? new NotOfferedError('schemas') : error;
+}

@@ -1,0 +1,94 @@
+/** Runs a SQL file on a branch: by psql, or by the driver if psql isn't installed. Stops at the first error, as ON_ERROR_STOP does. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { isLocalHost } from '../../../api/addresses/host.ts';
+import { readChosenFile } from '../../../base/files.ts';
+import { adviceInOutput, adviseOnExtension } from '../../../base/sql/missingExtension.ts';
+import { runScript, type ScriptResult } from '../../../base/sql/runScript.ts';
+import { ScriptError } from '../../../base/sql/sqlScript.ts';
+import { libpqEnvironment } from '../../connection/libpqVariables.ts';
+import { withSession, type BranchLogin } from './sqlSession.ts';
+
+interface PsqlRun {
+  readonly program: string;
+  readonly login: BranchLogin;
+  readonly file: string;
+  readonly passFile: string;
+}
+
+export interface StopSignals {
+  /** Cancels the statement that runs. */
+  readonly signal: AbortSignal;
+  /** Ends a psql that doesn't react to that. */
+  readonly kill: AbortSignal;
+}
+
+/**
+ * Another program in `\\!` of the file inherits the environment, so the password isn't there.
+ * @returns psql's exit code; undefined if a signal ended it. @throws {Error} if psql can't be started
+ */
+export async function runByPsql(
+  { program, login, file, passFile }: PsqlRun,
+  write: (text: string) => void,
+  { signal, kill }: StopSignals,
+): Promise<number | undefined> {
+  // The terminal passes no input on, so a question about the password would have no answer.
+  const args = ['--no-psqlrc', '--no-password', '--set=ON_ERROR_STOP=1', `--file=${file}`];
+  const child = spawn(program, args, {
+    cwd: path.dirname(file),
+    env: { PGAPPNAME: 'psql', ...libpqEnvironment(login, passFile), PGCLIENTENCODING: 'UTF8' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
+  let lastErrors = '';
+  child.stderr.on('data', (text: string) => (lastErrors = (lastErrors + text).slice(-MAX_ERROR)));
+  signal.addEventListener('abort', () => child.kill('SIGINT'));
+  kill.addEventListener('abort', () => child.kill('SIGKILL'));
+  const [code]: unknown[] = await once(child, 'close');
+  const advice = code !== 0 && isLocalHost(login.host) ? adviceInOutput(lastErrors) : undefined;
+  if (advice !== undefined) write(`HINT:  ${advice}\n`);
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** Characters. */
+const MAX_ERROR = 4000;
+
+/** For people. Longer results are for a file or another program. */
+export const MAX_ROWS = 200;
+
+interface DriverOutput {
+  readonly onResult: (result: ScriptResult) => void;
+  /** A message of Postgres, such as `NOTICE:  …`, or what `COPY … TO STDOUT` writes. */
+  readonly onText: (text: string) => void;
+}
+
+/** @throws {ScriptError} with the line that failed. @throws {SqlError} if there is no connection. @throws {Error} */
+export async function runByDriver(
+  login: BranchLogin,
+  file: string,
+  { onResult, onText }: DriverOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const bytes = await readChosenFile(file);
+  const decoder = new TextDecoder();
+  const options = {
+    maxRows: MAX_ROWS,
+    onResult,
+    onCopyData: (chunk: Uint8Array) => onText(decoder.decode(chunk, { stream: true })),
+    onError: isLocalHost(login.host) ? adviseOnExtension : undefined,
+  };
+  try {
+    await withSession(login, FILE, signal, async (client) => {
+      client.on('notice', ({ severity = 'NOTICE', message = '' }) => onText(`${severity}:  ${message}\n`));
+      return await runScript(client, bytes, options);
+    });
+  } catch (error) {
+    throw error instanceof Error && error.cause instanceof ScriptError && !signal.aborted
+      ? error.cause
+      : error;
+  }
+}
+
+const FILE = { application: 'Hosted Postgres', begin: undefined, timeoutSeconds: undefined };

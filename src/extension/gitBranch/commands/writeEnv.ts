@@ -1,0 +1,54 @@
+/** Write DATABASE_URL to .env. The settings may name another variable and file. */
+import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
+import { envVariable, leftText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { findRelatedVariables } from '../ui/envValue.ts';
+import { requireTrust } from '../../window/ui/trust.ts';
+import type { Command } from '../../commandSupport/context.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne } from '../../window/ui/input/quickInput.ts';
+import { askForUri } from '../../connection/commands/connectionString.ts';
+import { pickRecord } from '../../connection/commands/host.ts';
+
+export const writeEnv: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't write the connection string");
+  requireTrust();
+  const folder = await pickFolder(l10n.t('Write Connection String'));
+  if (folder === undefined) return;
+  const variable = envVariable(context.config, folder);
+  const { name, file, uri } = variable;
+  run.failureMessage = l10n.t("Couldn't write {0}", name);
+  const title = l10n.t('Write {0} to {1}', name, file);
+  const compute = await pickRecord(context, title, argument);
+  if (compute === undefined) return;
+  const result = await askForUri(context, { title, compute, scope: uri });
+  if (result === undefined) return;
+  const write = await prepareEnv(variable);
+  if (write === undefined) return;
+  context.session.requireSameAccount(run.initialConnection);
+  // So that the status bar shows the branch, with its name.
+  await context.inventory.branches.ensureLoaded(compute.project_id);
+  const account = context.session.requireConnection().accountId;
+  await context.knownHosts.remember(context.inventory, account, [compute]);
+  const ref = { account, projectId: compute.project_id, branchId: compute.branch_id };
+  const { changes: related, left } = await findRelatedVariables(context, variable, ref);
+  const changes = await write(result.uri, related);
+  if (changes === undefined) return;
+  await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);
+  void offerUndo(context.log, `${l10n.t('Wrote {0} to {1}', name, file)}${leftText(left)}`, changes);
+  await context.workFolders.of(folder)?.refresh();
+};
+
+/** @returns undefined if the user canceled. @throws {Error} if no folder is open */
+export async function pickFolder(title: string): Promise<WorkspaceFolder | undefined> {
+  const folders = workspace.workspaceFolders ?? [];
+  const [first, second] = folders;
+  if (first === undefined) throw new Error(l10n.t('No folder is open.'));
+  if (second === undefined) return first;
+  const items = folders.map((folder) => ({
+    label: folder.name,
+    description: workspace.asRelativePath(folder.uri, false),
+    value: folder,
+  }));
+  const placeholder = l10n.t('Select a folder');
+  return await singleStep(title, pickOne({ placeholder, items }));
+}

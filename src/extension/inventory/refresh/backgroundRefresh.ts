@@ -1,0 +1,208 @@
+/**
+ * Refreshes what is on screen while the view is visible. At each interval, it requests the computes and then the branches of
+ * the expanded projects; the list of projects less often. If the budget doesn't allow all requests at once, they are sent in
+ * slices. A project with a pending change, by any client, is refreshed every two seconds until it has settled, for at most
+ * two minutes. So is every expanded project of a local service, without a time limit.
+ */
+import { isPermanentRejection, isRejected, retryAfterOf } from '../../../api/transport/errors.ts';
+import { PROJECTS_PER_PAGE } from '../../../api/paths.ts';
+import { systemClock, type Clock } from '../../../base/clock.ts';
+import type { Disposable } from '../../../base/disposable.ts';
+import { Poller } from '../../../base/poller.ts';
+import { isSettled } from '../computeStatus.ts';
+import type { Inventory } from '../inventory.ts';
+import { projectsOf, type InventoryEvent } from '../nodes.ts';
+import type { RequestBudget } from './requestBudget.ts';
+
+interface BackgroundRefreshDependencies {
+  readonly inventory: Inventory;
+  /** Ids of expanded projects, the most important first. VS Code doesn't report which rows are on screen. */
+  readonly expanded: () => Iterable<string>;
+  /** Ids of projects that the operation tracker polls. */
+  readonly polledElsewhere: () => ReadonlySet<string>;
+  /** Milliseconds; 0 means never. */
+  readonly interval: () => number;
+  readonly onError: (error: unknown) => void;
+  /** Called after each refresh, also if nothing has changed. */
+  readonly onRefreshed?: () => void;
+  /** Shared with all other background work of the window. Unlimited for a service on this machine. */
+  readonly budget: RequestBudget;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+/** The list of projects is part of every fifth refresh. */
+const REFRESHES_PER_PROJECT_LIST = 5;
+const MAX_REFRESH_DELAY = 10 * 60_000;
+/** Requests per slice. */
+const SLICE = 20;
+const QUICK_INTERVAL = 2000;
+/** Milliseconds until an unsettled project is refreshed at the ordinary interval again. */
+const MAX_QUICK_TIME = 2 * 60_000;
+
+interface RefreshRequest {
+  readonly kind: 'computes' | 'branches';
+  readonly projectId: string;
+}
+
+export class BackgroundRefresh implements Disposable {
+  readonly #deps: BackgroundRefreshDependencies;
+  readonly #clock: Clock;
+  readonly #subscription: Disposable;
+  /** Projects with a pending change, and the time when it was first seen. */
+  readonly #unsettled = new Map<string, number>();
+  readonly #budget: RequestBudget;
+  /** The remaining requests of the current refresh. */
+  #queue: RefreshRequest[] = [];
+  #poller: Poller | undefined;
+  #lastRefresh: number;
+  #refreshCount = 0;
+
+  constructor(deps: BackgroundRefreshDependencies) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? systemClock;
+    this.#budget = deps.budget;
+    this.#lastRefresh = this.#clock.now();
+    this.#subscription = deps.inventory.onDidChange((changes) => this.#handleChanges(changes));
+  }
+
+  /** @param isVisible whether the view is visible and the window focused. An overdue refresh runs at once. */
+  setVisible(isVisible: boolean): void {
+    if (isVisible && this.#deps.interval() > 0) {
+      this.#poller ??= this.#start();
+      return;
+    }
+    this.#poller?.dispose();
+    this.#poller = undefined;
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    this.#poller?.dispose();
+  }
+
+  #start(): Poller {
+    const { random = Math.random } = this.#deps;
+    const onError = (error: unknown) => {
+      // The requests may have taken longer than the interval, and the pause counts from their end.
+      this.#lastRefresh = this.#clock.now();
+      this.#queue = [];
+      this.#deps.onError(error);
+    };
+    const options = {
+      poll: () => this.#refresh(),
+      interval: () => this.#wait(),
+      maxDelay: MAX_REFRESH_DELAY,
+      retryAfter: retryAfterOf,
+      onError,
+      clock: this.#clock,
+      random,
+    };
+    return new Poller(options, this.#wait());
+  }
+
+  #restart(): void {
+    const isVisible = this.#poller !== undefined;
+    this.setVisible(false);
+    this.setVisible(isVisible);
+  }
+
+  #wait(): number {
+    const slice = Math.min(this.#queue.length, SLICE);
+    const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
+    // On a local service, also while nothing is expanded, so that a project is refreshed soon after it is expanded.
+    const isQuick = this.#budget.isUnlimited || this.#quickProjects().length > 0;
+    return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
+  }
+
+  #untilNext(): number {
+    return Math.max(0, this.#lastRefresh + this.#deps.interval() - this.#clock.now());
+  }
+
+  #quickProjects(): string[] {
+    const now = this.#clock.now();
+    const polledElsewhere = this.#deps.polledElsewhere();
+    const isQuick = (id: string) =>
+      !polledElsewhere.has(id) &&
+      (this.#budget.isUnlimited || now < (this.#unsettled.get(id) ?? -Infinity) + MAX_QUICK_TIME);
+    return [...this.#deps.expanded()].filter(isQuick);
+  }
+
+  #handleChanges(changes: readonly InventoryEvent[]): void {
+    const isOtherAccount = changes.some(({ kind }) => kind === 'all');
+    if (isOtherAccount) {
+      this.#queue = [];
+      this.#unsettled.clear();
+    }
+    const before = this.#unsettled.size;
+    for (const id of projectsOf(changes)) {
+      const computes = this.#deps.inventory.computesOf(id)?.computes.values() ?? [];
+      if ([...computes].every(isSettled)) this.#unsettled.delete(id);
+      else if (!this.#unsettled.has(id)) this.#unsettled.set(id, this.#clock.now());
+    }
+    // A pause after failures doesn't concern another account or key.
+    if (isOtherAccount || changes.some(({ kind }) => kind === 'key')) this.#restart();
+    else if (this.#unsettled.size > before) this.#poller?.reschedule();
+  }
+
+  async #refresh(): Promise<void> {
+    // Rows may have been collapsed or deleted since the refresh began.
+    const expanded = new Set(this.#deps.expanded());
+    this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
+    const projects = this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
+    const quick = this.#requests(this.#quickProjects(), this.#budget.isUnlimited);
+    // Use at most half of the budget for the regular refresh while quick projects wait.
+    const share = quick.length > 0 ? 0.5 : 1;
+    const batch = this.#queue.splice(0, Math.ceil(this.#budget.available * share));
+    const isNew = ({ kind, projectId }: RefreshRequest) =>
+      !batch.some((other) => other.kind === kind && other.projectId === projectId);
+    batch.push(...quick.filter(isNew).slice(0, this.#budget.available - batch.length));
+    this.#budget.spend(batch.length);
+    const { inventory } = this.#deps;
+    const ids = (kind: RefreshRequest['kind']) =>
+      batch.flatMap((request) => (request.kind === kind ? request.projectId : []));
+    await Promise.all([
+      projects,
+      this.#refreshComputesOf(ids('computes')),
+      inventory.refreshBranchesOf(ids('branches')),
+    ]);
+    this.#deps.onRefreshed?.();
+  }
+
+  /** A project that the service rejects, because it was deleted for example, must not delay the refresh of the others. */
+  async #refreshComputesOf(projectIds: readonly string[]): Promise<void> {
+    const { inventory, onError } = this.#deps;
+    try {
+      await inventory.refreshComputesOf(projectIds);
+    } catch (error) {
+      if (!isPermanentRejection(error)) throw error;
+      onError(error);
+      if (isRejected(error, 404)) await this.#refreshProjects();
+    }
+  }
+
+  /** @returns the refresh of the list of projects, if it is due */
+  #beginRefresh(): Promise<void> | undefined {
+    const { inventory, expanded } = this.#deps;
+    this.#lastRefresh = this.#clock.now();
+    this.#refreshCount += 1;
+    this.#queue = this.#requests([...expanded()], true);
+    const { projects } = inventory;
+    if (this.#refreshCount % REFRESHES_PER_PROJECT_LIST !== 0 && projects?.failure === undefined)
+      return undefined;
+    return this.#refreshProjects();
+  }
+
+  #refreshProjects(): Promise<void> {
+    const { inventory } = this.#deps;
+    this.#budget.spend(Math.ceil(((inventory.projects?.entries.size ?? 0) + 1) / PROJECTS_PER_PAGE));
+    return inventory.refreshProjects();
+  }
+
+  /** Computes come first, because their states change more often than the names of branches. */
+  #requests(projectIds: readonly string[], withBranches: boolean): RefreshRequest[] {
+    const { isOffered } = this.#deps.inventory.branches;
+    const kinds = withBranches && isOffered ? (['computes', 'branches'] as const) : (['computes'] as const);
+    return kinds.flatMap((kind) => projectIds.map((projectId) => ({ kind, projectId })));
+  }
+}

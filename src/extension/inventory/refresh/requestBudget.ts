@@ -1,0 +1,56 @@
+/**
+ * A token bucket for the background requests of a window: a burst, then a steady rate. The public service allows about 700
+ * requests a minute per account, which all windows and clients share.
+ */
+import { systemClock, type Clock } from '../../../base/clock.ts';
+
+const BURST = 40;
+const PER_MINUTE = 300;
+const PER_MILLISECOND = PER_MINUTE / 60_000;
+
+interface RequestBudgetDependencies {
+  /** Whether the service is on this machine, where requests cost little. */
+  readonly isUnlimited?: () => boolean;
+  readonly clock?: Clock;
+}
+
+export class RequestBudget {
+  readonly #isUnlimited: () => boolean;
+  readonly #clock: Clock;
+  /** Below 0 if more was spent than available. */
+  #tokens = BURST;
+  #refilledAt: number;
+
+  constructor({ isUnlimited = () => false, clock = systemClock }: RequestBudgetDependencies = {}) {
+    this.#isUnlimited = isUnlimited;
+    this.#clock = clock;
+    this.#refilledAt = clock.now();
+  }
+
+  get isUnlimited(): boolean {
+    return this.#isUnlimited();
+  }
+
+  /** Requests that may be sent now. */
+  get available(): number {
+    return this.isUnlimited ? Infinity : Math.max(0, Math.floor(this.#refill()));
+  }
+
+  /** If more is spent than available, later requests wait. */
+  spend(requests: number): void {
+    this.#tokens = this.#refill() - (this.isUnlimited ? 0 : requests);
+  }
+
+  /** Milliseconds until this many requests may be sent, at most a whole burst. */
+  waitFor(requests: number): number {
+    const missing = Math.min(requests, BURST) - this.#refill();
+    return this.isUnlimited || missing <= 0 ? 0 : Math.ceil(missing / PER_MILLISECOND);
+  }
+
+  #refill(): number {
+    const now = this.#clock.now();
+    this.#tokens = Math.min(BURST, this.#tokens + (now - this.#refilledAt) * PER_MILLISECOND);
+    this.#refilledAt = now;
+    return this.#tokens;
+  }
+}

@@ -1,0 +1,126 @@
+/** The name and marks of a branch as text. The id comes first, because it never changes, unless the user chose names. */
+import { env, l10n, ThemeIcon, type MarkdownString } from 'vscode';
+import type { Branch } from '../../../api/records/records.ts';
+import type { Inventory } from '../inventory.ts';
+import type { BranchIds } from '../../account/refs.ts';
+import type { AgentBranch } from '../agentBranches.ts';
+import { usageOf } from '../usage.ts';
+import { ahead, timeAndDate, timeLeft, usageText } from '../../window/ui/timeText.ts';
+import { idAndName, idWithName } from '../../window/ui/idAndName.ts';
+import { markdownTable, type Row } from '../../window/ui/markdown.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+
+interface BranchRow {
+  readonly label: string;
+  /** What follows, such as `main`, `default`, `protected` and `expires in 6 d`. The id comes last. */
+  readonly parts: readonly string[];
+  /** The same for screen readers. */
+  readonly spoken: readonly string[];
+}
+
+/** The names that agents give themselves are short. */
+const MAX_AGENT_NAME = 40;
+
+interface BranchRowOptions {
+  /** If an agent has created it, what is known of that. */
+  readonly agent?: Pick<AgentBranch, 'agent'> | undefined;
+  readonly hasNoComputes?: boolean;
+  /** Whether an env file of the window points to it. */
+  readonly isInUse?: boolean;
+}
+
+/** The state is included only if the branch isn't ready. */
+export function branchRow(
+  id: string,
+  branch: Branch | undefined,
+  { agent, hasNoComputes = false, isInUse = false }: BranchRowOptions = {},
+): BranchRow {
+  const { label, description } = idAndName(id, branch?.name);
+  const state = branch?.current_state ?? 'ready';
+  const expiry = branch?.expires_at ?? '';
+  const left = expiry && timeLeft(expiry);
+  const agentName = agent && sanitize(agent.agent, MAX_AGENT_NAME);
+  const marks = [
+    branch?.default === true ? l10n.t('default') : '',
+    branch?.protected === true ? l10n.t('protected') : '',
+    state === 'ready' ? '' : sanitize(state),
+  ];
+  const short = agentName === undefined ? [left && l10n.t('expires in {0}', left)] : [agentName, left];
+  const long = [
+    agentName === undefined ? '' : l10n.t('created by {0}', agentName),
+    expiry && l10n.t('expires {0}', ahead(expiry)),
+  ];
+  const empty = hasNoComputes ? l10n.t('no computes') : '';
+  const isIdFirst = label === sanitize(id);
+  const own = [...marks, ...short, empty];
+  const isShown = (part: string) => part !== '';
+  return {
+    label,
+    parts: (isIdFirst ? [description, ...own] : [...own, description]).filter(isShown),
+    spoken: [description, ...marks, ...long, empty, isInUse ? l10n.t('in use here') : ''].filter(isShown),
+  };
+}
+
+/**
+ * Each kind has its own icon. Protection matters most, and being the default less, which the first row always is. The one in use has
+ * that of VS Code's source control for what is checked out.
+ */
+export function branchIcon(branch: Branch | undefined, { agent, isInUse }: BranchRowOptions = {}): ThemeIcon {
+  if (branch?.protected === true) return new ThemeIcon('lock');
+  if (isInUse === true) return new ThemeIcon('target');
+  if (branch?.default === true) return new ThemeIcon('star-full');
+  return new ThemeIcon(agent === undefined ? 'git-branch' : 'hubot');
+}
+
+/** See `idWithName`. */
+export const branchLabel = (id: string, branch: Branch | undefined): string => idWithName(id, branch?.name);
+
+/** What is lost with a branch. */
+export function deletionText(
+  inventory: Pick<Inventory, 'computesOf'>,
+  { projectId, branchId }: BranchIds,
+): string {
+  const computes = inventory.computesOf(projectId)?.branches().get(branchId)?.length ?? 0;
+  return computes === 0
+    ? l10n.t("This can't be undone. Its data is deleted.")
+    : l10n.t(
+        "This can't be undone. Its data and computes ({0}) are deleted, and connections are dropped.",
+        computes,
+      );
+}
+
+/** What an undo does. @param name of the branch that keeps the data */
+export const keptText = (name: string): string =>
+  l10n.t(
+    'Its current data is kept as the branch {0}. Its active computes are restarted, and their connections are dropped.',
+    name,
+  );
+
+/** The tooltip of a branch. */
+export function branchTable(
+  branch: Branch,
+  parent: Branch | undefined,
+  { agent, isInUse = false }: BranchRowOptions,
+): MarkdownString {
+  const parentId = branch.parent_id ?? undefined;
+  const rows: Row[] = [
+    [l10n.t('Id'), branch.id],
+    [l10n.t('State'), branch.current_state],
+    [l10n.t('Parent'), parentId && branchLabel(parentId, parent)],
+    [l10n.t('Default'), branch.default === true ? l10n.t('yes') : undefined],
+    [l10n.t('Protected'), branch.protected === true ? l10n.t('yes') : undefined],
+    [l10n.t('In use here'), isInUse ? l10n.t('yes, an env file points to it') : undefined],
+    [l10n.t('Used this period'), usageText(usageOf(branch))],
+    [l10n.t('Expires'), branch.expires_at && timeAndDate(branch.expires_at)],
+    [l10n.t('Created by'), agent?.agent],
+    [l10n.t('Created'), branch.created_at && timeAndDate(branch.created_at)],
+  ];
+  return markdownTable(branch.name || branch.id, rows);
+}
+
+/** Returns text such as `31.2 MB` or `1.5 GB`. */
+export function bytesText(bytes: number): string {
+  const [unit, size] = bytes < 1e9 ? ['megabyte', 1e6] : ['gigabyte', 1e9];
+  const format = { style: 'unit', unit, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(env.language, format).format(bytes / size);
+}

@@ -1,0 +1,115 @@
+/** A compute as icon, row and table. Each state has its own icon, because color alone isn't accessible. */
+import { l10n, ThemeColor, ThemeIcon, type MarkdownString } from 'vscode';
+import type { Compute } from '../../../api/records/records.ts';
+import { isPrimary, computeStatus, labelOf, sizeOf, type ComputeStatus } from '../computeStatus.ts';
+import { isLocalCompute, pooledHost } from '../../connection/connectionStrings.ts';
+import { idAndName } from '../../window/ui/idAndName.ts';
+import { sizeText } from './sizeText.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { maxConnections } from '../../../api/rules/sizes.ts';
+import type { Usage } from '../usage.ts';
+import { settingsOn } from '../../computes/settings/pgSettings.ts';
+import { autosuspendText, timeAndDate, usageText } from '../../window/ui/timeText.ts';
+import { markdownTable } from '../../window/ui/markdown.ts';
+
+const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: string]>> = {
+  pending: ['sync~spin', 'charts.yellow'],
+  init: ['loading~spin', 'charts.yellow'],
+  active: ['circle-filled', 'charts.green'],
+  idle: ['circle-outline', 'descriptionForeground'],
+  disabled: ['circle-slash', 'disabledForeground'],
+  unknown: ['question', 'charts.orange'],
+};
+
+export function statusIcon(status: ComputeStatus): ThemeIcon {
+  const [icon, color] = ICONS[status];
+  return new ThemeIcon(icon, new ThemeColor(color));
+}
+
+/** The current state, and the pending one if any. An unknown state is shown as the service sent it. */
+export function statusText(compute: Compute): string {
+  const { current_state: state, pending_state: pendingState } = compute;
+  const status = computeStatus(compute);
+  if (status === 'init') return l10n.t('init');
+  if (status === 'disabled') return l10n.t('disabled');
+  if (status !== 'pending') return stateName(state);
+  return pendingState === state
+    ? l10n.t('{0}, changing', stateName(state))
+    : `${stateName(state)} → ${stateName(pendingState ?? '')}`;
+}
+
+const stateName = (state: string): string => {
+  if (state === 'active') return l10n.t('active');
+  return state === 'idle' ? l10n.t('idle') : sanitize(state);
+};
+
+/** What a pooled connection is at this service; undefined if only the pooled host says it. */
+function poolingText(compute: Compute): string | undefined {
+  if (!isLocalCompute(compute)) return undefined;
+  if (compute.pooler_enabled !== true) return l10n.t('off');
+  return compute.pooled_sessions === 'separate'
+    ? l10n.t('on, a separate session for each client (there is no PgBouncer 1.21 or newer)')
+    : l10n.t('on, in transaction mode (PgBouncer)');
+}
+
+export function typeText(compute: Compute): string {
+  if (isPrimary(compute)) return l10n.t('primary');
+  return compute.type === 'read_only' ? l10n.t('read replica') : sanitize(compute.type);
+}
+
+interface RowText {
+  readonly label: string;
+  readonly description: string;
+}
+
+/**
+ * The row of a compute in the tree, which may be narrow: only what the icon doesn't show and what isn't the rule. With names
+ * first, a compute without a name is called by its type.
+ */
+export function computeRow(compute: Compute): RowText {
+  const type = typeText(compute);
+  const { label, description: idOrName } = idAndName(compute.id, compute.name, type);
+  const isTypeShown = label === type || isPrimary(compute);
+  const shortType = compute.type === 'read_only' ? l10n.t('replica') : type;
+  const state = computeStatus(compute) === 'unknown' ? statusText(compute) : '';
+  return { label, description: joined(isTypeShown ? '' : shortType, sizeText(compute), state, idOrName) };
+}
+
+/** The row of a compute in pickers. */
+export function computeChoice(compute: Compute): RowText {
+  const { label, description: idOrName } = idAndName(compute.id, compute.name);
+  return { label, description: joined(idOrName, typeText(compute), sizeText(compute), statusText(compute)) };
+}
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ');
+
+/**
+ * @param branchName undefined if unknown. @param branchUsage of all computes, because services don't count each one
+ * @param activity why it is active
+ */
+export function computeTable(
+  compute: Compute,
+  branchName?: string,
+  branchUsage: Usage = {},
+  activity?: string,
+): MarkdownString {
+  const size = sizeOf(compute);
+  const settings = Object.entries(settingsOn(compute));
+  return markdownTable(labelOf(compute), [
+    [l10n.t('Id'), compute.id],
+    [l10n.t('Host'), compute.host],
+    [l10n.t('State'), statusText(compute)],
+    [l10n.t('Activity'), activity],
+    [l10n.t('Type'), typeText(compute)],
+    [l10n.t('Branch'), branchName === undefined ? compute.branch_id : `${compute.branch_id} (${branchName})`],
+    [l10n.t('Size'), sizeText(compute)],
+    ['max_connections', size && maxConnections(size.min)],
+    [l10n.t('Autosuspend'), autosuspendText(compute.suspend_timeout_seconds)],
+    [l10n.t('Pooled connections'), poolingText(compute)],
+    [l10n.t('Pooled host'), pooledHost(compute)],
+    [l10n.t('Passwordless access'), compute.passwordless_access === true ? l10n.t('yes') : undefined],
+    [l10n.t('Postgres settings'), settings.map(([name, value]) => `${name} = ${value}`).join(', ')],
+    [l10n.t('Last active'), compute.last_active && timeAndDate(compute.last_active)],
+    [l10n.t('Branch used this period'), usageText(branchUsage)],
+  ]);
+}

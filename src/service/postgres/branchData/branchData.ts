@@ -1,0 +1,155 @@
+/** The data directories of branches. Each is created when it is first needed and used by one server at a time. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Emitter } from '../../../base/event.ts';
+import { limitConcurrency } from '../../../base/limitConcurrency.ts';
+import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
+import type { StandbySettings } from '../server/settings.ts';
+import { BranchLock } from './branchLock.ts';
+import { writePrivateFile } from '../storage/files.ts';
+import { hasHistory, keptWal, templateBase, writeHistory } from '../history/history.ts';
+import { branchLogin, type OwnerLogin } from '../roles/logins.ts';
+import { sampleStatements } from '../template/sampleData.ts';
+import {
+  copyClusterTemplate,
+  databaseId,
+  ensureClusterTemplate,
+  type EngineDependencies,
+} from '../template/clusterTemplate.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+
+export interface ServerDependencies extends EngineDependencies {
+  readonly branches: BranchData;
+}
+
+export class BranchData {
+  readonly #deps: EngineDependencies;
+  readonly #locks = new Map<string, BranchLock>();
+  readonly #primaries = new Map<string, Postmaster>();
+  readonly #primaryStarted = new Emitter<string>();
+  /** With the id of the branch. */
+  readonly onPrimaryStart = this.#primaryStarted.event;
+  /** The first branch creates the template; others wait for it. */
+  readonly #templateLock = limitConcurrency(1);
+
+  constructor(deps: EngineDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The lock of the branch's data. */
+  lock(branchId: string): BranchLock {
+    const lock = this.#locks.get(branchId) ?? new BranchLock();
+    this.#locks.set(branchId, lock);
+    return lock;
+  }
+
+  /** Resolves when no work is left. */
+  async settled(): Promise<void> {
+    const nothing = async () => undefined;
+    await Promise.all([...this.#locks.values()].map(async (lock) => lock.exclusive(nothing)));
+    await this.#templateLock(nothing);
+  }
+
+  /** The branch's running primary. It can change once the lock is released. */
+  primary(branchId: string): Postmaster | undefined {
+    return this.#primaries.get(branchId);
+  }
+
+  /** Records the primary that was started, by the work that started it. */
+  setPrimary(branchId: string, server: Postmaster): void {
+    this.#primaries.set(branchId, server);
+    void server.ended.then(() => {
+      if (this.#primaries.get(branchId) === server) this.#primaries.delete(branchId);
+    });
+    this.#primaryStarted.fire(branchId);
+  }
+
+  /** What the branch's data requires of its read replicas; undefined if no primary has run on it. */
+  standbySettings(branchId: string): StandbySettings | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#settingsFile(branchId), 'utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Call it before a primary is started with these settings. */
+  saveStandbySettings(branchId: string, settings: StandbySettings): void {
+    if (!isDeepStrictEqual(settings, this.standbySettings(branchId)))
+      writePrivateFile(this.#settingsFile(branchId), JSON.stringify(settings));
+  }
+
+  folder(branchId: string): string {
+    return path.join(this.#deps.storage.branch(branchId), 'data');
+  }
+
+  /** Changes each time that a server runs on the branch's data. */
+  version(branchId: string): string {
+    const control = path.join(this.folder(branchId), 'global', 'pg_control');
+    return String(statSync(control, { bigint: true }).mtimeNs);
+  }
+
+  /**
+   * Returns the branch's data directory, which is created if it's missing. The caller holds or shares the branch's lock.
+   * @throws {EngineError} also if another version of Postgres has written the data
+   */
+  async ensureDataDir(branchId: string): Promise<string> {
+    const dataDir = this.folder(branchId);
+    await this.lock(branchId).creation(async () => {
+      if (existsSync(dataDir)) return;
+      const login = this.login(branchId);
+      const template = await this.#template();
+      const folder = path.dirname(dataDir);
+      const content = sampleStatements(this.#deps.storage.root, branchId);
+      await copyClusterTemplate(this.#deps, dataDir, login, keptWal(folder), content);
+      if (hasHistory(folder)) writeHistory(folder, [templateBase(template, dataDir)]);
+    });
+    this.#checkVersion(branchId, dataDir);
+    return dataDir;
+  }
+
+  /** The login of the branch's owner, created at the first call. */
+  login(branchId: string, owner?: BranchOwner): OwnerLogin {
+    return branchLogin(this.#deps.storage.branch(branchId), owner);
+  }
+
+  /** A branch without a parent gets its data when it is first needed. */
+  hasData(branchId: string): boolean {
+    return existsSync(this.folder(branchId));
+  }
+
+  /** Returns what the catalog of a new branch will be: that of the template, with its own owner. @throws {EngineError} */
+  async prepare(branchId: string, owner?: BranchOwner): Promise<BranchCatalog> {
+    const template = await this.#template();
+    const { role, database, password } = this.login(branchId, owner);
+    return {
+      databases: [{ id: databaseId(template), name: database, owner: role }],
+      roles: [{ name: role, canLogin: true }],
+      password,
+    };
+  }
+
+  /** Forgets a branch that is deleted. */
+  forget(branchId: string): void {
+    this.#locks.delete(branchId);
+  }
+
+  async #template(): Promise<string> {
+    return this.#templateLock(() => ensureClusterTemplate(this.#deps));
+  }
+
+  #settingsFile(branchId: string): string {
+    return path.join(this.#deps.storage.branch(branchId), 'standby.json');
+  }
+
+  #checkVersion(branchId: string, dataDir: string): void {
+    const { major } = this.#deps.binaries;
+    const version = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
+    if (version === major) return;
+    throw new EngineError(
+      `Branch ${branchId} has data of Postgres ${version}, but the Postgres found is ${major}: ` +
+        `name the folder of a Postgres ${version}, or use another data directory`,
+    );
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Copies the data of a branch: from a base of its history, by a base backup while a server runs on it or must recover it (Postgres
+ * manual, "Making a Base Backup Using the Low Level API"), or else directly. The caller holds or shares the branch's lock.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type Client from 'pg/lib/client.js';
+import { parseLsn } from '../../core/lsn.ts';
+import { inBatches } from '../../core/inBatches.ts';
+import { EngineError } from '../../core/computeEngine.ts';
+import { withBranchServer } from '../branchData/branchServer.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { copyTree } from '../storage/copyTree.ts';
+import { makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+import { isTemplate, linkWal, readHistory, writeHistory, type Base } from '../history/history.ts';
+import { asSuperuser, connectAsSuperuser } from '../server/superuser.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import {
+  isShutDown,
+  readControlFile,
+  TIMELINE_FILE,
+  WAL_FILE,
+  walFileOfCheckpoint,
+  type Wal,
+} from '../wal/walFiles.ts';
+
+/** Files that belong to one running server. A copy of data that no server has recovered yet keeps its `backup_label`. */
+const PER_SERVER_FILES =
+  /^(postmaster\.(pid|opts)|standby\.signal|backup_label\.old|pg_replslot\/.*|.*\bpgsql_tmp.*)$/;
+/** Files that a running server changes during the copy. */
+const FILES_IN_USE =
+  /^(backup_label$|(pg_wal|pg_stat_tmp|pg_notify|pg_subtrans|pg_serial|pg_snapshots|pg_dynshmem)\/.)/;
+
+/** Copies the data into a new folder, and creates it first if it is missing. The copy can recover by itself. @throws {EngineError} */
+export async function copyData(deps: ServerDependencies, branchId: string, to: string): Promise<void> {
+  const { branches } = deps;
+  const from = await branches.ensureDataDir(branchId);
+  const { ownServer } = branches.lock(branchId);
+  if (branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(from))
+    return ownServer.without(async () => copyFiles(deps, { from, to }));
+  return withBranchServer(deps, branchId, async (server) => sharedBackup(deps, server)({ from, to }));
+}
+
+async function copyFiles(deps: ServerDependencies, { from, to }: Copy): Promise<void> {
+  const firstNeeded = walFileOfCheckpoint(from);
+  const omit = (file: string) => {
+    const name = path.basename(file);
+    return PER_SERVER_FILES.test(file) || (WAL_FILE.test(name) && name < firstNeeded);
+  };
+  await copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal });
+}
+
+/** Creates data that is missing, and recovers it after a crash, unless a primary runs. @throws {EngineError} */
+export async function prepareCopy(deps: ServerDependencies, branchId: string): Promise<void> {
+  const { branches } = deps;
+  const dataDir = await branches.ensureDataDir(branchId);
+  if (branches.primary(branchId) === undefined && !isShutDown(dataDir))
+    await withBranchServer(deps, branchId, async () => undefined);
+}
+
+interface Copy {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Copies of a server's data that are requested at the same time share one backup, and so one connection, one checkpoint and one
+ * of the server's ten replication slots. Copies for replicas don't share: they are made one at a time.
+ */
+const sharedBackups = new WeakMap<Postmaster, (copy: Copy) => Promise<void>>();
+
+function sharedBackup(deps: ServerDependencies, server: Postmaster): (copy: Copy) => Promise<void> {
+  const backup =
+    sharedBackups.get(server) ??
+    inBatches(async (copies: readonly Copy[]) => {
+      const { session, first, last } = await takeBaseBackup(deps, server, copies);
+      try {
+        await inParallel(copies, async (copy) => copyWal(copy, first, last));
+      } finally {
+        await session.end();
+      }
+    });
+  sharedBackups.set(server, backup);
+  return backup;
+}
+
+interface BaseBackup {
+  /** The server keeps the WAL of the backup until this session ends. */
+  readonly session: Client;
+  /** The first and the last WAL file that the copies need to recover. */
+  readonly first: string;
+  readonly last: string;
+  /** The positions of its start and its end (LSN). */
+  readonly start: string;
+  readonly end: string;
+}
+
+/** Copies the data without the WAL. */
+export async function takeBaseBackup(
+  deps: ServerDependencies,
+  server: Postmaster,
+  copies: readonly Copy[],
+): Promise<BaseBackup> {
+  const session = await connectAsSuperuser(deps, server.address);
+  try {
+    const name = `copy_${randomBytes(8).toString('hex')}`;
+    await session.query('select pg_catalog.pg_create_physical_replication_slot($1, true, true)', [name]);
+    const started = await session.query<{ start: string; first: string }>(
+      'select lsn::text as start, pg_catalog.pg_walfile_name(lsn) as first from pg_catalog.pg_backup_start($1, true) as lsn',
+      [name],
+    );
+    const omit = (file: string) => PER_SERVER_FILES.test(file) || FILES_IN_USE.test(file);
+    await inParallel(copies, async ({ from, to }) =>
+      copyTree(from, to, { omit, shutdownSignal: deps.shutdownSignal }),
+    );
+    const stopped = await session.query<{ end: string; last: string; labelfile: string }>(
+      'select lsn::text as end, pg_catalog.pg_walfile_name(lsn) as last, labelfile from pg_catalog.pg_backup_stop(false)',
+    );
+    const [start, stop] = [started.rows[0], stopped.rows[0]];
+    if (start === undefined || stop === undefined) throw new EngineError('Postgres made no backup');
+    for (const { to } of copies) writePrivateFile(path.join(to, 'backup_label'), stop.labelfile);
+    return { session, ...start, end: stop.end, last: stop.last };
+  } catch (error) {
+    await session.end();
+    throw error;
+  }
+}
+
+/** @throws the first error, when nothing is written any more */
+async function inParallel(copies: readonly Copy[], work: (copy: Copy) => Promise<void>): Promise<void> {
+  const works = copies.map(work);
+  await Promise.allSettled(works);
+  await Promise.all(works);
+}
+
+/** Postgres completed the last file when it ended the backup. Later recoveries need to know where the timeline comes from. */
+async function copyWal({ from, to }: Copy, first: string, last: string): Promise<void> {
+  const files = (await readdir(path.join(from, 'pg_wal'))).filter(
+    (name) => TIMELINE_FILE.test(name) || (WAL_FILE.test(name) && name >= first && name <= last),
+  );
+  for (const name of files)
+    await copyFile(
+      path.join(from, 'pg_wal', name),
+      path.join(to, 'pg_wal', name),
+      constants.COPYFILE_FICLONE,
+    );
+  if (!files.includes(first) || !files.includes(last))
+    throw new EngineError('The write-ahead log of the copy was removed');
+}
+
+interface BaseCopy {
+  readonly wal: Wal;
+  readonly base: Base;
+  /** Where the WAL begins: at the base, or before it for older history. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @param folder of the new data, which is created in its subfolder `data` and needs recovery */
+export async function copyBase(
+  { storage, shutdownSignal }: ServerDependencies,
+  branchId: string,
+  folder: string,
+  { wal, base, start, end }: BaseCopy,
+): Promise<void> {
+  const dataDir = path.join(folder, 'data');
+  makePrivateFolder(path.join(dataDir, 'pg_wal'));
+  const inUse = linkWal(wal, path.join(dataDir, 'pg_wal'), start, end - 1);
+  for (const file of inUse) await copyFile(file.source, file.target, constants.COPYFILE_FICLONE);
+  await copyTree(path.join(storage.root, base.folder), dataDir, {
+    omit: (file) => file.startsWith('pg_wal/'),
+    shutdownSignal,
+  });
+  const settings = path.join(storage.branch(branchId), 'data', 'postgresql.conf');
+  await copyFile(settings, path.join(dataDir, 'postgresql.conf'));
+}
+
+/** As much as recovery reads in the time of a base backup. Segments. */
+const MOST_RECOVERED = 4;
+
+/**
+ * Copies a branch on which a primary runs from its newest base, if little was written since. A backup would end a segment of the
+ * WAL each time, so that many branches of a source would push out its history.
+ * @param folder of the new data, which keeps the history since the base and can recover by itself
+ * @returns whether it did
+ */
+export async function copyNewestBase(
+  deps: ServerDependencies,
+  branchId: string,
+  folder: string,
+): Promise<boolean> {
+  if (deps.branches.primary(branchId) === undefined || findNewestBase(deps, branchId) === undefined)
+    return false;
+  const end = await endOfWal(deps, branchId);
+  // The WAL may have new files.
+  const found = findNewestBase(deps, branchId);
+  if (found === undefined) return false;
+  // From now on, the base is not removed.
+  writeHistory(folder, [found.base]);
+  await copyBase(deps, branchId, folder, { ...found, start: found.base.start, end });
+  return true;
+}
+
+/** @returns undefined if it is too old, or not on the timeline on which the data recover by themselves */
+function findNewestBase({ storage }: ServerDependencies, branchId: string) {
+  const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
+  const base = bases.at(-1);
+  if (wal === undefined || base === undefined || isTemplate(base)) return undefined;
+  if (wal.timelineAt(base.start) !== wal.timelineAt(Infinity)) return undefined;
+  return wal.newestSegment() - wal.segmentAt(base.start) <= MOST_RECOVERED ? { wal, base } : undefined;
+}
+
+/** A position after all that was committed. It is on disk. */
+export async function endOfWal(deps: ServerDependencies, branchId: string): Promise<number> {
+  const dataDir = await deps.branches.ensureDataDir(branchId);
+  const { ownServer } = deps.branches.lock(branchId);
+  if (deps.branches.primary(branchId) === undefined && !ownServer.isUsed && isShutDown(dataDir))
+    return readControlFile(dataDir).checkpoint + 1;
+  return withBranchServer(deps, branchId, async ({ address }) =>
+    asSuperuser(deps, address, async (client) => {
+      await client.query('set synchronous_commit to on');
+      // Its commit writes all earlier ones, which may not wait for it. It would not wait either if it had written nothing.
+      await client.query("select pg_catalog.pg_logical_emit_message(true, 'history', '')");
+      const { rows } = await client.query<{ lsn: string }>(
+        'select pg_catalog.pg_current_wal_flush_lsn()::text as lsn',
+      );
+      return parseLsn(rows[0]?.lsn ?? '') ?? 0;
+    }),
+  );
+}

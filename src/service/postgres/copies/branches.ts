@@ -1,0 +1,174 @@
+/** Creates, restores and deletes the data of branches. Every step can be repeated after the service was killed. */
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { BranchRestore, BranchSpec } from '../../core/computeEngine.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
+import { withBranchServer } from '../branchData/branchServer.ts';
+import { stopOrphan } from '../server/orphans.ts';
+import { copyData, copyNewestBase } from './baseBackup.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import {
+  createAtomically,
+  makePrivateFolder,
+  removeAll,
+  removeData,
+  writePrivateFile,
+} from '../storage/files.ts';
+import {
+  HISTORY_FILE,
+  inheritHistory,
+  hasHistory,
+  removeHistory,
+  removeUnusedBases,
+  writeHistory,
+} from '../history/history.ts';
+import { copyDataAt, setPasswords } from './recoverTo.ts';
+import { removeRows } from './removeRows.ts';
+import { invalidateCopies } from './replicaCopies.ts';
+import { RolePasswords } from '../roles/rolePasswords.ts';
+import { restoredFolder } from '../storage/storage.ts';
+import { syncToDisk } from '../template/clusterTemplate.ts';
+
+/** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
+export async function createBranchData(
+  deps: ServerDependencies,
+  { id, parentId, owner, ...options }: BranchSpec,
+): Promise<void> {
+  const { branches, storage, shutdownSignal, isTemporary } = deps;
+  const keepsHistory = options.keepsHistory === true && !isTemporary;
+  if (parentId !== undefined) {
+    await branches.lock(parentId).shared(async () => {
+      if (!existsSync(branches.folder(id)))
+        await copyBranch(deps, parentId, storage.branch(id), { ...options, keepsHistory });
+    });
+    if (options.passwordsOf !== undefined) {
+      const wanted = new RolePasswords(storage.branch(options.passwordsOf)).all;
+      new RolePasswords(storage.branch(id)).plan(wanted);
+      await setPlannedPasswords(deps, id);
+    }
+    return finishSchema(deps, id);
+  }
+  try {
+    branches.login(id, owner);
+    await branches.lock(id).exclusive(async () => {
+      if (keepsHistory && !branches.hasData(id)) writeHistory(storage.branch(id), []);
+      await branches.ensureDataDir(id);
+    });
+  } catch (error) {
+    // The password of a new branch may be known already, so the next service must find it.
+    if (!shutdownSignal.aborted) removeAll(storage.branch(id));
+    throw error;
+  }
+}
+
+/** Of the roles of a new or restored branch. */
+async function setPlannedPasswords(deps: ServerDependencies, id: string): Promise<void> {
+  const { branches, storage } = deps;
+  const passwords = new RolePasswords(storage.branch(id));
+  const { planned } = passwords;
+  if (planned.size === 0) return;
+  await branches
+    .lock(id)
+    .exclusive(async () => withBranchServer(deps, id, async (server) => setPasswords(deps, server, planned)));
+  passwords.set(planned);
+}
+
+/** In the folder of a copy of which only the schema is wanted, until its rows are removed. */
+const WITH_ROWS = 'with-rows';
+
+async function finishSchema(deps: ServerDependencies, id: string): Promise<void> {
+  const folder = deps.storage.branch(id);
+  const mark = path.join(folder, WITH_ROWS);
+  if (!existsSync(mark)) return;
+  try {
+    await deps.branches
+      .lock(id)
+      .exclusive(async () => withBranchServer(deps, id, async ({ address }) => removeRows(deps, address)));
+    rmSync(mark);
+  } catch (error) {
+    if (!deps.shutdownSignal.aborted) removeAll(folder);
+    throw error;
+  }
+}
+
+/** @throws {EngineError} and leaves the branch as it was */
+export async function restoreBranchData(deps: ServerDependencies, restore: BranchRestore): Promise<void> {
+  const { branches } = deps;
+  const { id, sourceId, preservedId } = restore;
+  const replace = async () =>
+    branches.lock(id).exclusive(async () => {
+      // If the preserved branch exists, the service was killed after the branch was replaced.
+      if (preservedId !== undefined && existsSync(branches.folder(preservedId))) return;
+      await branches.ensureDataDir(id);
+      await replaceBranch(deps, restore);
+    });
+  if (sourceId === id) return replace();
+  await branches.lock(sourceId).shared(replace);
+  // The restore succeeds even if this fails: the branch then keeps the passwords of the source. A failed restore would delete the
+  // branch that preserves the data from before it.
+  await setPlannedPasswords(deps, id).catch((error: unknown) => {
+    if (deps.shutdownSignal.aborted) throw error;
+  });
+}
+
+async function replaceBranch(
+  deps: ServerDependencies,
+  { id, sourceId, preservedId, moment }: BranchRestore,
+): Promise<void> {
+  const folder = deps.storage.branch(id);
+  const old = preservedId === undefined ? `${folder}.replaced` : deps.storage.branch(preservedId);
+  const replacement = restoredFolder(folder);
+  // Read replicas must not continue from the old data: its WAL has the same positions and timeline.
+  invalidateCopies(deps, id);
+  const passwords = new RolePasswords(folder).all;
+  await copyBranch(deps, sourceId, replacement, { moment, keepsHistory: hasHistory(folder) });
+  // As on the public service, so that connection strings stay valid. Those of another branch are others.
+  if (sourceId !== id) new RolePasswords(replacement).plan(passwords);
+  removeAll(old);
+  // If the service is killed between the two renames, the next one does the second (`storage.ts`).
+  renameOverSync(folder, old);
+  try {
+    renameOverSync(replacement, folder);
+  } catch (error) {
+    renameOverSync(old, folder);
+    throw error;
+  }
+  // The branch is restored. If the old data can't be removed now (a virus scanner may read it), the next start does.
+  if (preservedId === undefined) await removeData(old).catch(() => undefined);
+}
+
+export async function deleteBranchData({ branches, storage }: ServerDependencies, id: string): Promise<void> {
+  await branches.lock(id).exclusive(async () => {
+    await stopOrphan(branches.folder(id));
+    await removeData(storage.branch(id));
+  });
+  branches.forget(id);
+  storage.removeAddress(id);
+  await removeUnusedBases(storage);
+}
+
+/** Copies the data of a branch and the files next to it: passwords, and what the data requires of read replicas. */
+async function copyBranch(
+  deps: ServerDependencies,
+  branchId: string,
+  to: string,
+  { moment, isSchemaOnly = false, keepsHistory = false }: Omit<BranchSpec, 'id'>,
+): Promise<void> {
+  await createAtomically(to, async (unfinished) => {
+    makePrivateFolder(unfinished);
+    const dataDir = path.join(unfinished, 'data');
+    const source = deps.storage.branch(branchId);
+    if (moment !== undefined) await copyDataAt(deps, branchId, unfinished, moment, async () => undefined);
+    else if (!(await copyNewestBase(deps, branchId, unfinished))) {
+      await copyData(deps, branchId, dataDir);
+      if (keepsHistory) inheritHistory(deps.storage, source, unfinished);
+    }
+    for (const name of readdirSync(source).filter((file) => file.endsWith('.json') && file !== HISTORY_FILE))
+      writePrivateFile(path.join(unfinished, name), readFileSync(path.join(source, name), 'utf8'));
+    if (!keepsHistory) removeHistory(unfinished);
+    // A copy without the rows must not lead back to them.
+    else if (isSchemaOnly) writeHistory(unfinished, []);
+    if (isSchemaOnly) writePrivateFile(path.join(unfinished, WITH_ROWS), '');
+    await syncToDisk(deps, dataDir);
+  });
+}

@@ -1,0 +1,281 @@
+/**
+ * Makes bases and removes what is too old or too much, in the background. If the service is killed at any point, bases that
+ * no branch names and WAL before the oldest base are left, and removed later.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants, existsSync, rmSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
+import { createAtomically, databasesSize, folderSize } from '../storage/files.ts';
+import { noteSpace, readDisk, reportSpace, type Disk } from '../history/historySpace.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { takeBaseBackup } from './baseBackup.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import {
+  hasWalBeforeHistory,
+  historySize,
+  hasHistory,
+  KEPT_WAL_MB,
+  readBases,
+  readHistory,
+  removeHistory,
+  removeWalBeforeHistory,
+  removeUnusedBases,
+  totalSize,
+  writeHistory,
+  type Base,
+  type History,
+} from '../history/history.ts';
+import { keepWal } from './replicaCopies.ts';
+import { syncToDisk } from '../template/clusterTemplate.ts';
+import type { ComputeEngine } from '../../core/computeEngine.ts';
+import { parseLsn } from '../../core/lsn.ts';
+
+const MB = 1024 ** 2;
+const LIMITS: HistoryLimits = {
+  branch: KEPT_WAL_MB * MB,
+  total: 4 * KEPT_WAL_MB * MB,
+  leastWritten: 64 * MB,
+  mostWritten: 768 * MB,
+};
+
+/** @throws {Error} when a base can't be made, or data are damaged, after all other branches were checked */
+export async function keepHistory(
+  deps: ServerDependencies & { readonly log: (line: string) => void },
+  branches: readonly BranchRetention[],
+  { isAll, canExpire = true, limits = LIMITS }: Parameters<ComputeEngine['keepHistory']>[1],
+): Promise<void> {
+  const { storage, isTemporary } = deps;
+  if (isTemporary) return;
+  const problems: unknown[] = [];
+  let isReduced = false;
+  for (const branch of branches) {
+    if (!deps.branches.hasData(branch.id)) continue;
+    try {
+      isReduced = (await keepBranchHistory(deps, branch, { ...limits, canExpire })) || isReduced;
+    } catch (error) {
+      problems.push(error);
+    }
+  }
+  if (isAll) {
+    const reduced = await removeOldestMomentsOfAll(deps, branches, limits);
+    isReduced ||= reduced.isReduced;
+    reportSpace(storage, reduced.lacking, deps.log);
+  }
+  if (isReduced) await removeUnusedBases(storage);
+  if (problems.length > 0) throw problems[0];
+}
+
+/** @returns whether something was removed */
+async function keepBranchHistory(
+  deps: ServerDependencies,
+  { id, seconds }: BranchRetention,
+  { canExpire, ...limits }: HistoryLimits & { readonly canExpire: boolean },
+): Promise<boolean> {
+  const folder = deps.storage.branch(id);
+  if (seconds > 0) {
+    await makeBaseIfDue(deps, id, limits);
+    const isReduced = await removeOldestMoments(
+      deps,
+      id,
+      limits,
+      canExpire ? Date.now() - seconds * 1000 : 0,
+    );
+    if (isReduced) noteSpace(folder, undefined);
+    return isReduced;
+  }
+  if (!hasHistory(folder)) return false;
+  removeHistory(folder);
+  keepWal(deps, id);
+  return true;
+}
+
+/** Whether the data of deleted branches can stay: it is within the limit of all history, and leaves enough of the disk. */
+export async function canKeepDeleted(
+  { storage, isTemporary, branches }: ServerDependencies,
+  branchIds: readonly string[],
+): Promise<boolean> {
+  if (isTemporary || !(await readDisk(storage)).isFree) return false;
+  const sizes: Sizes = new Map();
+  for (const id of branchIds) {
+    const folder = storage.branch(id);
+    if (!existsSync(folder)) continue;
+    const version = versionOf(branches, id);
+    const known = deletedSizes.get(folder);
+    sizes.set(folder, known?.version === version ? known : { version, bytes: await folderSize(folder) });
+  }
+  deletedSizes = sizes;
+  return [...sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.total;
+}
+
+/** @returns an empty text without data, and if they are damaged */
+function versionOf(branches: ServerDependencies['branches'], id: string): string {
+  try {
+    return branches.version(id);
+  } catch {
+    return '';
+  }
+}
+
+type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
+
+/** By folder. Only servers change the data, so it is measured again only if one has run, such as after a recovery. */
+let deletedSizes: Sizes = new Map();
+
+async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: HistoryLimits): Promise<void> {
+  const { storage, branches } = deps;
+  const primary = branches.primary(id);
+  if (primary === undefined || primary.isStopping) return;
+  const folder = storage.branch(id);
+  const { wal, bases = [] } = readHistory(storage, folder) ?? {};
+  const newest = bases.at(-1);
+  const written =
+    wal === undefined || newest === undefined
+      ? Infinity
+      : (wal.newestSegment() - wal.segmentAt(newest.start)) * wal.size;
+  const hasSpace = async (needed = 0) => {
+    const disk = await readDisk(storage, { ...limits, needed });
+    if (!disk.isFree && newest === undefined) noteSpace(folder, disk);
+    return disk.isFree;
+  };
+  if (written < limits.leastWritten || !(await hasSpace())) return;
+  const data = path.join(folder, 'data');
+  const size = await databasesSize(data);
+  if (written < Math.min(size, limits.mostWritten)) return;
+  const bytes = (await sharesBlocks(data, folder)) ? 0 : size;
+  if (!(await hasSpace(bytes))) return;
+  if (!hasHistory(folder)) {
+    writeHistory(folder, []);
+    keepWal(deps, id);
+  }
+  await branches.lock(id).shared(async () => {
+    if (branches.primary(id) === primary) await makeBase(deps, id, primary, bytes);
+  });
+}
+
+async function makeBase(
+  deps: ServerDependencies,
+  id: string,
+  primary: Postmaster,
+  bytes: number,
+): Promise<void> {
+  const { storage } = deps;
+  const name = path.join('bases', randomBytes(8).toString('hex'));
+  const branch = storage.branch(id);
+  const data = path.join(branch, 'data');
+  let base: Base | undefined;
+  await createAtomically(path.join(storage.root, name), async (folder) => {
+    const { session, start, end } = await takeBaseBackup(deps, primary, [{ from: data, to: folder }]);
+    await session.end();
+    base = {
+      folder: name.replaceAll('\\', '/'),
+      start: parseLsn(start) ?? 0,
+      end: parseLsn(end) ?? 0,
+      time: Date.now(),
+      bytes,
+    };
+    await syncToDisk(deps, folder);
+  });
+  if (base !== undefined && hasHistory(branch)) writeHistory(branch, [...readBases(branch), base]);
+}
+
+/** Whether a copy costs nothing until one of both changes. */
+async function sharesBlocks(from: string, to: string): Promise<boolean> {
+  const file = path.join(to, 'shares-blocks');
+  try {
+    await copyFile(path.join(from, 'PG_VERSION'), file, constants.COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/**
+ * Removes the oldest moments of a branch: those before its retention, and more if its history is too large.
+ * @param before when the retention begins @returns whether the branch had a history
+ */
+async function removeOldestMoments(
+  deps: ServerDependencies,
+  id: string,
+  limits: HistoryLimits,
+  before: number,
+): Promise<boolean> {
+  const folder = deps.storage.branch(id);
+  const history = readHistory(deps.storage, folder);
+  if (history === undefined) return false;
+  const { wal } = history;
+  const bases = [...history.bases];
+  while (isTooOld(bases, before) || isTooLarge({ wal, bases }, limits)) bases.shift();
+  // A server that writes much removes WAL itself, and the bases before it can't be used any more.
+  const isReduced = bases.length < readBases(folder).length;
+  if (isReduced) writeHistory(folder, bases);
+  // Copies in progress need WAL too.
+  if (hasWalBeforeHistory({ wal, bases }))
+    await deps.branches.lock(id).exclusive(async () => {
+      const current = readHistory(deps.storage, folder);
+      if (current !== undefined) removeWalBeforeHistory(current);
+    });
+  return isReduced;
+}
+
+/**
+ * Whether the oldest base must go because of the size. Two bases of large data may exceed the limit: the older one stays while
+ * little was written after the newer one, which has few moments to go back to.
+ */
+function isTooLarge({ wal, bases }: History, { branch, leastWritten }: HistoryLimits): boolean {
+  const [, second] = bases;
+  const isNew =
+    second !== undefined && (wal.newestSegment() - wal.segmentAt(second.start)) * wal.size < leastWritten;
+  return !isNew && historySize({ wal, bases }) > branch;
+}
+
+/** Whether the oldest base is not needed, because the retention begins after the second one. */
+const isTooOld = ([, second]: readonly Base[], before: number): boolean =>
+  second !== undefined && second.time < before;
+
+/** @returns undefined also if its data are damaged, which the check of the branch has reported */
+function historyIfReadable(storage: Storage, id: string): History | undefined {
+  try {
+    return readHistory(storage, storage.branch(id));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sum of their sizes, which is quicker to get, is enough if they share little. */
+const isWithin = (histories: readonly History[], limit: number): boolean =>
+  histories.reduce((sum, history) => sum + historySize(history), 0) <= limit || totalSize(histories) <= limit;
+
+/** Removes the oldest history of all branches while it is too much, or the disk is almost full. */
+async function removeOldestMomentsOfAll(
+  deps: ServerDependencies,
+  branches: readonly BranchRetention[],
+  limits: HistoryLimits,
+): Promise<{ readonly isReduced: boolean; readonly lacking: Disk | undefined }> {
+  const { storage } = deps;
+  let lacking: Disk | undefined;
+  for (let isReduced = false; ; isReduced = true) {
+    const histories = branches.flatMap(({ id }) => {
+      const history = historyIfReadable(storage, id);
+      return history === undefined || history.bases.length === 0 ? [] : [{ id, ...history }];
+    });
+    const [oldest] = histories.toSorted((a, b) => (a.bases[0]?.time ?? 0) - (b.bases[0]?.time ?? 0));
+    const disk = await readDisk(storage, limits);
+    const isTooMuch = !isWithin(histories, limits.total);
+    if (oldest === undefined || (!isTooMuch && disk.isFree)) return { isReduced, lacking };
+    if (!disk.isFree) lacking = disk;
+    const folder = storage.branch(oldest.id);
+    if (oldest.bases.length > 1) writeHistory(folder, oldest.bases.slice(1));
+    else {
+      removeHistory(folder);
+      keepWal(deps, oldest.id);
+    }
+    noteSpace(folder, isTooMuch ? undefined : disk);
+    await removeOldestMoments(deps, oldest.id, limits, 0);
+    await removeUnusedBases(storage);
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * Creates the data of a branch as it was at a moment in its history: Postgres recovers a base to the last record before the
+ * moment, and continues on a new timeline. The caller shares the branch's lock.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { BranchHistory, Moment } from '../../core/branchHistory.ts';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
+import { makePrivateFolder, removeData, writePrivateFile } from '../storage/files.ts';
+import { startServer } from '../server/launchServer.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { asSuperuser } from '../server/superuser.ts';
+import { SMALLEST_SIZE } from '../server/settings.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { copyBase, endOfWal } from './baseBackup.ts';
+import { KEPT_WAL_MB, readHistory, writeHistory, writeKeptWal, type Base } from '../history/history.ts';
+import { RolePasswords } from '../roles/rolePasswords.ts';
+import { scramVerifier } from '../roles/logins.ts';
+import { formatLsn, parseLsn } from '../../core/lsn.ts';
+import type { Wal } from '../wal/walFiles.ts';
+import { ClockCheck } from '../wal/clockCheck.ts';
+import { walRecords, type WalRecord } from '../wal/walRecords.ts';
+
+/** Reads from a copy that is removed at the end. @throws {EngineError} */
+export async function readAt<T>(
+  deps: ServerDependencies,
+  branchId: string,
+  moment: Moment,
+  read: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  // Without a record: the next service removes it if this one is killed.
+  const folder = path.join(deps.storage.root, 'branches', `${branchId}.${randomBytes(4).toString('hex')}`);
+  try {
+    return await copyDataAt(deps, branchId, folder, moment, read);
+  } finally {
+    await removeData(folder);
+  }
+}
+
+/**
+ * @param folder of the new data, which is created in its subfolder `data` and keeps the history up to the moment
+ * @param work with the server that recovers it
+ * @throws {EngineError}
+ */
+export async function copyDataAt<T>(
+  deps: ServerDependencies,
+  branchId: string,
+  folder: string,
+  moment: Moment,
+  work: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  const { storage } = deps;
+  const source = storage.branch(branchId);
+  const head = await endOfWal(deps, branchId);
+  const { wal, bases = [] } = readHistory(storage, source) ?? {};
+  const base = findBase(bases, moment);
+  if (wal === undefined || base === undefined)
+    throw new EngineError(`The history of branch ${branchId} does not reach back to this moment`);
+  makePrivateFolder(folder);
+  // From now on, these bases are not removed.
+  const kept = bases.slice(0, bases.indexOf(base) + 1);
+  writeHistory(folder, kept);
+  writeKeptWal(folder);
+  const { target, time } = await findTarget(wal, base, moment, head, branchId);
+  await copyBase(deps, branchId, folder, { wal, base, start: kept[0]?.start ?? base.start, end: target.end });
+  const changed = new RolePasswords(source).changedSince(time ?? base.time);
+  return recover(
+    deps,
+    branchId,
+    { dataDir: path.join(folder, 'data'), target: target.start, timeline: wal.timelineAt(target.start) },
+    async (server) => {
+      await setPasswords(deps, server, changed);
+      return work(server);
+    },
+  );
+}
+
+/** @returns undefined without history. @throws {EngineError} also if the clock says that a time was more than once */
+export async function rangeOfHistory(
+  deps: ServerDependencies,
+  branchId: string,
+  timestamp?: string,
+): Promise<BranchHistory | undefined> {
+  const { branches, storage } = deps;
+  if (!branches.hasData(branchId)) return undefined;
+  return branches.lock(branchId).shared(async () => {
+    const end = await endOfWal(deps, branchId);
+    const { wal, bases = [] } = readHistory(storage, storage.branch(branchId)) ?? {};
+    const [oldest] = bases;
+    if (wal === undefined || oldest === undefined) return undefined;
+    const start = new Date(oldest.time).toISOString();
+    const range = { start, startLsn: formatLsn(oldest.end), endLsn: formatLsn(end) };
+    const base = timestamp === undefined ? undefined : findBase(bases, { timestamp });
+    if (timestamp === undefined || base === undefined) return range;
+    const { target } = await findTarget(wal, base, { timestamp }, end, branchId);
+    return { ...range, lsnOfTime: formatLsn(Math.max(target.end, base.end)) };
+  });
+}
+
+/** The last one before the moment. For a time, one before the clock of the machine has gone back, so that the log shows that. */
+export function findBase(bases: readonly Base[], moment: Moment): Base | undefined {
+  if ('lsn' in moment) return bases.findLast(({ end }) => end <= (parseLsn(moment.lsn) ?? 0));
+  const back = bases.findIndex(({ time }, index) => time < (bases[index - 1]?.time ?? 0));
+  const inOrder = back === -1 ? bases : bases.slice(0, back);
+  return inOrder.findLast(({ time }) => time <= Date.parse(moment.timestamp));
+}
+
+/** Between a record and the position after it, there can be the header of a page. */
+const TOLERANCE = 64;
+
+/**
+ * A position includes all records before it. A time doesn't: of a transaction that ends later, what Postgres doesn't undo, such as
+ * a new value of a sequence or the removal of a database's files, is already in the log. So a time ends with the last transaction
+ * that ended by then, and not with the last record.
+ * @returns the last record to recover, and when the last transaction before it ended (milliseconds since 1970)
+ */
+async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, branchId: string) {
+  const end = 'lsn' in moment ? Math.min(head, parseLsn(moment.lsn) ?? 0) : head;
+  const until = 'lsn' in moment ? Infinity : microseconds(moment.timestamp);
+  let target: WalRecord | undefined;
+  let last: WalRecord | undefined;
+  let time: number | undefined;
+  let isFound = false;
+  const clock = new ClockCheck(until, base.end);
+  for (const record of walRecords(wal, base.start)) {
+    const isEnd = record.start >= Math.max(end, base.end);
+    isFound ||= isEnd || (record.time !== undefined && record.time > until);
+    if (isEnd) break;
+    // Reading many files must not keep the service from replying.
+    if (last !== undefined && wal.segmentAt(last.start) !== wal.segmentAt(record.start)) await setImmediate();
+    last = record;
+    clock.add(record);
+    const isIncluded = until === Infinity || (record.time !== undefined && record.time <= until);
+    if (target !== undefined && record.start >= base.end && !isIncluded) continue;
+    target = record;
+    time = record.time === undefined ? time : record.time / 1000;
+  }
+  isFound ||= last !== undefined && last.end + TOLERANCE >= end;
+  if (target === undefined || !isFound)
+    throw new EngineError(
+      `The write-ahead log of branch ${branchId} is damaged at ${formatLsn(last?.end ?? base.start)}. Earlier moments can be restored.`,
+    );
+  clock.requireClear(branchId, target);
+  return { target, time };
+}
+
+/** Since 1970. A Date would round to milliseconds. */
+export function microseconds(timestamp: string): number {
+  const [, digits = ''] = /\.(\d+)/.exec(timestamp) ?? [];
+  const seconds = Math.floor(Date.parse(timestamp.replace(/\.\d+/, '')) / 1000);
+  return seconds * 1_000_000 + Number(digits.slice(0, 6).padEnd(6, '0'));
+}
+
+/** The reverse of {@link microseconds}. */
+export function timestampOf(since1970: number): string {
+  const milliseconds = Math.floor(since1970 / 1000);
+  const rest = String(since1970 - milliseconds * 1000).padStart(3, '0');
+  return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
+}
+
+/** Prepared transactions need at least as many as the server had that prepared them. */
+const PREPARED_TRANSACTIONS = 100;
+
+interface Recovery {
+  readonly dataDir: string;
+  readonly target: number;
+  readonly timeline: number;
+}
+
+async function recover<T>(
+  deps: ServerDependencies,
+  branchId: string,
+  { dataDir, target, timeline }: Recovery,
+  work: (server: Postmaster) => Promise<T>,
+): Promise<T> {
+  writePrivateFile(path.join(dataDir, 'recovery.signal'), '');
+  const { max_prepared_transactions = 0, ...standby } = deps.branches.standbySettings(branchId) ?? {};
+  const name = path.basename(path.dirname(dataDir));
+  try {
+    const server = await startServer(deps, {
+      compute: { id: branchId, minCu: SMALLEST_SIZE },
+      dataDir,
+      name,
+      onLine: () => undefined,
+      settings: {
+        ...standby,
+        max_prepared_transactions: Math.max(max_prepared_transactions, PREPARED_TRANSACTIONS),
+        ...(process.platform !== 'win32' && { listen_addresses: '' }),
+        // The WAL is in place, so the required command only has to fail.
+        restore_command: 'exit 1',
+        recovery_target_lsn: formatLsn(target),
+        recovery_target_timeline: timeline,
+        recovery_target_action: 'promote',
+        hot_standby: 'off',
+        autovacuum: 'off',
+        wal_keep_size: `${KEPT_WAL_MB}MB`,
+        // The folder is synced as a whole, before it gets its name.
+        fsync: 'off',
+      },
+    }).catch((error: unknown) => {
+      throw new EngineError(
+        `The history of branch ${branchId} cannot be used: ${asEngineError(error).message}`,
+      );
+    });
+    try {
+      return await work(server);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    deps.storage.removeAddress(name);
+  }
+}
+
+/** So that connection strings stay valid: roles keep the passwords that the service has given them. */
+export async function setPasswords(
+  deps: ServerDependencies,
+  { address }: Pick<Postmaster, 'address'>,
+  passwords: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (passwords.size === 0) return;
+  await asSuperuser(deps, address, async (client) => {
+    const { rows } = await client.query<{ role: string }>(
+      'select rolname as role from pg_catalog.pg_roles where rolname::text operator(pg_catalog.=) any ($1)',
+      [[...passwords.keys()]],
+    );
+    for (const { role } of rows)
+      await client.query(
+        `alter role ${client.escapeIdentifier(role)} password '${scramVerifier(passwords.get(role) ?? '')}'`,
+      );
+  });
+}

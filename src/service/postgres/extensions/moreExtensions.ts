@@ -1,0 +1,190 @@
+/**
+ * Extensions that aren't in the package: of a folder that the user has chosen, or of another Postgres on this machine. Their code
+ * runs in the servers, so it must fit them, and no other user may be able to change it.
+ */
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { controlFiles, FIRST_WITH_PATHS, MODULE_SUFFIXES, packagedExtensions } from './ownerExtensions.ts';
+import type { Binaries } from '../server/programs.ts';
+import type { Settings } from '../server/settings.ts';
+import { changeableAmong, realPath } from '../server/trustedPath.ts';
+
+/** Without links. */
+interface ExtensionFolder {
+  /** Its folder `extension` has the control files and scripts. */
+  readonly share: string;
+  /** The libraries. */
+  readonly lib: string;
+}
+
+interface MoreExtensions extends ExtensionFolder {
+  /** Names of the extensions that the package lacks; empty if the folder isn't used. */
+  readonly names: readonly string[];
+  /** Why it isn't used. */
+  readonly problem?: string;
+}
+
+/** Where a folder has the two parts: one made for this, a default installation, and those of Arch, Homebrew, Debian and Fedora. */
+const LAYOUTS = [
+  ['.', 'lib'],
+  ['share', 'lib'],
+  ['share/postgresql', 'lib/postgresql'],
+  ['share/postgresql@18', 'lib/postgresql@18'],
+  ['share/postgresql/18', 'lib/postgresql/18/lib'],
+  ['share/pgsql', 'lib64/pgsql'],
+] as const;
+
+const layouts = (folder: string): ExtensionFolder[] =>
+  LAYOUTS.map(([share, lib]) => ({ share: path.join(folder, share), lib: path.join(folder, lib) }));
+
+/** Where packages and installers put Postgres 18. */
+const INSTALLED: readonly ExtensionFolder[] = [
+  '/usr',
+  '/usr/pgsql-18',
+  '/opt/homebrew',
+  '/usr/local',
+  '/Library/PostgreSQL/18',
+  '/Applications/Postgres.app/Contents/Versions/18',
+  'C:\\Program Files\\PostgreSQL\\18',
+].flatMap(layouts);
+
+export interface ExtensionChoice {
+  /** The user's folder. If set, no other is used. */
+  readonly extensionsDir?: string | undefined;
+  /** Whether to use those of another Postgres on this machine. */
+  readonly installedExtensions?: boolean | undefined;
+  /** Names of those that owners may create although their control files don't say so. */
+  readonly trustedExtensions?: readonly string[] | undefined;
+}
+
+/** @returns the folders that are used, and those that have extensions but can't be used. Reads every library in them */
+export function findMoreExtensions(
+  { extensionsDir, installedExtensions = false }: ExtensionChoice,
+  binaries: Binaries,
+  places = INSTALLED,
+): MoreExtensions[] {
+  if (extensionsDir !== undefined) return [moreExtensions(extensionsDir, binaries)];
+  if (!installedExtensions || binaries.major !== FIRST_WITH_PATHS) return [];
+  const own = packagedExtensions(binaries.folder, binaries.major);
+  return places
+    .filter(hasExtensions)
+    .filter(({ share }) => realPath(path.join(share, 'extension')) !== own)
+    .map((place) => readFolder(place, binaries))
+    .filter(({ names, problem }) => names.length > 0 || problem !== undefined);
+}
+
+const hasExtensions = ({ share }: ExtensionFolder): boolean => existsSync(path.join(share, 'extension'));
+
+/** @param chosen a folder with `extension` and `lib`, or of an installed Postgres */
+export function moreExtensions(chosen: string, binaries: Pick<Binaries, 'major' | 'folder'>): MoreExtensions {
+  const folder = realPath(chosen) ?? chosen;
+  const found = layouts(folder).find(hasExtensions);
+  return readFolder(found ?? { share: folder, lib: path.join(folder, 'lib') }, binaries);
+}
+
+function readFolder(
+  place: ExtensionFolder,
+  { major, folder }: Pick<Binaries, 'major' | 'folder'>,
+): MoreExtensions {
+  const share = realPath(place.share) ?? place.share;
+  const lib = realPath(place.lib) ?? place.lib;
+  try {
+    const scripts = filesIn(path.join(share, 'extension'));
+    const libraries = filesIn(lib);
+    const all = controlFiles(path.join(share, 'extension'));
+    const packaged = packagedExtensions(folder, major) ?? '';
+    const names = all.filter((name) => !existsSync(path.join(packaged, `${name}.control`))).toSorted();
+    const problem =
+      (major < FIRST_WITH_PATHS && `Postgres ${major} can't read them, only ${FIRST_WITH_PATHS} and newer`) ||
+      (all.length === 0 && `${path.join(share, 'extension')} has no .control files`) ||
+      ([share, lib].some((each) => each.includes(path.delimiter)) &&
+        `its path contains "${path.delimiter}"`) ||
+      // If the package has all of them, nothing else matters.
+      (names.length > 0 && (whoChanges([...scripts, ...libraries]) || misfit(libraries, major)));
+    return problem ? { names: [], share, lib, problem } : { names, share, lib };
+  } catch (error) {
+    return { names: [], share, lib, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The packaged extensions and libraries come first, so that the folders can't replace them. */
+export function withFolders(settings: Settings, folders: readonly ExtensionFolder[]): Settings {
+  if (folders.length === 0) return settings;
+  const { extension_control_path: own = '$system' } = settings;
+  return {
+    ...settings,
+    extension_control_path: [own, ...folders.map(({ share }) => share)].join(path.delimiter),
+    dynamic_library_path: ['$libdir', ...folders.map(({ lib }) => lib)].join(path.delimiter),
+  };
+}
+
+/**
+ * Without links. Of a broken link, the part of its target that exists: who can change that can create the file.
+ * @param folder without links @throws the system's error if it can't be read
+ */
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).map((entry) => {
+    const file = path.join(folder, entry.name);
+    return entry.isSymbolicLink() ? (realPath(file) ?? existingPart(readlinkSync(file), folder)) : file;
+  });
+
+function existingPart(target: string, folder: string): string {
+  for (let part = path.resolve(folder, target); ; part = path.dirname(part)) {
+    const real = realPath(part);
+    if (real !== undefined) return real;
+  }
+}
+
+function whoChanges(files: readonly string[]): string | undefined {
+  const changeable = changeableAmong(files);
+  return changeable && `other users can change ${changeable}`;
+}
+
+function misfit(libraries: readonly string[], major: number): string | undefined {
+  for (const file of libraries.filter((each) => MODULE_SUFFIXES.includes(path.extname(each)))) {
+    const library = readFileSync(file);
+    const machines = machinesOf(library);
+    // Postgres can't load it, so the extension that needs it fails when it is created.
+    if (machines.length === 0) continue;
+    if (!machines.includes(`${process.platform} ${process.arch}`))
+      return `${file} isn't for ${process.platform} ${process.arch}`;
+    const built = majorOfModule(library);
+    // A library without the block is used by others, or Postgres refuses to load it.
+    if (built !== undefined && built !== major) return `${file} is for Postgres ${built}, not ${major}`;
+  }
+  return undefined;
+}
+
+/** By number in the headers of ELF, PE and Mach-O. */
+const ELF: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' };
+const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
+/** Bytes. No library is as short. */
+const LONGEST_HEADER = 1024;
+const MACH_O: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x0100000c: 'arm64' };
+
+/** @returns such as `linux x64`; several for a universal library of macOS. Empty if it is no library, or cut */
+function machinesOf(library: Buffer): string[] {
+  if (library.length < LONGEST_HEADER) return [];
+  const start = library.readUInt32BE(0);
+  if (start === 0x7f454c46) return [`linux ${ELF[library.readUInt16LE(18)]}`];
+  if (start >>> 16 === 0x4d5a) return [`win32 ${PE[library.readUInt16LE(library.readUInt32LE(0x3c) + 4)]}`];
+  if (start === 0xcffaedfe) return [`darwin ${MACH_O[library.readUInt32LE(4)]}`];
+  if (start !== 0xcafebabe) return [];
+  return Array.from({ length: library.readUInt32BE(4) }, (_, index) =>
+    library.readUInt32BE(8 + 20 * index),
+  ).map((type) => `darwin ${MACH_O[type]}`);
+}
+
+/**
+ * The major version in the block by which Postgres recognizes its modules (`Pg_abi_values` in `fmgr.h`): the version, four
+ * build options, and the name of the product.
+ */
+function majorOfModule(library: Buffer): number | undefined {
+  const [options, name] = [4 * 4, Buffer.from('PostgreSQL\0')];
+  for (let at = library.indexOf(name); at !== -1; at = library.indexOf(name, at + 1)) {
+    const block = at - options - 4;
+    if (block >= 0 && library.readInt32LE(block + 4) === 100 && library.readInt32LE(block + 8) === 32)
+      return Math.floor(library.readInt32LE(block) / 100);
+  }
+  return undefined;
+}

@@ -1,0 +1,246 @@
+/**
+ * Lets a branch's owner create the extensions that the public service lets its owners create, although Postgres reserves them
+ * for superusers. Postgres 18 reads control files from further folders: ours declare the extensions as trusted, so that
+ * Postgres runs their scripts as superuser. The scripts must lie next to them. What the scripts must not allow, we add.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makePrivateFolder, removeAll } from '../storage/files.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
+import { definitionsOnly } from './definitionsOnly.ts';
+import { foreignServerSql, restrictDblink } from './foreignServers.ts';
+import type { Binaries } from '../server/programs.ts';
+import type { Settings } from '../server/settings.ts';
+import { changeableByOthers, realPath } from '../server/trustedPath.ts';
+
+/** The first version that reads control files from other folders. */
+export const FIRST_WITH_PATHS = 18;
+
+interface OwnerExtension {
+  /** SQL after its script. `@extowner@` is the role that creates the extension, `@extschema@` its schema. */
+  readonly afterwards?: string;
+  /** Changes its script. Undefined if the script isn't the known one: then only superusers create it. */
+  readonly change?: (script: string) => string | undefined;
+}
+
+/**
+ * By name. Left out are those that read raw pages or files or change other sessions, and languages that aren't trusted.
+ * SECURITY says why each holds.
+ */
+export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
+  autoinc: {},
+  bloom: {},
+  dblink: { change: restrictDblink, afterwards: foreignServerSql('dblink_fdw', 'dblink_fdw_validator') },
+  earthdistance: {},
+  insert_username: {},
+  intagg: {},
+  moddatetime: {},
+  pg_buffercache: {},
+  // The worker would continue without a session, and write a file.
+  pg_prewarm: {
+    afterwards: 'REVOKE ALL ON FUNCTION autoprewarm_start_worker(), autoprewarm_dump_now() FROM PUBLIC;',
+  },
+  pg_stat_statements: {
+    afterwards:
+      'GRANT EXECUTE ON FUNCTION pg_stat_statements_reset(oid, oid, bigint, boolean) TO @extowner@ WITH GRANT OPTION;',
+  },
+  pgrowlocks: {},
+  pgstattuple: {},
+  postgres_fdw: { afterwards: foreignServerSql('postgres_fdw', 'postgres_fdw_validator') },
+  refint: {},
+  // The libxslt of the packaged Postgres no longer gets fixes.
+  xml2: {
+    afterwards:
+      'REVOKE ALL ON FUNCTION xslt_process(text, text), xslt_process(text, text, text) FROM PUBLIC;',
+  },
+};
+
+/**
+ * Those of other folders that only define types, functions and operators without access to the machine. PostGIS and ip4r are not
+ * among them: their scripts run functions, which hostile ones could replace.
+ */
+export const MORE_OWNER_EXTENSIONS = [
+  'h3',
+  'hll',
+  'hypopg',
+  'pg_uuidv7',
+  'prefix',
+  'roaringbitmap',
+  'semver',
+  'vector',
+];
+
+/** What they read or change isn't the owner's, or they are languages that aren't trusted. The package has most of them. */
+const ONLY_FOR_SUPERUSERS =
+  /^(?:adminpack|amcheck|dict_xsyn|file_fdw|pageinspect|pg_(?:freespacemap|logicalinspect|surgery|visibility|walinspect)|sslinfo|pl\w+u)$/;
+
+/** Whether owners may create it if the user says so. @param name of an extension that the package lacks */
+export const canBeTrusted = (name: string): boolean => !ONLY_FOR_SUPERUSERS.test(name);
+
+/** Changes with the rules above, so that a folder of an older version isn't used. */
+const RULES = 2;
+
+/**
+ * The folder for `extension_control_path`, made once for each Postgres, in the engine's private folder. Only the service's
+ * account can write there.
+ * @param more parents of other folders `extension`, which have been checked
+ * @param trusted names of extensions in these folders that owners create as they are
+ * @returns undefined for an older Postgres, or if its own extensions aren't found
+ */
+function ownerExtensionsFolder(
+  { folder, postgres, major }: Binaries,
+  root: string,
+  more: readonly string[] = [],
+  trusted: readonly string[] = [],
+): string | undefined {
+  const source = major >= FIRST_WITH_PATHS ? packagedExtensions(folder, major) : undefined;
+  if (source === undefined) return undefined;
+  const { size, mtimeMs } = statSync(postgres);
+  const found = more.flatMap((share) =>
+    furtherExtensionFiles(path.join(share, 'extension'), source, trusted),
+  );
+  const key = createHash('sha256')
+    .update([RULES, source, size, mtimeMs, ...found.flat()].join('\n'))
+    .digest('hex')
+    .slice(0, 10);
+  const all = path.join(root, 'extensions');
+  const made = path.join(all, key);
+  if (existsSync(made)) return made;
+  removeAll(all);
+  const unfinished = `${made}.new`;
+  makePrivateFolder(path.join(unfinished, 'extension'));
+  for (const [name, rules] of Object.entries(OWNER_EXTENSIONS))
+    for (const [file, text] of trustedFiles(source, name, rules))
+      writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
+  // The first folder wins, as it does for Postgres.
+  for (const [file, text] of found.toReversed())
+    writeFileSync(path.join(unfinished, 'extension', file), text, { mode: 0o600 });
+  renameOverSync(unfinished, made);
+  return made;
+}
+
+/** Files of the extensions in a folder that owners create, declared as trusted, unless the package has the extension. */
+function furtherExtensionFiles(
+  source: string,
+  packaged: string,
+  trusted: readonly string[],
+): [string, string][] {
+  return [...new Set([...MORE_OWNER_EXTENSIONS, ...trusted])]
+    .filter((name) => !existsSync(path.join(packaged, `${name}.control`)))
+    .flatMap((name) =>
+      trusted.includes(name) ? trustedFiles(source, name, {}) : filesThatOnlyDefine(source, name),
+    );
+}
+
+function filesThatOnlyDefine(source: string, name: string): [string, string][] {
+  const control = readControl(source, name);
+  if (control === undefined) return [];
+  const scripts = scriptsOf(source, name).flatMap(([file, text]): [string, string][] => {
+    const definitions = definitionsOnly(text);
+    return definitions === undefined ? [] : [[file, definitions]];
+  });
+  const steps = scripts.map(([file]) => file.slice(`${name}--`.length, -'.sql'.length).split('--'));
+  return isReachable(control.version, steps)
+    ? [[`${name}.control`, declareTrusted(control.text)], ...scripts]
+    : [];
+}
+
+/** @param steps of the scripts: `[version]` of one that installs it, `[from, to]` of an update */
+function isReachable(version: string | undefined, steps: readonly (readonly string[])[]): boolean {
+  const reached = new Set<string | undefined>();
+  for (let before = -1; before < reached.size;) {
+    before = reached.size;
+    for (const [first, second] of steps)
+      if (second === undefined || reached.has(first)) reached.add(second ?? first);
+  }
+  return reached.has(version);
+}
+
+/** Settings of all servers, by which Postgres finds the folder, and counts statements for `pg_stat_statements`. */
+export function extensionSettings(
+  ...[binaries, ...places]: Parameters<typeof ownerExtensionsFolder>
+): Settings {
+  const folder = ownerExtensionsFolder(binaries, ...places);
+  if (folder === undefined) return {};
+  return {
+    extension_control_path: [folder, '$system'].join(path.delimiter),
+    ...(hasModule(binaries, 'pg_stat_statements') && { shared_preload_libraries: 'pg_stat_statements' }),
+  };
+}
+
+function hasModule({ folder, major }: Binaries, name: string): boolean {
+  const above = path.dirname(folder);
+  const libraries = ['lib/postgresql', 'lib', `lib/postgresql@${major}`].map((each) =>
+    path.join(above, each),
+  );
+  return libraries.some((library) =>
+    MODULE_SUFFIXES.some((suffix) => existsSync(path.join(library, name + suffix))),
+  );
+}
+
+export const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
+
+/** Where Postgres has its own extensions: npm, Windows, Debian, Homebrew. */
+export function packagedExtensions(folder: string, major: number): string | undefined {
+  const above = path.dirname(folder);
+  const shares = [
+    path.join(above, 'share', 'postgresql'),
+    path.join(above, 'share'),
+    path.join(above, 'share', `postgresql@${major}`),
+    `/usr/share/postgresql/${major}`,
+  ];
+  const control = shares
+    .map((share) => realPath(path.join(share, 'extension', 'plpgsql.control')))
+    .find((file) => file !== undefined);
+  return control === undefined || changeableByOthers(control) !== undefined
+    ? undefined
+    : path.dirname(control);
+}
+
+/** @returns names of extensions @throws the system's error if the folder can't be read */
+export const controlFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.control'))
+    .map((file) => path.basename(file, '.control'));
+
+interface Control {
+  readonly text: string;
+  readonly version: string | undefined;
+}
+
+function readControl(source: string, name: string): Control | undefined {
+  const file = path.join(source, `${name}.control`);
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  return { text, version: /^default_version *= *'([^']+)'/m.exec(text)?.[1] };
+}
+
+const declareTrusted = (control: string): string => `${control}\ntrusted = true\n`;
+
+const scriptsOf = (source: string, name: string): [string, string][] =>
+  readdirSync(source)
+    .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.sql'))
+    .map((file) => [file, readFileSync(path.join(source, file), 'utf8')]);
+
+function trustedFiles(
+  source: string,
+  name: string,
+  { afterwards = '', change }: OwnerExtension,
+): [string, string][] {
+  const control = readControl(source, name);
+  if (control === undefined) return [];
+  const installing = `${name}--${control.version}.sql`;
+  const scripts: [string, string][] = [];
+  for (const [file, original] of scriptsOf(source, name)) {
+    // A changed script is the only one, so that no other version can be installed.
+    if (change !== undefined && file !== installing) continue;
+    const text = change === undefined ? original : change(original);
+    if (text === undefined) return [];
+    scripts.push([file, file.endsWith(`--${control.version}.sql`) ? `${text}\n${afterwards}\n` : text]);
+  }
+  if (change !== undefined && scripts.length === 0) return [];
+  // `@extschema@` is known only if the extension can't be moved to another schema.
+  const fixed = afterwards.includes('@extschema@') ? 'relocatable = false\n' : '';
+  return [[`${name}.control`, declareTrusted(control.text) + fixed], ...scripts];
+}

@@ -1,0 +1,212 @@
+/**
+ * The history of branches: their data at earlier moments can be created from a copy of it (a base) and the write-ahead log (WAL)
+ * that follows. The WAL stays in the branch's data directory, because its servers keep it (`wal_keep_size`). Bases never change,
+ * so branches share them: `history.json` next to a branch's data names those that its WAL continues. The first base of a new
+ * project's data is the cluster template that it is a copy of. If any of these files is missing or damaged, only history is lost.
+ */
+import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { KEPT_WAL_FILE } from '../server/settings.ts';
+import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../storage/files.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { BranchSize } from '../../core/branchHistory.ts';
+import { formatLsn, parseLsn } from '../../core/lsn.ts';
+import { readControlFile, TIMELINE_FILE, Wal, WAL_FILE } from '../wal/walFiles.ts';
+
+const Position = z.pipe(
+  z.string().check(z.refine((text) => parseLsn(text) !== undefined)),
+  z.transform((text) => parseLsn(text) ?? 0),
+);
+const Base = z.object({
+  /** In the engine's folder. */
+  folder: z.string().check(z.regex(/^(template-\d+|bases\/[0-9a-f]+)$/)),
+  /** Where recovery begins to read WAL, and from where on it can end. */
+  start: Position,
+  end: Position,
+  /** When the copy was complete. Milliseconds since 1970. */
+  time: z.number(),
+  /** What it costs on the disk. */
+  bytes: z.number(),
+});
+export type Base = z.infer<typeof Base>;
+
+/** Whether it was shut down when it was copied, so that only a recovery to a moment reads the WAL that follows. */
+export const isTemplate = ({ folder }: Base): boolean => !folder.startsWith('bases/');
+
+/** A file next to a branch's data, if its history is kept. */
+export const HISTORY_FILE = 'history.json';
+/** How much WAL servers keep then. */
+export const KEPT_WAL_MB = 1024;
+
+export const hasHistory = (branchFolder: string): boolean =>
+  existsSync(path.join(branchFolder, HISTORY_FILE));
+
+/** @param bases oldest first */
+export function writeHistory(branchFolder: string, bases: readonly Base[]): void {
+  const stored = bases.map((base) => ({ ...base, start: formatLsn(base.start), end: formatLsn(base.end) }));
+  writePrivateFile(path.join(branchFolder, HISTORY_FILE), JSON.stringify(stored));
+}
+
+/** The branch can't go back to any moment then. Its bases and WAL are left until they are removed as unused. */
+export function removeHistory(branchFolder: string): void {
+  rmSync(path.join(branchFolder, HISTORY_FILE), { force: true });
+}
+
+/** The bases that a file names, also those that can't be used; none if it is missing or damaged. */
+export function readBases(branchFolder: string): readonly Base[] {
+  try {
+    return z.parse(z.array(Base), JSON.parse(readFileSync(path.join(branchFolder, HISTORY_FILE), 'utf8')));
+  } catch {
+    return [];
+  }
+}
+
+export interface History {
+  readonly wal: Wal;
+  /** Those that can be used, oldest first: they exist, and no WAL after them is missing. */
+  readonly bases: readonly Base[];
+}
+
+/** @returns undefined if the branch has no data or keeps no history */
+export function readHistory(storage: Storage, branchFolder: string): History | undefined {
+  const dataDir = path.join(branchFolder, 'data');
+  if (!hasHistory(branchFolder) || !existsSync(dataDir)) return undefined;
+  const wal = new Wal(dataDir);
+  const oldest = wal.oldestSegment();
+  const bases = readBases(branchFolder).filter(
+    ({ folder, start }) =>
+      wal.segmentAt(start) >= oldest && existsSync(path.join(storage.root, folder, 'PG_VERSION')),
+  );
+  return { wal, bases };
+}
+
+/** The base of a branch that is created from the cluster template: the template itself. */
+export const templateBase = (template: string, dataDir: string): Base => ({
+  folder: path.basename(template),
+  start: readControlFile(template).checkpoint,
+  end: readControlFile(dataDir).checkpoint,
+  time: Date.now(),
+  bytes: 0,
+});
+
+/**
+ * Gives a copy the history of its source: the WAL before that of the copy, and the newest base, because older ones need more.
+ * @param folder of the copy, with its data
+ */
+export function inheritHistory(storage: Storage, sourceFolder: string, folder: string): void {
+  const history = readHistory(storage, sourceFolder);
+  writeHistory(folder, []);
+  const copy = new Wal(path.join(folder, 'data'));
+  const base = history?.bases.findLast(({ end }) => end <= copy.checkpoint);
+  if (history === undefined || base === undefined) return;
+  linkWal(history.wal, path.join(folder, 'data', 'pg_wal'), base.start, copy.checkpoint);
+  writeHistory(folder, [base]);
+}
+
+/**
+ * Gives a data directory the WAL from `start` to `end`, except for files that it has. No server writes them again, so both
+ * share them.
+ * @returns the files after them, which a server may still write
+ */
+export function linkWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
+  const [firstInUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];
+  const rest: WalFile[] = [];
+  const fileOf = (source: string, name = source): WalFile => ({
+    source: path.join(wal.folder, source),
+    target: path.join(to, name),
+  });
+  for (const name of wal.files)
+    if (TIMELINE_FILE.test(name) && parseInt(name, 16) <= wal.timelineAt(end)) link(fileOf(name));
+  for (let segment = wal.segmentAt(start); segment <= last; segment += 1) {
+    const file = fileOf(wal.sourceOf(segment, end), wal.fileOf(segment, end));
+    if (segment >= firstInUse) rest.push(file);
+    else link(file);
+  }
+  return rest;
+}
+
+interface WalFile {
+  readonly source: string;
+  readonly target: string;
+}
+
+function link({ source, target }: WalFile): void {
+  if (existsSync(target)) return;
+  try {
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target); // The file system has no links.
+  }
+}
+
+/** The settings that a branch with history needs of its primaries. Of the user's settings, `wal_keep_size` wins. */
+export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
+
+/** For servers that read no settings of the branch. */
+export const keptWal = (branchFolder: string) =>
+  hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
+
+/** The WAL before the oldest base. Without a base, the server itself removes what it doesn't need. */
+function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {
+  if (oldest === undefined) return [];
+  // Without the timeline.
+  const first = wal.fileOf(wal.segmentAt(oldest.start)).slice(8);
+  return [...wal.files].filter((name) => WAL_FILE.test(name) && name.slice(8) < first);
+}
+
+export const hasWalBeforeHistory = (history: History): boolean => walBeforeHistory(history).length > 0;
+
+/** Call it while no copy of the data is made. A server needs no WAL before a base, which began with a checkpoint. */
+export function removeWalBeforeHistory(history: History): void {
+  for (const name of walBeforeHistory(history)) rmSync(path.join(history.wal.folder, name), { force: true });
+}
+
+/** Bytes that the history costs: its WAL, and its bases except for the first, which no history can do without. */
+export function historySize({ wal, bases }: History): number {
+  const [oldest, ...others] = bases;
+  if (oldest === undefined) return 0;
+  const segments = wal.newestSegment() + 1 - wal.segmentAt(oldest.start);
+  return segments * wal.size + others.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Bytes that histories cost together: branches share WAL and bases with their parents. */
+export function totalSize(histories: readonly History[]): number {
+  const sizes = new Map<string, number>();
+  for (const { wal, bases } of histories) {
+    for (const { folder, bytes } of bases.slice(1)) sizes.set(folder, bytes);
+    const old = new Set(walBeforeHistory({ wal, bases }));
+    for (const name of wal.files) {
+      if (!WAL_FILE.test(name) || old.has(name)) continue;
+      const stats = statSync(path.join(wal.folder, name), { bigint: true, throwIfNoEntry: false });
+      if (stats !== undefined) sizes.set(String(stats.ino), wal.size);
+    }
+  }
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** @throws {Error} without data */
+export async function sizeOfBranch(storage: Storage, branchId: string): Promise<BranchSize> {
+  const folder = storage.branch(branchId);
+  const databases = await databasesSize(path.join(folder, 'data'));
+  const history = readHistory(storage, folder);
+  if (history === undefined) return { databases, history: 0 };
+  return { databases, history: historySize(history) + (history.bases[0]?.bytes ?? 0) };
+}
+
+/** Removes bases that no branch needs. */
+export async function removeUnusedBases({ root }: Storage): Promise<void> {
+  const branches = path.join(root, 'branches');
+  // Also in folders of unfinished copies.
+  const used = new Set(
+    namesInFolder(branches).flatMap((name) =>
+      readBases(path.join(branches, name)).map(({ folder }) => path.basename(folder)),
+    ),
+  );
+  const bases = path.join(root, 'bases');
+  for (const name of namesInFolder(bases))
+    if (!used.has(name) && !name.endsWith('.new')) await removeData(path.join(bases, name));
+}
+
+export const writeKeptWal = (branchFolder: string): void =>
+  writePrivateFile(path.join(branchFolder, KEPT_WAL_FILE), KEPT_WAL_SETTING);

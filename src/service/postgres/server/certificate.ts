@@ -1,0 +1,111 @@
+/** The service's own certificate, with which every compute offers TLS. It is self-signed and valid for loopback only. */
+import { X509Certificate, createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+
+export interface Certificate {
+  /** Both are PEM files. */
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+const DAY = 86_400_000;
+const VALID_FOR = 3650 * DAY;
+
+/** Returns the certificate of a storage folder. Creates it if it is missing, damaged or about to expire. */
+export function ensureCertificate(root: string): Certificate {
+  const folder = path.join(root, 'tls');
+  const files = { certFile: path.join(folder, 'server.crt'), keyFile: path.join(folder, 'server.key') };
+  if (isUsable(files)) return files;
+  const now = Date.now();
+  const { cert, key } = createCertificate(new Date(now - DAY), new Date(now + VALID_FOR));
+  makePrivateFolder(folder);
+  writePrivateFile(files.keyFile, key);
+  writePrivateFile(files.certFile, cert);
+  return files;
+}
+
+function isUsable({ certFile, keyFile }: Certificate): boolean {
+  try {
+    const certificate = new X509Certificate(readFileSync(certFile));
+    const ends = Date.parse(certificate.validTo);
+    return ends > Date.now() + DAY && certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));
+  } catch {
+    return false;
+  }
+}
+
+/** ASN.1 tags (X.690) of the binary form, DER. */
+const BOOLEAN = 0x01;
+const INTEGER = 0x02;
+const BIT_STRING = 0x03;
+const OCTET_STRING = 0x04;
+const OBJECT_ID = 0x06;
+const UTF8_STRING = 0x0c;
+const UTC_TIME = 0x17;
+const SEQUENCE = 0x30;
+const SET = 0x31;
+const DNS_NAME = 0x82;
+const IP_ADDRESS = 0x87;
+const context = (number: number) => 0xa0 + number;
+
+/** Object ids as in DER. */
+const COMMON_NAME = [0x55, 0x04, 0x03];
+const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
+const SUBJECT_ALT_NAME = [0x55, 0x1d, 0x11];
+const ECDSA_WITH_SHA256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
+
+/** Creates an X.509 certificate (RFC 5280). Node reads certificates but can't create them. @returns PEM texts */
+function createCertificate(from: Date, to: Date): { readonly cert: string; readonly key: string } {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const algorithm = der(SEQUENCE, der(OBJECT_ID, ECDSA_WITH_SHA256));
+  const commonName = der(SEQUENCE, der(OBJECT_ID, COMMON_NAME), der(UTF8_STRING, 'localhost'));
+  const name = der(SEQUENCE, der(SET, commonName));
+  const toBeSigned = der(
+    SEQUENCE,
+    der(context(0), der(INTEGER, [2])), // Version 3.
+    der(INTEGER, [0x40, ...randomBytes(15)]), // The serial number, which is positive.
+    algorithm,
+    name, // The issuer.
+    der(SEQUENCE, time(from), time(to)),
+    name, // The subject.
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(context(3), der(SEQUENCE, ...extensions())),
+  );
+  const signature = sign('sha256', toBeSigned, privateKey);
+  const certificate = der(SEQUENCE, toBeSigned, algorithm, der(BIT_STRING, [0], signature));
+  return {
+    cert: new X509Certificate(certificate).toString(),
+    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
+
+function extensions(): Buffer[] {
+  // No authority: a client that trusts it trusts nothing else.
+  const constraints = der(SEQUENCE);
+  const names = der(
+    SEQUENCE,
+    der(DNS_NAME, 'localhost'),
+    der(IP_ADDRESS, [127, 0, 0, 1]),
+    der(IP_ADDRESS, [...Buffer.alloc(15), 1]),
+  );
+  return [
+    der(SEQUENCE, der(OBJECT_ID, BASIC_CONSTRAINTS), der(BOOLEAN, [0xff]), der(OCTET_STRING, constraints)),
+    der(SEQUENCE, der(OBJECT_ID, SUBJECT_ALT_NAME), der(OCTET_STRING, names)),
+  ];
+}
+
+/** With a year of two digits, for dates before 2050. */
+const time = (date: Date) => der(UTC_TIME, `${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`);
+
+/** A value with its tag and length. */
+function der(tag: number, ...parts: readonly (string | Uint8Array | readonly number[])[]): Buffer {
+  const content = Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part))),
+  );
+  const { length } = content;
+  const size =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}

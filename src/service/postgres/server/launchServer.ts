@@ -1,0 +1,89 @@
+/** Starts servers: of a compute, and for the service's own work. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
+import { configurationFile, fixedArguments, KEPT_WAL_FILE, userSettings, type Settings } from './settings.ts';
+import type { Certificate } from './certificate.ts';
+import type { Binaries } from './programs.ts';
+import { renameOverSync } from '../../../base/replaceFile.ts';
+import { writePrivateFile } from '../storage/files.ts';
+import { addressOf } from './serverAddress.ts';
+import type { Storage } from '../storage/storage.ts';
+import { stopOrphan } from './orphans.ts';
+import { DataInUseError, Postmaster } from './postmaster.ts';
+
+interface LaunchDependencies {
+  readonly storage: Storage;
+  readonly binaries: Binaries;
+  readonly certificate: Certificate;
+  /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
+  readonly isTemporary: boolean;
+  /** See `config/ownerExtensions.ts`. */
+  readonly extensionSettings: Settings;
+}
+
+interface StartOptions {
+  readonly compute: Pick<ComputeSpec, 'id' | 'minCu'>;
+  readonly dataDir: string;
+  /** For its address: the id of its branch for a primary, of its compute for a replica. */
+  readonly name: string;
+  readonly onLine: (line: string) => void;
+  /** Further settings of the service, on the command line, which wins over the file. */
+  readonly settings?: Settings;
+}
+
+interface LaunchOptions extends StartOptions {
+  readonly compute: ComputeSpec;
+  /** Further settings of the service, in the file. */
+  readonly inFile?: Readonly<Record<string, string>>;
+}
+
+/** Processes of a killed server may still use its shared memory. Milliseconds. */
+const LEFTOVER_LIMIT = 10_000;
+const LEFTOVER_PAUSE = 100;
+const LEFTOVER = /lock file ".*" already exists|pre-existing shared memory block/;
+/** The first recovery of a copy was killed. The next one needs the label again, which Postgres has renamed. */
+const NEEDS_LABEL = /WAL ends before end of online backup/;
+/** Another program has taken the server's port. */
+const PORT_TAKEN = /could not (create any TCP\/IP sockets|bind IPv4 address)/;
+
+/** @throws {EngineError} with Postgres's reason */
+export async function launchServer(deps: LaunchDependencies, start: LaunchOptions): Promise<Postmaster> {
+  const { compute, dataDir, inFile = {} } = start;
+  const inAll = new Map([...userSettings(compute.pgSettings), ...Object.entries(inFile)]);
+  writePrivateFile(path.join(dataDir, 'postgresql.conf'), configurationFile(compute.maxCu, inAll));
+  // Postgres logs it each time if a file that the configuration includes is missing.
+  const included = path.join(dataDir, '..', KEPT_WAL_FILE);
+  if (!existsSync(included)) writePrivateFile(included, '');
+  const { certFile, keyFile } = deps.certificate;
+  const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile };
+  return startServer(deps, { ...start, settings: { ...tls, ...start.settings } });
+}
+
+/** Starts a server with the files that its data directory has. @throws {EngineError} with Postgres's reason */
+export async function startServer(deps: LaunchDependencies, start: StartOptions): Promise<Postmaster> {
+  let isRepeated = false;
+  const { compute, dataDir, onLine } = start;
+  const fsync = deps.isTemporary && { fsync: 'off' };
+  const settings = { ...deps.extensionSettings, ...start.settings, ...fsync };
+  const oldLabel = path.join(dataDir, 'backup_label.old');
+  for (const until = performance.now() + LEFTOVER_LIMIT; ;) {
+    try {
+      const address = await addressOf(deps.storage, start.name);
+      const args = fixedArguments(compute, address, settings);
+      return await Postmaster.start({ ...deps, dataDir, address, args, onLine });
+    } catch (error) {
+      if (!(error instanceof EngineError) || performance.now() > until) throw error;
+      if (PORT_TAKEN.test(error.message)) {
+        deps.storage.loopbackPorts.delete(start.name);
+      } else if (error instanceof DataInUseError || LEFTOVER.test(error.message)) {
+        await stopOrphan(dataDir);
+        await sleep(LEFTOVER_PAUSE);
+      } else if (NEEDS_LABEL.test(error.message) && existsSync(oldLabel) && !isRepeated) {
+        isRepeated = true;
+        renameOverSync(oldLabel, path.join(dataDir, 'backup_label'));
+      } else throw error;
+    }
+  }
+}

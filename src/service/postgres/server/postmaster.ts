@@ -1,0 +1,130 @@
+/** A Postgres server as a child process, and the pid file that it writes. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { lockFile } from '../../core/systemLock.ts';
+import { EngineError } from '../../core/computeEngine.ts';
+import type { Binaries } from './programs.ts';
+import type { ServerAddress } from './serverAddress.ts';
+import { isAdministratorRefused, reasonIn } from './serverLog.ts';
+import { LATE, ServerProcess, withLimit, type ServerOptions } from './serverProcess.ts';
+
+interface PostmasterOptions {
+  readonly binaries: Binaries;
+  readonly dataDir: string;
+  readonly address: ServerAddress;
+  /** Arguments after `-D`. They win over every configuration file. */
+  readonly args: readonly string[];
+  readonly onLine: (line: string) => void;
+}
+
+/** For a start, including crash recovery. Milliseconds. */
+const START_LIMIT = 120_000;
+/** Of a primary, or of a standby. */
+const READY_LINE = /database system is ready to accept (read-only )?connections$/;
+/** Cleanly first. A server that takes longer is killed and recovers at the next start. */
+export const STOP_STEPS = [
+  ['SIGINT', 30_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const;
+
+export class Postmaster extends ServerProcess {
+  /** Starts a server and resolves when it accepts connections. @throws {EngineError} with Postgres's reason. */
+  static async start(options: PostmasterOptions): Promise<Postmaster> {
+    const { binaries, dataDir, args } = options;
+    const inherited = await lockData(dataDir);
+    try {
+      return await started(options, {
+        program: binaries.postgres,
+        args: ['-D', dataDir, ...args],
+        inherited,
+      });
+    } catch (error) {
+      const program = pgCtl(binaries);
+      if (!isAdministratorRefused(error) || !existsSync(program)) throw error;
+      return started(options, { program, args: pgCtlArguments(options), serverPid: pidSince(dataDir) });
+    }
+  }
+}
+
+/** A server that this one can't see has the data, because it runs in another container, or has just been killed. */
+export class DataInUseError extends EngineError {}
+
+/**
+ * Postgres recognizes another server on its data only if it sees its process or its shared memory, which containers don't share.
+ * @returns a lock for the server, if the system offers one. Windows doesn't need it @throws {DataInUseError}
+ */
+async function lockData(dataDir: string): Promise<number | undefined> {
+  const lock = process.platform === 'win32' ? undefined : await lockFile(`${dataDir}.lock`);
+  if (lock === 'held')
+    throw new DataInUseError(
+      'Another Postgres server uses the data of this branch, perhaps in another container. End it, and try again',
+    );
+  return lock;
+}
+
+async function started(
+  { address, onLine }: PostmasterOptions,
+  command: Pick<ServerOptions, 'program' | 'args' | 'serverPid' | 'inherited'>,
+): Promise<Postmaster> {
+  const postmaster = new Postmaster({
+    address,
+    onLine,
+    ...command,
+    readyLine: READY_LINE,
+    stopSteps: STOP_STEPS,
+  });
+  const result = await withLimit(START_LIMIT, Promise.race([postmaster.ready, postmaster.ended]));
+  if (result === true) return postmaster;
+  if (result !== LATE)
+    throw new EngineError(reasonIn(postmaster.lastLines) ?? `Postgres did not start: it ${result}`);
+  await postmaster.stop();
+  throw new EngineError(`Postgres did not accept connections within ${START_LIMIT / 1000} s`);
+}
+
+/** Without the rights of an administrator, with which Postgres doesn't run on Windows. */
+function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[] {
+  const options = args.map(quoted).join(' ');
+  return ['start', '--no-wait', '-D', dataDir, '-p', binaries.postgres, '-o', options];
+}
+
+const pgCtl = ({ postgres }: Pick<Binaries, 'postgres'>): string =>
+  path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
+
+/** For the shell of the system, which `pg_ctl` calls. */
+export function quoted(argument: string): string {
+  if (process.platform !== 'win32') return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
+  // Names of files have no quotes, and a backslash before a quote would be a part of it.
+  return `"${argument.replace(/\\+$/, '$&$&')}"`;
+}
+
+/** @returns the server on the data directory, unless its pid file is older */
+function pidSince(dataDir: string): () => number | undefined {
+  const since = Math.floor(Date.now() / 1000);
+  return () => {
+    const { pid, startedAt = 0 } = readPostmasterPid(dataDir) ?? {};
+    return startedAt < since ? undefined : pid;
+  };
+}
+
+/** `postmaster.pid`, which a running Postgres has in its data directory. */
+interface PostmasterPid {
+  readonly pid: number;
+  /** Seconds since 1970. */
+  readonly startedAt: number;
+}
+
+export const postmasterPidFile = (dataDir: string): string => path.join(dataDir, 'postmaster.pid');
+
+export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
+  let text: string;
+  try {
+    text = readFileSync(postmasterPidFile(dataDir), 'utf8');
+  } catch {
+    return undefined; // Not running.
+  }
+  const lines = text.split('\n');
+  // A single-user server writes its pid with a minus.
+  const pid = Math.abs(Number(lines[0]));
+  return pid > 0 ? { pid, startedAt: Number(lines[2]) } : undefined;
+}

@@ -1,0 +1,92 @@
+/**
+ * Where a server listens: on a Unix socket in a folder that only its account can enter, and on loopback for clients that
+ * use TLS, which Postgres does not offer on Unix sockets. On Windows on loopback only, because Node does not support Unix
+ * sockets there. Both require a password (SCRAM), because the gateway forwards connections of other users.
+ */
+import { randomInt } from 'node:crypto';
+import net from 'node:net';
+import path from 'node:path';
+import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface ServerAddress {
+  /** For libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */
+  readonly host: string;
+  /** On 127.0.0.1. It is also in the name of the socket. */
+  readonly port: number;
+}
+
+/**
+ * The address of a server, by the id of its branch for a primary (read replicas connect to it), by the id of its compute
+ * for a replica. The same at each call, unless another program took the port (see `launchServer.ts`).
+ */
+export async function addressOf(storage: Storage, name: string): Promise<ServerAddress> {
+  const { loopbackPorts } = storage;
+  const found = loopbackPorts.get(name) ?? (await freePort(new Set(loopbackPorts.values())));
+  // Another call may have chosen a port in the meantime.
+  const port = loopbackPorts.get(name) ?? found;
+  loopbackPorts.set(name, port);
+  return { host: process.platform === 'win32' ? LOOPBACK : storage.socketFolder(name), port };
+}
+
+export const LOOPBACK = '127.0.0.1';
+
+/** For `net.connect`, without TLS. */
+export const plainSocket = ({ host, port }: ServerAddress): net.NetConnectOpts =>
+  host === LOOPBACK ? { host, port } : { path: path.join(host, `.s.PGSQL.${port}`) };
+
+/** For `net.connect`, with TLS. */
+export const tlsSocket = ({ port }: ServerAddress): net.NetConnectOpts => ({ host: LOOPBACK, port });
+
+/** A connection string for libpq. */
+export const connectionInfo = (parameters: Readonly<Record<string, string | number>>): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}='${String(value).replaceAll(/['\\]/g, String.raw`\$&`)}'`)
+    .join(' ');
+
+/**
+ * Below the range for outgoing connections (from 32768 on Linux), so that a compute's ports are likely to be free when the
+ * service starts again.
+ */
+const FIRST_PORT = 15_000;
+const LAST_PORT = 32_000;
+const PORT_ATTEMPTS = 1000;
+
+/**
+ * Each process looks first in a part of the range that few others have: two services that start at the same time could both
+ * find a port free and only then use it.
+ */
+const SLICES = 16;
+const SLICE = Math.floor((LAST_PORT - FIRST_PORT) / SLICES);
+const OWN_FIRST = FIRST_PORT + (process.pid % SLICES) * SLICE;
+
+/** The ports tried last. The caller that got one may not listen on it yet, so it still looks free. */
+const triedLast: number[] = [];
+const REMEMBERED = SLICE / 2;
+
+/** Chooses a port of 127.0.0.1 that is free, not in `taken`, and not tried lately. @throws {EngineError} if it finds no such port */
+export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
+    const isOwnPart = attempt < PORT_ATTEMPTS / 2;
+    const port = isOwnPart ? randomInt(OWN_FIRST, OWN_FIRST + SLICE) : randomInt(FIRST_PORT, LAST_PORT);
+    if (taken.has(port) || triedLast.includes(port)) continue;
+    triedLast.push(port);
+    if (triedLast.length > REMEMBERED) triedLast.shift();
+    if (await isFree(port)) return port;
+  }
+  throw new EngineError('No free ports on 127.0.0.1');
+}
+
+/** @throws {EngineError} if there are not enough free ports */
+export const freeAddress = async (taken?: ReadonlySet<number>): Promise<ComputeAddress> => ({
+  port: await freePort(taken),
+  poolerPort: await freePort(taken),
+});
+
+async function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)));
+  });
+}

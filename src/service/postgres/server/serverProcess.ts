@@ -1,0 +1,151 @@
+/** A server (Postgres or PgBouncer) as a child process: its log, its end, and signals to it. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeExit } from './cannotRun.ts';
+import type { ServerAddress } from './serverAddress.ts';
+import { serverEnvironment } from './serverEnvironment.ts';
+import { inBackground, missingProgramMessage } from './runProgram.ts';
+import { followLog } from './serverLog.ts';
+
+/** The signals that end a server, and how long to wait after each. Milliseconds. */
+export type StopSteps = readonly (readonly [signal: NodeJS.Signals, limit: number])[];
+
+export interface ServerOptions {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly address: ServerAddress;
+  readonly onLine: (line: string) => void;
+  /** The line of the log that says that the server accepts connections. */
+  readonly readyLine: RegExp;
+  readonly stopSteps: StopSteps;
+  /** A descriptor for the server, which has it until its last process has ended. It is closed here. */
+  readonly inherited?: number | undefined;
+  /** If the program only starts the server: the server's process, once it is known. The server has the program's output. */
+  readonly serverPid?: () => number | undefined;
+}
+
+export class ServerProcess {
+  static readonly #running = new Set<ServerProcess>();
+  readonly address: ServerAddress;
+  /** Resolves when the server accepts connections. */
+  readonly ready: Promise<true>;
+  /** Resolves with how the process ended. */
+  readonly ended: Promise<string>;
+  /** The last lines of its log so far. */
+  readonly lastLines: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #options: ServerOptions;
+  #stopping = false;
+
+  constructor(options: ServerOptions) {
+    const { program, args, address, onLine, readyLine, serverPid, inherited } = options;
+    this.address = address;
+    const child = spawn(program, args, {
+      cwd: path.parse(program).root,
+      ...inBackground(),
+      env: serverEnvironment(program),
+      stdio: ['ignore', serverPid === undefined ? 'ignore' : 'pipe', 'pipe', inherited],
+    });
+    if (inherited !== undefined) closeSync(inherited);
+    this.#child = child;
+    this.#options = options;
+    let setReady = () => {};
+    this.ready = new Promise((resolve) => (setReady = () => resolve(true)));
+    for (const stream of [child.stdout, child.stderr])
+      if (stream !== null)
+        followLog(stream, this.lastLines, (line) => {
+          if (readyLine.test(line)) setReady();
+          onLine(line);
+        });
+    this.ended = exitDescription(child, serverPid !== undefined);
+    ServerProcess.#running.add(this);
+    void this.ended.then(() => ServerProcess.#running.delete(this));
+  }
+
+  /** Ends all servers of this process without letting them write their data. */
+  static quitAll(): void {
+    for (const server of ServerProcess.#running) server.#signal('SIGQUIT');
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Makes the server read its configuration again. */
+  reload(): void {
+    this.#signal('SIGHUP');
+  }
+
+  /** Ends the server, which closes its connections. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const [signal, limit] of this.#options.stopSteps) {
+      this.#signal(signal);
+      if ((await withLimit(limit, this.ended)) !== LATE) return;
+    }
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { exitCode, signalCode, spawnfile } = this.#child;
+    const { serverPid } = this.#options;
+    const isRunning = exitCode === null && signalCode === null;
+    const pid = serverPid === undefined ? (isRunning ? this.#child.pid : undefined) : serverPid();
+    if (pid === undefined) return;
+    if (process.platform === 'win32' && signal !== 'SIGKILL') {
+      // Windows has no signals. Postgres reads a pipe instead, to which pg_ctl writes.
+      // On other systems, pg_ctl would take 100 ms to notice the end of a server that stops in 15 ms.
+      const name = signal.slice('SIG'.length);
+      const program = path.join(path.dirname(spawnfile), 'pg_ctl.exe');
+      execFile(program, ['kill', name, String(pid)], { windowsHide: true }, () => {});
+    } else if (serverPid === undefined) this.#child.kill(signal);
+    else send(pid, signal);
+  }
+}
+
+/** What {@link withLimit} returns after the limit. */
+export const LATE = Symbol('late');
+
+/** Its timer ends with the result, so that it doesn't keep the servers of the last minutes in memory. @param limit milliseconds */
+export async function withLimit<T>(limit: number, result: Promise<T>): Promise<T | typeof LATE> {
+  const timer = new AbortController();
+  const late = sleep(limit, LATE, { ref: false, signal: timer.signal });
+  late.catch(() => undefined); // Aborted.
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** A process that may have just ended. */
+export function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** @param isStarter whether the program only starts the server, which ends with its output */
+async function exitDescription(child: ChildProcess, isStarter: boolean): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) =>
+      resolve(
+        `could not be run (${existsSync(child.spawnfile) ? message : missingProgramMessage(child.spawnfile)})`,
+      ),
+    );
+    // `close` follows the last output, so the reason is complete. A backend that outlives a killed postmaster may keep
+    // standard error open, so the wait is limited.
+    child.once('exit', (code, signal) => {
+      const how = describeExit(code, signal);
+      const isStarted = isStarter && code === 0;
+      const timer = isStarted ? undefined : setTimeout(() => resolve(how), 200);
+      child.once('close', () => {
+        clearTimeout(timer);
+        resolve(isStarted ? 'has ended' : how);
+      });
+    });
+  });
+}

@@ -1,0 +1,32 @@
+/** The sessions of a running server, read past the gateway, so that reading them is no activity. */
+import { SESSIONS_QUERY } from '../../../api/rules/sessions.ts';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import { asEngineError } from '../../core/computeEngine.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
+import type { ServerAddress } from './serverAddress.ts';
+import { asSuperuser, type SuperuserLogin } from './superuser.ts';
+
+/**
+ * Without those of the service: its own, of PgBouncer's look-ups and of read replicas.
+ * @param clientPort the port of a client of the gateway, which Postgres doesn't know
+ * @throws {EngineError}
+ */
+export async function readSessions(
+  login: SuperuserLogin,
+  address: ServerAddress,
+  clientPort: (session: { readonly pid: number; readonly port: number }) => number | undefined,
+): Promise<readonly object[]> {
+  try {
+    const { rows } = await asSuperuser(login, address, async (client) =>
+      client.query<{ sessions: object[] | null }>(SESSIONS_QUERY),
+    );
+    const isOwn = (role: unknown) => role === SUPERUSER || role === REPLICATOR;
+    return (rows[0]?.sessions ?? []).flatMap((session) => {
+      const { id, role, client_port: port } = fieldsOf(session);
+      if (isOwn(role)) return [];
+      return { ...session, client_port: clientPort({ pid: Number(id), port: Number(port) }) };
+    });
+  } catch (error) {
+    throw asEngineError(error);
+  }
+}

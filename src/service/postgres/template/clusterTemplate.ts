@@ -1,0 +1,293 @@
+/**
+ * Creates data directories: once per Postgres version the cluster template, from a packed cluster or by `initdb`. The data of
+ * each branch is a copy of it, with a separate password. It has nothing to do with the database template1, which each cluster has.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { writePrivateFile, createAtomically, removeAll } from '../storage/files.ts';
+import { isUnreadable } from '../server/asciiPath.ts';
+import { packedCluster, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
+import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
+import { copyTree } from '../storage/copyTree.ts';
+import { COMPLETION, unpackCluster } from './packedCluster.ts';
+import { hasRemedy } from '../../core/errors.ts';
+import { inBatches } from '../../core/inBatches.ts';
+import { asEngineError, EngineError } from '../../core/computeEngine.ts';
+import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
+import {
+  BRANCH_DATABASE,
+  BRANCH_ROLE,
+  READER_STATEMENTS,
+  scramVerifier,
+  type OwnerLogin,
+  type ServicePasswords,
+} from '../roles/logins.ts';
+import type { Certificate } from '../server/certificate.ts';
+import { startServer } from '../server/launchServer.ts';
+import { runProgram } from '../server/runProgram.ts';
+import { isAdministratorRefused } from '../server/serverLog.ts';
+import { connectAsSuperuser } from '../server/superuser.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** Always with a password: the gateway forwards connections of any local user. */
+const HBA = `# Written by the service.
+local   all          all                                  scram-sha-256
+local   replication  ${REPLICATOR}                   scram-sha-256
+host    all          all                 127.0.0.1/32     scram-sha-256
+host    replication  ${REPLICATOR}  127.0.0.1/32     scram-sha-256
+`;
+
+/** Shared by all parts of the engine. */
+export interface EngineDependencies {
+  readonly storage: Storage;
+  /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
+  readonly isTemporary: boolean;
+  readonly binaries: Binaries;
+  readonly logins: ServicePasswords;
+  readonly certificate: Certificate;
+  /** Of all servers. See `config/ownerExtensions.ts`. */
+  readonly extensionSettings: Settings;
+  /** Aborted when the engine is closed. Unfinished folders are then removed. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Creates the cluster template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
+export async function ensureClusterTemplate(deps: EngineDependencies): Promise<string> {
+  const template = deps.storage.clusterTemplate(deps.binaries.major);
+  if (!existsSync(template)) await createAtomically(template, (folder) => initialize(deps, folder));
+  return template;
+}
+
+async function initialize(deps: EngineDependencies, folder: string): Promise<void> {
+  if (!(await initializeFromPacked(deps, folder))) await initializeByInitdb(deps, folder);
+  removeMaps(folder);
+  await syncToDisk(deps, folder);
+}
+
+/** @returns false if there is no packed cluster for this Postgres, or if it doesn't fit its build, for example its block size */
+async function initializeFromPacked(deps: EngineDependencies, folder: string): Promise<boolean> {
+  const { binaries, logins, shutdownSignal } = deps;
+  const packed = binaries.major === PACKED_MAJOR ? packedCluster(binaries.folder) : undefined;
+  if (packed === undefined) return false;
+  try {
+    unpackCluster(packed, folder);
+    writeConfiguration(folder);
+    const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
+    const statements = [...COMPLETION, password, ...rolesAndDatabase(binaries.major, logins)];
+    await runSingleUser(deps, folder, statements, { database: 'template1', settings: {} });
+    return true;
+  } catch (error) {
+    shutdownSignal.throwIfAborted();
+    removeAll(folder);
+    if (hasRemedy(error)) throw error;
+    return false;
+  }
+}
+
+async function initializeByInitdb(deps: EngineDependencies, folder: string): Promise<void> {
+  const { storage, binaries, logins, shutdownSignal } = deps;
+  const passwordFile = path.join(storage.root, 'initdb-password');
+  writePrivateFile(passwordFile, logins.superuser);
+  try {
+    const args = ['-D', folder, `--pwfile=${passwordFile}`, ...clusterArguments(binaries.major)];
+    await runProgram(binaries.initdb, args, { cwd: storage.root, signal: shutdownSignal });
+  } catch (error) {
+    throw isUnreadable(binaries.initdb) ? new EngineError(unreadable(binaries.folder, error)) : error;
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  writeConfiguration(folder);
+  await runStatements(deps, folder, rolesAndDatabase(binaries.major, logins));
+}
+
+function writeConfiguration(folder: string): void {
+  writePrivateFile(path.join(folder, 'pg_hba.conf'), HBA);
+  writePrivateFile(path.join(folder, 'postgresql.conf'), '');
+}
+
+const unreadable = (folder: string, error: unknown): string =>
+  `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
+
+/**
+ * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
+ * vacuum creates them again when a catalog has changed enough (Postgres manual, "Free Space Map" and "Visibility Map").
+ */
+export function removeMaps(folder: string): void {
+  for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true }))
+    if (/[/\\]\d+_(fsm|vm)$/.test(name)) rmSync(path.join(folder, name));
+}
+
+/** The id of the cluster template's {@link BRANCH_DATABASE}. Each database has a folder, named by its id; this one was created last, so its id is the highest. */
+export const databaseId = (template: string): number =>
+  Math.max(...readdirSync(path.join(template, 'base')).map(Number).filter(Number.isInteger));
+
+/**
+ * Creates a data directory as a copy of the cluster template, which must exist, with this owner.
+ * @param settings of the WAL that it keeps
+ * @param content statements for {@link BRANCH_DATABASE}
+ */
+export async function copyClusterTemplate(
+  deps: EngineDependencies,
+  dataDir: string,
+  owner: OwnerLogin,
+  settings: Settings,
+  content: readonly string[] = [],
+): Promise<void> {
+  const { storage, binaries, shutdownSignal } = deps;
+  shutdownSignal.throwIfAborted();
+  const template = storage.clusterTemplate(binaries.major);
+  await createAtomically(dataDir, async (unfinished) => {
+    await copyTree(template, unfinished, { shutdownSignal });
+    const statements = [...ownerStatements(owner), ...content];
+    // In one run, because each takes a tenth of a second. Only branches with the default owner have content.
+    const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
+    await runStatements(deps, unfinished, statements, { database, settings });
+    await syncToDisk(deps, unfinished);
+  });
+}
+
+function ownerStatements({ role, password, database }: OwnerLogin): string[] {
+  const statements = [`ALTER ROLE ${BRANCH_ROLE} PASSWORD '${scramVerifier(password)}'`];
+  if (role !== BRANCH_ROLE) statements.push(`ALTER ROLE ${BRANCH_ROLE} RENAME TO ${identifier(role)}`);
+  if (database !== BRANCH_DATABASE)
+    statements.push(`ALTER DATABASE ${BRANCH_DATABASE} RENAME TO ${identifier(database)}`);
+  return statements;
+}
+
+/** The control plane rejects control characters, which could end the line of a statement. */
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** UTF-8, if possible with Postgres's own collation, which does not depend on the operating system. */
+export const clusterArguments = (major: number) => [
+  `--username=${SUPERUSER}`,
+  '--auth=scram-sha-256',
+  '--no-sync',
+  // The smallest files of the write-ahead log, because each branch has one, even if it is empty.
+  '--wal-segsize=1',
+  '--encoding=UTF8',
+  '--locale=C',
+  ...(major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
+  // Before 16, it has no such option.
+  ...(major >= 16 ? settingArguments(sharedMemorySettings()) : []),
+];
+
+/**
+ * The rights of the branch's role, and of the roles that are created through the API. Before 16, CREATEROLE could grant any
+ * predefined role, including those that run programs.
+ */
+export const ownerRights = (major: number): string => (major >= 16 ? 'CREATEDB CREATEROLE' : 'CREATEDB');
+/** The roles that these roles are members of. */
+export const OWNER_ROLES = 'pg_monitor, pg_signal_backend';
+
+function rolesAndDatabase(major: number, logins: ServicePasswords): string[] {
+  return [
+    `CREATE ROLE ${REPLICATOR} LOGIN REPLICATION PASSWORD '${scramVerifier(logins.replicator)}'`,
+    ...READER_STATEMENTS,
+    `CREATE ROLE ${BRANCH_ROLE} LOGIN ${ownerRights(major)}`,
+    `GRANT ${OWNER_ROLES} TO ${BRANCH_ROLE}`,
+    // A session in it would block CREATE DATABASE.
+    'REVOKE CONNECT ON DATABASE template1 FROM PUBLIC',
+    `CREATE DATABASE ${BRANCH_DATABASE} OWNER ${BRANCH_ROLE}`,
+    // Clients get errors and warnings. They contain data, which must not be in the service's log.
+    "ALTER ROLE ALL SET log_min_messages = 'log'",
+  ];
+}
+
+interface Target {
+  readonly database: string;
+  readonly settings: Settings;
+}
+
+/** Runs statements, one per line, on a data directory that is being created and has no server. */
+async function runStatements(
+  deps: EngineDependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database = SUPERUSER, settings = {} }: Partial<Target> = {},
+): Promise<void> {
+  const target = { database, settings };
+  try {
+    await runSingleUser(deps, dataDir, statements, target);
+  } catch (error) {
+    if (!isAdministratorRefused(error)) throw error;
+    await runOnServer(deps, dataDir, statements, target);
+  }
+}
+
+const creationSettings = (): Settings => ({
+  log_min_messages: 'error',
+  exit_on_error: 'on',
+  search_path: 'pg_catalog',
+  // The folder is synced as a whole, before it gets its name.
+  fsync: 'off',
+  wal_recycle: 'off',
+  ...sharedMemorySettings(),
+});
+
+async function runSingleUser(
+  deps: EngineDependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database, settings }: Target,
+): Promise<void> {
+  const { storage, binaries, shutdownSignal } = deps;
+  const args = [
+    '--single',
+    '-D',
+    dataDir,
+    ...settingArguments({ ...creationSettings(), ...settings }),
+    database,
+  ];
+  await runProgram(binaries.postgres, args, {
+    cwd: storage.root,
+    input: `${statements.join(';\n')};\n`,
+    signal: shutdownSignal,
+  });
+}
+/** Takes longer. */
+async function runOnServer(
+  deps: EngineDependencies,
+  dataDir: string,
+  statements: readonly string[],
+  { database, settings }: Target,
+): Promise<void> {
+  const compute = { id: 'template', minCu: SMALLEST_SIZE };
+  const server = await startServer(deps, {
+    compute,
+    dataDir,
+    name: dataDir,
+    onLine: () => undefined,
+    settings: { ...creationSettings(), ...settings },
+  });
+  try {
+    const client = await connectAsSuperuser(deps, server.address, database);
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  } catch (error) {
+    throw asEngineError(error);
+  } finally {
+    await server.stop();
+    deps.storage.removeAddress(dataDir);
+  }
+}
+
+/** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
+export async function syncToDisk(deps: EngineDependencies, dataDir: string): Promise<void> {
+  if (deps.isTemporary) return;
+  if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);
+  const shared =
+    sharedSyncs.get(deps.storage) ??
+    inBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
+  sharedSyncs.set(deps.storage, shared);
+  return shared(dataDir);
+}
+
+/** One system call for the whole file system instead of one for each file, so all folders that wait for it share it. */
+const sharedSyncs = new WeakMap<Storage, (dataDir: string) => Promise<void>>();
+
+async function runSync(deps: EngineDependencies, dataDir: string, ...method: readonly string[]) {
+  await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
+    cwd: deps.storage.root,
+    signal: deps.shutdownSignal,
+  });
+}

@@ -1,0 +1,75 @@
+import { answers, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
+import assert from 'node:assert/strict';
+import { LastCompute } from '../../../../../src/extension/computes/lastCompute.ts';
+import { BranchActions } from '../../../../../src/extension/branches/branchActions.ts';
+import type { CommandContext, Run } from '../../../../../src/extension/commandSupport/context.ts';
+import {
+  connectScripted,
+  MemoryMap,
+  RecoveryRecordMap,
+  type ScriptedModel,
+} from '../../../../helpers/connectedModel.ts';
+
+import { until } from '../../../../workbench/until.ts';
+
+const { resetPassword } = await import('../../../../../src/extension/connection/commands/resetPassword.ts');
+const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
+
+describe('resetPassword', () => {
+  let store: ScriptedModel;
+  let status: number;
+  let lastRun: Run;
+
+  beforeEach(async () => {
+    questions.length = 0;
+    store = await connectScripted((call) => {
+      if (call.endsWith('/reset_password')) return status;
+      if (call.endsWith('/roles')) return { roles: [{ name: 'ada', branch_id: 'br-dev' }] };
+      if (call.endsWith('/endpoints')) return { endpoints: [] };
+      if (call.endsWith('/branches')) return { branches: [{ id: 'br-dev', name: 'dev' }] };
+      return { projects: [{ id: 'shop', name: 'shop' }] };
+    });
+  });
+  afterEach(() => void answers.splice(0));
+
+  /** Accepts each first item. */
+  async function run(...placeholders: string[]): Promise<void> {
+    const lastCompute = new LastCompute(store.session, new MemoryMap());
+    const { session, inventory, sender } = store;
+    const branchActions = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
+    const context = { ...store, branchActions, lastCompute, computesView: { view: { selection: [] } } };
+    lastRun = { failureMessage: '', initialConnection: store.session.connection };
+    answers.push('Reset Password');
+    const done = resetPassword(context as unknown as CommandContext, undefined, lastRun);
+    const accepted = (async () => {
+      for (const placeholder of placeholders)
+        (
+          await until(placeholder, async () =>
+            quickPicks.find((shown) => shown.placeholder === placeholder && shown.items.length > 0),
+          )
+        ).accept();
+    })();
+    await Promise.all([done, accepted]);
+  }
+
+  it('reaches a branch without computes, and says what a service without the call does not support', async () => {
+    for (status of [403, 404, 405])
+      await assert.rejects(run('Select a branch', 'Select a role'), {
+        name: 'NotOfferedError',
+        feature: 'passwords',
+      });
+    assert.match(questions[0] ?? '', /^Reset the password of ada on branch br-dev \(dev\)\?/);
+  });
+
+  it('says that the old password may no longer work if the reply is lost', async () => {
+    status = 502;
+    const error: unknown = await run('Select a branch', 'Select a role').catch((reason: unknown) => reason);
+    const { message } = explainError(error, lastRun.unknownOutcome);
+    assert.equal(message, 'status 502 The old password may no longer work.');
+  });
+
+  it('passes on other errors', async () => {
+    status = 422;
+    await assert.rejects(run('Select a branch', 'Select a role'), /status 422/);
+  });
+});
