@@ -9,7 +9,7 @@ import {
   type Uri,
 } from 'vscode';
 import type { DisposableStore } from '../base/disposable.ts';
-import type { RotationRecord } from './signIn/keys/keyRotation.ts';
+import type { RotationRecord } from './signIn/apiKeys/keyRotation.ts';
 import type { PendingChange } from './operations/pendingChange.ts';
 import { BackgroundRefresh } from './inventory/refresh/backgroundRefresh.ts';
 import type { AgentBridge } from './agents/ui/bridge.ts';
@@ -17,18 +17,18 @@ import { detailsText, followDetails } from './browse/ui/detailsDocuments.ts';
 import type { DocumentEvents } from './documents.ts';
 import { HostProvider } from './connection/ui/hostProvider.ts';
 import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
-import { showRotationNotice } from './signIn/keys/rotationNotice.ts';
+import { showRotationNotice } from './signIn/ui/rotationNotice.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
 import { followOperations, operationsText } from './browse/ui/operationsDocuments.ts';
-import { forgetClosedRows, rowsDocumentText } from './database/rows/ui/rowsDocuments.ts';
-import { followSchemas, schemaText } from './database/schema/ui/schemaDocuments.ts';
-import { SettingsDocuments } from './computes/settings/settingsDocuments.ts';
+import { forgetClosedRows, rowsDocumentText } from './database/ui/rowsDocuments.ts';
+import { followSchemas, schemaText } from './database/ui/schemaDocuments.ts';
+import { SettingsDocuments } from './computes/ui/settingsDocuments.ts';
 import { hideNotOffered } from './window/ui/contextKey.ts';
 import { lastAccount, rememberAccount } from './account/ui/lastAccount.ts';
-import { refreshWhenVisible } from './inventory/refresh/refreshWhenVisible.ts';
+import { refreshWhenVisible } from './inventory/ui/refreshWhenVisible.ts';
 import { updateContextKeys } from './updateContextKeys.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
-import { ApiKeysTree, type KeysNode } from './signIn/keys/apiKeysTree.ts';
+import { ApiKeysTree, type KeysNode } from './signIn/ui/apiKeysTree.ts';
 import type { LoadTables } from './inventory/databaseRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
 import { offerNames } from './inventory/ui/namesOffer.ts';
@@ -90,7 +90,7 @@ function createViews(
 ) {
   let hostProvider: HostProvider | undefined;
   const loadTables: LoadTables = async (branch, database) =>
-    (await import('./database/rows/commands/readable.ts')).readTables(model, branch, database);
+    (await import('./database/commands/readable.ts')).readTables(model, branch, database);
   const workFolders = disposables.add(new WorkFolders(model));
   return {
     computesView: disposables.add(new ComputesTree({ ...model, loadTables, workFolders }, computesView)),

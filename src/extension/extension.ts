@@ -13,7 +13,7 @@ import { registerProviders } from './connection/ui/providers.ts';
 import { registerAgents } from './agents/ui/register.ts';
 import { rotationRecords, unprotectedRecords } from './recoveryRecords.ts';
 import { removeAbandonedPassFiles } from './connection/ui/abandonedPassFiles.ts';
-import { registerSettingsFiles } from './computes/settings/settingsFileSystem.ts';
+import { registerSettingsFiles } from './computes/ui/settingsFileSystem.ts';
 import { setViewState } from './window/ui/contextKey.ts';
 import { usesAgents } from './agents/ui/usesAgents.ts';
 import { lastAccount } from './account/ui/lastAccount.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Uri } from 'vscode';
 import { replaceFile } from '../base/replaceFile.ts';
-import type { RotationRecord } from './signIn/keys/keyRotation.ts';
+import type { RotationRecord } from './signIn/apiKeys/keyRotation.ts';
 import type { RecoveryRecords } from './window/memory.ts';
 import type { UnprotectedBranch } from './branches/branchActions.ts';
 

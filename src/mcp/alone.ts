@@ -8,7 +8,7 @@ import { localFetch } from '../api/transport/localFetch.ts';
 import type { Fetch } from '../api/transport/request.ts';
 import { Emitter } from '../base/event.ts';
 import { redact } from '../base/redact.ts';
-import { gitRunner } from '../base/runGit.ts';
+import { gitRunner } from '../base/git/runGit.ts';
 import { sanitize } from '../base/sanitize.ts';
 import type { Account } from '../extension/account/accounts.ts';
 import { Guards } from '../extension/operations/guards.ts';

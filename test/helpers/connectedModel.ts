@@ -5,7 +5,8 @@
 import { Client } from '../../src/api/client.ts';
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Accounts, type Account } from '../../src/extension/account/accounts.ts';
-import { Guards, type Mark } from '../../src/extension/operations/guards.ts';
+import { Guards } from '../../src/extension/operations/guards.ts';
+import { type Mark } from '../../src/extension/window/marks.ts';
 import { AgentBranches } from '../../src/extension/inventory/agentBranches.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
 import { ChangeSender, type SendOptions } from '../../src/extension/operations/changeSender.ts';

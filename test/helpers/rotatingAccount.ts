@@ -7,7 +7,7 @@ import {
   type RotationRecord,
   type RotationOutcome,
   type RotationDependencies,
-} from '../../src/extension/signIn/keys/keyRotation.ts';
+} from '../../src/extension/signIn/apiKeys/keyRotation.ts';
 import { FaultProxy } from './faultProxy.ts';
 import type { LocalService } from './localService.ts';
 import { SecretMap } from './secretMap.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { gitRunner } from '../../src/base/runGit.ts';
+import { gitRunner } from '../../src/base/git/runGit.ts';
 import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';

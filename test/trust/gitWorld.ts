@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
-import { gitRunner } from '../../src/base/runGit.ts';
+import { gitRunner } from '../../src/base/git/runGit.ts';
 import { branchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import { databaseBranchName } from '../../src/extension/gitBranch/branchName.ts';
 import { withTarget } from '../../src/api/addresses/databaseUrl.ts';

@@ -27,7 +27,7 @@ import { temporaryFolder } from '../helpers/localService.ts';
 import { SecretMap } from '../helpers/secretMap.ts';
 import { until } from '../workbench/until.ts';
 
-const { LocalService } = await import('../../src/extension/signIn/localService/localService.ts');
+const { LocalService } = await import('../../src/extension/signIn/ui/localService.ts');
 
 /** What `service.json` and `service.lock` say about a service. */
 interface Note {

@@ -1,4 +1,5 @@
-/** Which branch, compute or other resource is meant. Ids are unique only within an account. */
+/** Which branch, compute or other resource is meant, or which data of a branch. Ids are unique only within an account. */
+import type { PointInTime } from '../../api/records/pointInTime.ts';
 
 /** A branch of the connected account. */
 export interface BranchIds {
@@ -36,3 +37,16 @@ export const isSameBranch = (one: BranchRef | undefined, other: BranchRef | 'non
   one.account === other.account &&
   one.projectId === other.projectId &&
   one.branchId === other.branchId;
+
+/** Whose data a branch gets: that of a branch at a time, or as it is now, or of a snapshot. */
+export interface RestoreSource {
+  readonly branchId: string;
+  readonly at?: PointInTime;
+  readonly snapshotId?: string;
+}
+
+/** What creates a branch with that data. */
+export function parentOf({ branchId: parent_id, at }: RestoreSource) {
+  if (at === undefined) return { parent_id };
+  return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
+}

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { changeFile } from '../../base/changeFile.ts';
 import { ignoreMissing, resolveFile, readUserFile, type FileProblem } from '../../base/files.ts';
-import type { RunGit } from '../../base/runGit.ts';
+import type { RunGit } from '../../base/git/runGit.ts';
 import { changeText, decodeText, getVariable, setVariable } from '../envFile/dotEnv.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { gitIgnored } from '../envFile/gitIgnored.ts';

@@ -1,5 +1,5 @@
 /** All fields of a project, branch, compute or API key as a JSON document. The records have no secrets: see `records.ts`. */
-import type { ApiKeyList } from '../signIn/keys/apiKeyList.ts';
+import type { ApiKeyList } from '../signIn/apiKeys/apiKeyList.ts';
 import type { Session } from '../account/session.ts';
 import type { Compute } from '../../api/records/records.ts';
 import { AccountSwitchedError } from '../window/changeErrors.ts';

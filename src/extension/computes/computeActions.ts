@@ -8,7 +8,7 @@ import type { ComputeIds } from '../account/refs.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ComputeNode } from '../inventory/nodes.ts';
 import type { Session } from '../account/session.ts';
-import { settingsOn } from './settings/pgSettings.ts';
+import { settingsOn } from '../inventory/computeStatus.ts';
 import type { ChangeSender, ServiceChange, SendOptions, SendResult } from '../operations/changeSender.ts';
 
 interface ComputeRequest extends Pick<ServiceChange, 'verb' | 'send'> {

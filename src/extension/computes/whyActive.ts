@@ -5,7 +5,7 @@
  */
 import type { Compute, Operation, Session } from '../../api/records/records.ts';
 import { autosuspendSeconds } from '../../api/rules/autosuspend.ts';
-import { isLocalCompute } from '../connection/connectionStrings.ts';
+import { isLocalCompute } from '../../api/addresses/host.ts';
 import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { lastDayOf, totalTime, type KnownOperations, type Start } from '../operations/activitySpans.ts';

@@ -1,7 +1,7 @@
 /** Finds out why a compute is active without waking it: at most one request, and at a hosted service one statement. */
 import type { Compute, Session } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { isLocalCompute } from '../connection/connectionStrings.ts';
+import { isLocalCompute } from '../../api/addresses/host.ts';
 import { credentialsFor } from '../connection/credentials.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';

@@ -5,7 +5,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { directHost, normalizeHost } from '../../api/addresses/host.ts';
-import { pooledHost } from './connectionStrings.ts';
+import { pooledHost } from '../../api/addresses/host.ts';
 import type { HostAtPosition } from './hostAtPosition.ts';
 import { nameUnlessId } from '../inventory/names.ts';
 import type { Inventory } from '../inventory/inventory.ts';

@@ -2,11 +2,11 @@
 import {
   connectionString,
   definedFields,
-  isLocalCompute,
   securityOf,
   sslModeOf,
   type ConnectionStringParts,
 } from './connectionStrings.ts';
+import { isLocalCompute } from '../../api/addresses/host.ts';
 import { encode } from '../../api/addresses/databaseUrl.ts';
 import { splitHost } from '../../api/addresses/host.ts';
 import { setVariable } from '../envFile/dotEnv.ts';

@@ -1,22 +1,8 @@
 /** Connection strings and hosts as users paste them into their programs. */
+import { isLocalCompute } from '../../api/addresses/host.ts';
 import type { Credentials } from '../../api/addresses/connectionUri.ts';
 import { databaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { isLocalHost } from '../../api/addresses/host.ts';
-import type { Compute } from '../../api/records/records.ts';
-
-type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
-
-/** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
-export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLocalHost(host);
-
-/** The host for pooled connections; undefined if the compute has no pooler. */
-export function pooledHost(compute: Hosted): string | undefined {
-  const isLocal = isLocalCompute(compute);
-  if (isLocal && compute.pooler_enabled !== true) return undefined;
-  if (typeof compute.pooler_host === 'string') return compute.pooler_host;
-  // The public service's rule: the first label of the host with `-pooler` appended.
-  return isLocal ? undefined : compute.host.replace(/^[^.:]+/, '$&-pooler');
-}
 
 export interface ConnectionStringParts extends Omit<Credentials, 'password'> {
   /** The host as in the compute's record, with a port unless it is the default one. */

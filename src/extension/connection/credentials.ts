@@ -3,7 +3,7 @@ import type { Credentials } from '../../api/addresses/connectionUri.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { Login } from './connectionDefaults.ts';
-import { pooledHost } from './connectionStrings.ts';
+import { pooledHost } from '../../api/addresses/host.ts';
 
 export const hostOf = (compute: Compute, isPooled: boolean): string =>
   (isPooled ? pooledHost(compute) : undefined) ?? compute.host;

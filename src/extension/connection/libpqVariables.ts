@@ -1,5 +1,6 @@
 import { libpqFields } from './connectionFormats.ts';
-import { isLocalCompute, type ConnectionStringParts } from './connectionStrings.ts';
+import { type ConnectionStringParts } from './connectionStrings.ts';
+import { isLocalCompute } from '../../api/addresses/host.ts';
 
 /**
  * The environment variables that decide where libpq connects, as whom and how. Those of preferences aren't among them:

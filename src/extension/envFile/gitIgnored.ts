@@ -1,7 +1,7 @@
 /** Whether a file with secrets could be committed. */
 import path from 'node:path';
-import type { RunGit } from '../../base/runGit.ts';
-import { findRepository } from '../gitBranch/gitState.ts';
+import type { RunGit } from '../../base/git/runGit.ts';
+import { findRepository } from '../../base/git/repository.ts';
 
 /** `outside`: not in a repository. `unknown`: git failed, for example because the repository has another owner. */
 export type Ignored = 'ignored' | 'notIgnored' | 'tracked' | 'outside' | 'unknown';

@@ -4,7 +4,7 @@
  */
 import { isBranchId, isId } from '../../api/records/ids.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
-import { gitMessage, type GitResult, type RunGit } from '../../base/runGit.ts';
+import { gitMessage, type GitResult, type RunGit } from '../../base/git/runGit.ts';
 
 /** A database branch that was created for a git branch, which may be gone. */
 export interface CreatedBranch extends BranchRef {

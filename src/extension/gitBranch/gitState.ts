@@ -2,22 +2,13 @@
  * Reads from git's files what is checked out. So a checkout in a terminal or by an agent is noticed as fast as one in the
  * editor, and VS Code's Git extension needn't be active.
  */
-import { lstat, readdir, realpath } from 'node:fs/promises';
+import type { Repository } from '../../base/git/repository.ts';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { readUserText } from '../../base/files.ts';
-import { gitMessage, type RunGit } from '../../base/runGit.ts';
+import { gitMessage, type RunGit } from '../../base/git/runGit.ts';
 import { isSameGitBranch, type BranchMap } from './branchMap.ts';
 import type { WatchedFiles } from './watchFiles.ts';
-
-/** A worktree of a repository, or the repository's only one. */
-export interface Repository {
-  /** The folder with the files. */
-  readonly worktree: string;
-  /** HEAD and the state of a rebase or merge, separate for each worktree. */
-  readonly gitDir: string;
-  /** Branches and the configuration, shared by all worktrees. */
-  readonly commonDir: string;
-}
 
 /** An operation in progress, as in `git status`. */
 type GitOperation = 'rebase' | 'merge' | 'cherryPick' | 'revert' | 'bisect';
@@ -29,32 +20,6 @@ export type Pause = 'detached' | GitOperation;
 export interface GitState {
   readonly branch: string | undefined;
   readonly pause: Pause | undefined;
-}
-
-/** @returns the innermost repository around the folder, or undefined */
-export async function findRepository(folder: string): Promise<Repository | undefined> {
-  const entry = path.join(folder, '.git');
-  // Any error but a missing entry may mean a repository.
-  const isHere = await lstat(entry).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
-  if (isHere) {
-    const gitDir = await resolveGitDir(entry);
-    const common = await readUserText(path.join(gitDir, 'commondir'), gitDir);
-    const commonDir = common === undefined ? gitDir : path.resolve(gitDir, common.trim());
-    return { worktree: folder, gitDir, commonDir };
-  }
-  const parent = path.dirname(folder);
-  return parent === folder ? undefined : await findRepository(parent);
-}
-
-/** `.git` is a folder, a link to one, or (in a worktree or submodule) a file with its path. */
-async function resolveGitDir(entry: string): Promise<string> {
-  const named = await readUserText(entry, path.dirname(entry));
-  const gitDir = /^gitdir: (.*?)\r?\n?$/s.exec(named ?? '')?.[1];
-  const found = gitDir === undefined ? entry : path.resolve(path.dirname(entry), gitDir);
-  return await realpath(found).catch(() => found);
 }
 
 /** Checked in this order, because MERGE_HEAD can also exist during a rebase. */

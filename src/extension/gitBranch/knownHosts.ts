@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Compute } from '../../api/records/records.ts';
 import { Emitter } from '../../base/event.ts';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { pooledHost } from '../connection/connectionStrings.ts';
+import { pooledHost } from '../../api/addresses/host.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../window/memory.ts';
 import { directHost, normalizeHost } from '../../api/addresses/host.ts';

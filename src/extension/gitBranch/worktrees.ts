@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readUserText, type FileProblem } from '../../base/files.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { ReadVariable } from './envVariable.ts';
-import { findRepository, type Repository } from './gitState.ts';
+import { findRepository, type Repository } from '../../base/git/repository.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
 
 /** The git worktree around a folder, or else the folder, with links resolved. */

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { readLastLines } from '../../base/files.ts';
-import type { Repository } from '../gitBranch/gitState.ts';
+import type { Repository } from '../../base/git/repository.ts';
 
 export interface GitEvent {
   readonly kind: 'commit' | 'checkout' | 'reset' | 'merge';

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { readUserText } from '../../base/files.ts';
-import type { RunGit } from '../../base/runGit.ts';
-import type { Repository } from '../gitBranch/gitState.ts';
+import type { RunGit } from '../../base/git/runGit.ts';
+import type { Repository } from '../../base/git/repository.ts';
 import { readCommitsSince, readLeftCommits } from './headLog.ts';
 
 /** Programs and SQL. */

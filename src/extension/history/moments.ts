@@ -1,22 +1,10 @@
 /** The moments of a branch that Undo offers, and where the data of each moment is. */
+import type { RestoreSource } from '../account/refs.ts';
 import type { SchemaChange, Snapshot } from '../../api/records/records.ts';
 import { pointInTime, type PointInTime } from '../../api/records/pointInTime.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { GitEvent } from './headLog.ts';
 import type { Marker } from './markers.ts';
-
-/** Whose data a branch gets: that of a branch at a time, or as it is now, or of a snapshot. */
-export interface RestoreSource {
-  readonly branchId: string;
-  readonly at?: PointInTime;
-  readonly snapshotId?: string;
-}
-
-/** What creates a branch with that data. */
-export function parentOf({ branchId: parent_id, at }: RestoreSource) {
-  if (at === undefined) return { parent_id };
-  return 'lsn' in at ? { parent_id, parent_lsn: at.lsn } : { parent_id, parent_timestamp: at.timestamp };
-}
 
 type MomentKind =
   /** @property name the branch with the data from before the last undo */

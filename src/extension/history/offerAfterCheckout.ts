@@ -5,7 +5,7 @@
 import { findReaderLogin } from '../database/sql/readerLogin.ts';
 import { pointInTime } from '../../api/records/pointInTime.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import type { RunGit } from '../../base/runGit.ts';
+import type { RunGit } from '../../base/git/runGit.ts';
 import type { BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import type { WorkFolder, WorkFolderState } from '../gitBranch/workFolder.ts';
@@ -16,7 +16,8 @@ import type { Markers } from './markers.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';
 import { areUnchangedSince, readMigrationFiles } from './migrationFiles.ts';
 import { findLater, isSince, removedMigrations } from './migrationOffer.ts';
-import { earliestOf, sourceAt, type RestoreSource } from './moments.ts';
+import { earliestOf, sourceAt } from './moments.ts';
+import { type RestoreSource } from '../account/refs.ts';
 
 interface CheckoutDependencies {
   readonly runGit: RunGit;

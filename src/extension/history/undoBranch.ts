@@ -7,7 +7,7 @@ import type { SendOptions, SendResult } from '../operations/changeSender.ts';
 import { finishChange } from '../operations/finishChange.ts';
 import type { OperationTracker } from '../operations/operationTracker.ts';
 import type { Markers } from './markers.ts';
-import type { RestoreSource } from './moments.ts';
+import type { RestoreSource } from '../account/refs.ts';
 
 type Names = Pick<BranchList, 'named'> | undefined;
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Disposable } from '../../base/disposable.ts';
-import type { Repository } from '../gitBranch/gitState.ts';
+import type { Repository } from '../../base/git/repository.ts';
 import { watchFiles } from '../gitBranch/watchFiles.ts';
 
 /** Watches git's reflog of HEAD. Git creates its folder at the first commit. */

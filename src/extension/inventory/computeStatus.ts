@@ -46,3 +46,18 @@ export function byTypeAndLabel(a: Compute, b: Compute): number {
   if (isPrimary(a) !== isPrimary(b)) return isPrimary(a) ? -1 : 1;
   return compareNames(labelOf(a), labelOf(b)) || (a.id < b.id ? -1 : 1);
 }
+
+export type SettingsText = Readonly<Record<string, string>>;
+
+/** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
+export function settingText(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The settings in the compute's record. */
+export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
+  const entries = Object.entries(settings?.pg_settings ?? {});
+  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
+}

@@ -1,16 +1,10 @@
-/** The marks that the user gave to accounts and projects, and how they restrict changes. */
+/** How the marks of accounts and projects, and protected branches, restrict changes. */
+import type { Mark, Marks } from '../window/marks.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { ResourceRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
-
-/** `production`: the user enters the name to confirm a change. `readOnly`: all changes are blocked. */
-export const MARKS = ['production', 'readOnly'] as const;
-export type Mark = (typeof MARKS)[number];
-
-/** By project id, or by `accountId`. */
-export type Marks = Readonly<Record<string, Mark>>;
 
 /** What a change acts on. Without a project, it is the account, for example one of its keys. */
 export interface GuardTarget extends Partial<ResourceRef> {

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { branchMapWriter } from '../../../src/extension/gitBranch/branchMap.ts';
-import { gitRunner } from '../../../src/base/runGit.ts';
+import { gitRunner } from '../../../src/base/git/runGit.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
 import { createRepository, type GitRepository } from '../../helpers/gitRepository.ts';
 import { branchApi, BRANCH } from '../../service/catalog/branchApi.ts';

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { baseUrlOrUndefined } from '../../../api/transport/baseUrl.ts';
 import type { Account } from '../accounts.ts';
-import type { Mark } from '../../operations/guards.ts';
+import type { Mark } from '../../window/marks.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 
 /** `name (host/path)`, or the address alone for an account without a name. */

@@ -1,6 +1,6 @@
 /** Which project an agent means if it names none. */
 import { EMPTY_MAP, readBranchMap, type BranchMap } from '../../gitBranch/branchMap.ts';
-import { findRepository } from '../../gitBranch/gitState.ts';
+import { findRepository } from '../../../base/git/repository.ts';
 import type { ToolCall } from './toolCall.ts';
 import { projectName } from '../../inventory/names.ts';
 

@@ -3,7 +3,7 @@ import { autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
 import { isPrimary, sizeOf, computeStatus } from '../../inventory/computeStatus.ts';
-import { pooledHost } from '../../connection/connectionStrings.ts';
+import { pooledHost } from '../../../api/addresses/host.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 

@@ -1,6 +1,6 @@
 /** What each tool receives. */
 import type { AccountConnection } from '../../account/accountConnection.ts';
-import type { RunGit } from '../../../base/runGit.ts';
+import type { RunGit } from '../../../base/git/runGit.ts';
 import type { Guards, GuardTarget } from '../../operations/guards.ts';
 import type { Session } from '../../account/session.ts';
 import type { AgentBranches } from '../../inventory/agentBranches.ts';

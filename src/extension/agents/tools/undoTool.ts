@@ -7,7 +7,8 @@ import { isBranchId } from '../../../api/records/ids.ts';
 import type { SchemaChange } from '../../../api/records/records.ts';
 import { pointParameter } from '../../../api/records/pointInTime.ts';
 import { branchTitle } from '../../inventory/names.ts';
-import { findRepository, readGitState } from '../../gitBranch/gitState.ts';
+import { readGitState } from '../../gitBranch/gitState.ts';
+import { findRepository } from '../../../base/git/repository.ts';
 import { branchHistory, timeProblem } from '../../history/branchHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
 import { schemaChanges } from '../../history/momentChanges.ts';
@@ -18,8 +19,8 @@ import {
   sourceAt,
   type BranchHistory,
   type Moment,
-  type RestoreSource,
 } from '../../history/moments.ts';
+import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment } from '../../history/parseMoment.ts';
 import { preservedName, undoBranch } from '../../history/undoBranch.ts';
 import { branchesOfFolder } from '../branchesOfFolder.ts';

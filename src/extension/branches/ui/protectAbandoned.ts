@@ -1,15 +1,22 @@
 /** If a reload interrupted the deletion of a protected branch, protects it again and shows a message. */
 import { l10n } from 'vscode';
 import type { Disposable } from '../../../base/disposable.ts';
-import type { UnprotectedBranch } from '../branchActions.ts';
+import type { BranchActions, UnprotectedBranch } from '../branchActions.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { nameOrId } from '../../../base/sanitize.ts';
 import { requireWritable } from '../../operations/ui/approval.ts';
 import { window } from '../../window/ui/window.ts';
-import type { WindowModel } from '../../windowModel.ts';
+import type { Session } from '../../account/session.ts';
+import type { Guards } from '../../operations/guards.ts';
+import type { Log } from '../../window/ui/log.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 
-type ProtectDependencies = Pick<WindowModel, 'session' | 'branchActions' | 'guards' | 'log'>;
+interface ProtectDependencies {
+  readonly session: Pick<Session, 'onDidChange'>;
+  readonly branchActions: Pick<BranchActions, 'leftUnprotected' | 'protectAgain'>;
+  readonly guards: Guards;
+  readonly log: Pick<Log, 'error'>;
+}
 
 export const protectAbandoned = (deps: ProtectDependencies): Disposable =>
   deps.session.onDidChange(({ connection }) => {

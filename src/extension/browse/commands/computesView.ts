@@ -1,9 +1,10 @@
 /** Refresh the Computes view, find a compute in it, copy an id, and choose whether names or ids come first. */
+import { refreshAll } from '../../commandSupport/refreshAll.ts';
 import { l10n } from 'vscode';
 import { asDatabaseParent } from '../../inventory/databaseNodes.ts';
 import { asBranchNode, asProjectNode } from '../../inventory/nodes.ts';
 import { window } from '../../window/ui/window.ts';
-import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
@@ -23,16 +24,6 @@ export const refresh: Command = async (context, argument, run) => {
     await refreshAll(context, project === undefined ? [] : [project]);
   });
 };
-
-/** @throws {ApiError} */
-export async function refreshAll(
-  { inventory, apiKeys, computesView }: CommandContext,
-  collapsed: readonly string[] = [],
-): Promise<void> {
-  // Only if the keys were shown before. Their view shows a failure.
-  const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
-  await Promise.all([inventory.refreshAll([...computesView.expandedProjects, ...collapsed]), keys]);
-}
 
 /** Copies the id of a project, branch or compute. The Command Palette asks for a compute. */
 export const copyId: Command = async (context, argument, run) => {

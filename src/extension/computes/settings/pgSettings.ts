@@ -2,13 +2,11 @@
  * Converts the Postgres settings of a compute to a JSON document with a URI, and back. Every value is sent as text, as in
  * `postgresql.conf`: the public service requires it, and `8` and `"8"` are the same setting.
  */
+import { settingText, type SettingsText } from '../../inventory/computeStatus.ts';
 import { isComputeId, isId } from '../../../api/records/ids.ts';
-import type { Compute } from '../../../api/records/records.ts';
 import { accountId, type Account } from '../../account/accounts.ts';
 import type { ComputeIds } from '../../account/refs.ts';
 import { SETTINGS_SCHEME } from './settingsScheme.ts';
-
-export type SettingsText = Readonly<Record<string, string>>;
 
 /** Why a document can't be applied. `key` is the setting with the problem. */
 export type SettingsProblem =
@@ -21,19 +19,6 @@ type ParsedSettings =
 
 /** Set by the service for every compute. */
 const MANAGED_SETTINGS: ReadonlySet<string> = new Set(['max_connections', 'shared_buffers']);
-
-/** The value of a Postgres setting as in `postgresql.conf`; undefined if no setting can have this value. */
-function settingText(value: unknown): string | undefined {
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** The settings in the compute's record. */
-export function settingsOn({ settings }: Pick<Compute, 'settings'>): SettingsText {
-  const entries = Object.entries(settings?.pg_settings ?? {});
-  return Object.fromEntries(entries.flatMap(([name, value]) => [[name, settingText(value) ?? '']]));
-}
 
 export const formatSettings = (settings: SettingsText): string =>
   `${JSON.stringify(settings, undefined, 2)}\n`;

@@ -1,7 +1,8 @@
 /** Copy Connection String… and Copy As…. */
 import { l10n, window } from 'vscode';
 import { CONNECTION_FORMATS, formatConnection, type ConnectionFormat } from '../connectionFormats.ts';
-import { connectionString, pooledHost } from '../connectionStrings.ts';
+import { connectionString } from '../connectionStrings.ts';
+import { pooledHost } from '../../../api/addresses/host.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';

@@ -1,7 +1,7 @@
 /** Copy Host and Insert Host, with the questions for the compute and its host. */
 import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
-import { pooledHost } from '../connectionStrings.ts';
+import { pooledHost } from '../../../api/addresses/host.ts';
 import { hostOf } from '../credentials.ts';
 import { portPlace, withPort } from '../portPlace.ts';
 import { sanitize } from '../../../base/sanitize.ts';

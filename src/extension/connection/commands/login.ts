@@ -13,7 +13,7 @@ import {
   loginChoices,
   type Catalog,
 } from '../connectionDefaults.ts';
-import { isLocalCompute, pooledHost } from '../connectionStrings.ts';
+import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
 import { credentialsFor } from '../credentials.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';

@@ -2,7 +2,8 @@
 import { commands, env, extensions, l10n, UIKind, Uri, window as vscodeWindow, workspace } from 'vscode';
 import type { Login } from '../connectionDefaults.ts';
 import { splitHost } from '../../../api/addresses/host.ts';
-import { connectionString, isLocalCompute } from '../connectionStrings.ts';
+import { connectionString } from '../connectionStrings.ts';
+import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { connectionName } from '../../inventory/names.ts';
 import { withRetry } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';

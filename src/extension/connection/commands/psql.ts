@@ -2,7 +2,8 @@
 import { env, l10n, ThemeIcon, Uri, window as vscodeWindow, type Terminal } from 'vscode';
 import type { Credentials } from '../../../api/addresses/connectionUri.ts';
 import { findProgram } from '../../../base/findProgram.ts';
-import { connectionString, isLocalCompute } from '../connectionStrings.ts';
+import { connectionString } from '../connectionStrings.ts';
+import { isLocalCompute } from '../../../api/addresses/host.ts';
 import { LIBPQ_VARIABLES, LOCAL_SECURITY } from '../libpqVariables.ts';
 import { passFileLine } from '../serviceFile.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';

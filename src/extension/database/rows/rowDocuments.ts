@@ -1,6 +1,6 @@
 /** The texts of documents with rows. They are only in memory: after a reload of the window, the rows are read again or gone. */
 import type { BranchRef } from '../../account/refs.ts';
-import type { RestoreSource } from '../../history/moments.ts';
+import type { RestoreSource } from '../../account/refs.ts';
 import { ROWS_SCHEME } from './rowsScheme.ts';
 
 /** A table or query of a database. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { extensions, workspace } from 'vscode';
-import { gitRunner } from '../../../base/runGit.ts';
+import { gitRunner } from '../../../base/git/runGit.ts';
 
 /** The part of VS Code's Git extension that has the path of git. */
 interface GitExtension {

@@ -9,7 +9,8 @@ import {
   type BranchMap,
   type BranchMapWriter,
 } from '../branchMap.ts';
-import { defaultNames, findRepository, readGitBranches, readGitState, type Repository } from '../gitState.ts';
+import { defaultNames, readGitBranches, readGitState } from '../gitState.ts';
+import { findRepository, type Repository } from '../../../base/git/repository.ts';
 import { updateNeonFile } from '../neonFile.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';

@@ -11,7 +11,6 @@ import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { decisionText, knownBranchName, otherGitBranchText } from '../ui/workBranchText.ts';
-import { showAgents } from '../../agents/commands/agents.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickFolder } from './writeEnv.ts';
@@ -27,7 +26,10 @@ type Action = Choice<() => unknown>;
 export const showWorkBranch: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't show the database branch");
   const title = l10n.t('Database Branch');
-  if (workspace.workspaceFolders === undefined) return await showAgents(context);
+  if (workspace.workspaceFolders === undefined) {
+    await showAgents();
+    return;
+  }
   const folder = context.workFolders.shown?.folder ?? (await pickFolder(title));
   if (folder === undefined) return;
   const work = context.workFolders.of(folder);
@@ -44,7 +46,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   // Throws the reason.
   if (first.length + second.length + last.length === 0 && !hasAgents)
     await pickGitFolder(context, title, { rootUri: folder.uri });
-  const agents = action(l10n.t('Agents…'), 'hubot', () => showAgents(context));
+  const agents = action(l10n.t('Agents…'), 'hubot', showAgents);
   const groups = [first, second, [...last, agents]].filter((group) => group.length > 0);
   const items = groups.flatMap((group, index) => (index === 0 ? group : [separator(), ...group]));
   const act = await singleStep(title, pickOne({ placeholder: placeholderOf(work?.state, file), items }));
@@ -168,6 +170,8 @@ function primaryOf(inventory: Inventory, { projectId, branchId }: KnownBranch): 
   const compute = inventory.computesOf(projectId)?.branches().get(branchId)?.find(isPrimary);
   return compute && { kind: 'compute', projectId, branchId, computeId: compute.id };
 }
+
+const showAgents = () => executeCommand('hostedPostgres.agents.show');
 
 const run = (command: CommandId, argument?: object) => () => executeCommand(command, argument);
 

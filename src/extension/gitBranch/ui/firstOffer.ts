@@ -14,7 +14,8 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { window } from '../../window/ui/window.ts';
 import { readBranchMap } from '../branchMap.ts';
-import { findRepository, isDefaultBranch, readGitState, stateFiles, type Repository } from '../gitState.ts';
+import { isDefaultBranch, readGitState, stateFiles } from '../gitState.ts';
+import { findRepository, type Repository } from '../../../base/git/repository.ts';
 import { isFollowedByNeon } from '../neonFile.ts';
 import { watchFiles } from '../watchFiles.ts';
 

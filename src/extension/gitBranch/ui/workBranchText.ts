@@ -1,6 +1,6 @@
 /** The status bar's texts about the branch of an env file. */
 import { l10n } from 'vscode';
-import type { Mark } from '../../operations/guards.ts';
+import type { Mark } from '../../window/marks.ts';
 import type { AskReason, Decision, KeepReason, StopReason } from '../decide.ts';
 import type { Pause } from '../gitState.ts';
 import type { KnownBranch } from '../knownHosts.ts';

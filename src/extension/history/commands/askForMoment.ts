@@ -23,12 +23,13 @@ import {
   sourceAt,
   type BranchHistory,
   type Moment,
-  type RestoreSource,
   type SnapshotMoment,
 } from '../moments.ts';
+import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
 import { listSnapshots } from '../snapshots.ts';
-import { momentItem, momentProblem, momentText, pointText, typedMomentItem } from '../ui/momentText.ts';
+import { momentItem, momentProblem, momentText, typedMomentItem } from '../ui/momentText.ts';
+import { pointText } from '../../window/ui/timeText.ts';
 
 /** The branch of the env file, so that the palette needs no question about it. */
 function branchOfFile({ session, workFolders }: CommandContext): BranchNode | undefined {

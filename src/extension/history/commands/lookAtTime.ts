@@ -6,16 +6,16 @@ import type { Command, CommandContext, Run } from '../../commandSupport/context.
 import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/names.ts';
-import { showComparison } from '../../database/rows/commands/compare.ts';
-import { givenSource } from '../../database/rows/commands/givenSource.ts';
-import { activeRows } from '../../database/rows/commands/peek.ts';
-import { findReadable, pickTable, type Readable } from '../../database/rows/commands/readable.ts';
+import { showComparison } from '../../database/commands/compareRowsCommand.ts';
+import { givenSource } from '../../database/commands/givenSource.ts';
+import { activeRows } from '../../database/commands/peekRows.ts';
+import { findReadable, pickTable, type Readable } from '../../database/commands/readable.ts';
 import type { RowRequest } from '../../database/rows/rowDocuments.ts';
-import { compareWithPast } from '../../database/schema/commands/schema.ts';
+import { compareWithPast } from '../../database/commands/schema.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
 import { schemaChanges } from '../momentChanges.ts';
-import type { RestoreSource } from '../moments.ts';
+import type { RestoreSource } from '../../account/refs.ts';
 import { askForMoment, branchArgument, loadHistory, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 

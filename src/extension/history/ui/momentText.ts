@@ -1,24 +1,12 @@
 /** Texts for moments and times. */
-import { env, l10n, ThemeIcon } from 'vscode';
+import { clockText, agoText, pointText } from '../../window/ui/timeText.ts';
+import { l10n, ThemeIcon } from 'vscode';
 import { agentName } from '../../inventory/ui/agentText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { ago } from '../../window/ui/timeText.ts';
 import type { Choice } from '../../window/ui/input/quickInput.ts';
 import type { Moment } from '../moments.ts';
-import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
+import type { PointInTime } from '../../../api/records/pointInTime.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
-
-/** Such as `14:32`, or with the date if that isn't today's. */
-export function clockText(time: number, now = Date.now()): string {
-  const date = new Date(time);
-  const isToday = date.toDateString() === new Date(now).toDateString();
-  return date.toLocaleString(env.language, {
-    ...(isToday ? {} : { dateStyle: 'medium' }),
-    timeStyle: 'short',
-  });
-}
-
-const agoText = (time: number, now: number): string => ago(new Date(time).toISOString(), now);
 
 /** What happened just after the moment. */
 export function momentText(moment: Moment, now: number): string {
@@ -127,19 +115,4 @@ export function typedMomentItem(text: string, limits: MomentLimits): Choice<Poin
   if ('problem' in parsed)
     return { ...item, description: momentProblem(text, limits) ?? '', value: undefined };
   return { ...item, description: pointText(parsed, limits.now), value: parsed };
-}
-
-/** Names earlier data of a branch, such as `main · 14:32`. @param name of the branch */
-export function pastText(name: string, at: PointInTime | undefined): string {
-  if (at === undefined) return name;
-  const { timestamp } = at;
-  return `${name} · ${timestamp === undefined ? pointParameter(at) : clockText(Date.parse(timestamp))}`;
-}
-
-/** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
-export function pointText(point: PointInTime, now = Date.now()): string {
-  const { timestamp } = point;
-  if (timestamp === undefined) return `LSN ${pointParameter(point)}`;
-  const date = new Date(timestamp);
-  return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
 }

@@ -17,7 +17,7 @@ import { window } from '../../window/ui/window.ts';
 import type { Markers } from '../markers.ts';
 import { watchHeadLog } from '../watchHeadLog.ts';
 import { offerAfterCheckout, type MigrationOffer } from '../offerAfterCheckout.ts';
-import { clockText } from './momentText.ts';
+import { clockText } from '../../window/ui/timeText.ts';
 
 interface Dependencies {
   readonly workFolders: WorkFolders;

@@ -2,14 +2,15 @@
 import { l10n, ThemeColor, ThemeIcon, type MarkdownString } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { isPrimary, computeStatus, labelOf, sizeOf, type ComputeStatus } from '../computeStatus.ts';
-import { isLocalCompute, pooledHost } from '../../connection/connectionStrings.ts';
+import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
 import { idAndName } from '../../window/ui/idAndName.ts';
 import { sizeText } from './sizeText.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
 import type { Usage } from '../usage.ts';
-import { settingsOn } from '../../computes/settings/pgSettings.ts';
-import { autosuspendText, timeAndDate, usageText } from '../../window/ui/timeText.ts';
+import { settingsOn } from '../computeStatus.ts';
+import { autosuspendText, timeAndDate } from '../../window/ui/timeText.ts';
+import { usageText } from './usageText.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 
 const ICONS: Readonly<Record<ComputeStatus, readonly [icon: string, color: string]>> = {

@@ -5,27 +5,38 @@ import type { Inventory } from '../inventory.ts';
 import type { BranchNode, InventoryEvent } from '../nodes.ts';
 import type { DatabaseParent } from '../databaseNodes.ts';
 import { DatabaseRows, type LoadTables } from '../databaseRows.ts';
-import type { AgentBranch } from '../agentBranches.ts';
+import type { AgentBranch, AgentBranches } from '../agentBranches.ts';
 import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
 import { childrenOf, findNode, firstNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './nodes.ts';
-import { showMessage } from './viewMessage.ts';
-import type { WindowModel } from '../../windowModel.ts';
+import { showMessage, type MessageDependencies } from './viewMessage.ts';
 import type { ResourceRef } from '../../account/refs.ts';
+import type { Compute } from '../../../api/records/records.ts';
+import type { Event } from '../../../base/event.ts';
+import type { Session } from '../../account/session.ts';
+import type { Mark } from '../../window/marks.ts';
+import type { Config } from '../../window/ui/config.ts';
+import type { Log } from '../../window/ui/log.ts';
 
 /** Projects per page. More would be slow, because VS Code calls the extension for each root it draws. */
 const PAGE_SIZE = 400;
 
-type ComputesTreeDependencies = Pick<WindowModel, 'session' | 'inventory' | 'log' | 'whyActiveSentences'> & {
-  readonly agentBranches: Pick<WindowModel['agentBranches'], 'find' | 'onDidChange'>;
-  readonly localService: Pick<WindowModel['localService'], 'postgresProblem' | 'onDidChangePostgres'>;
-  readonly guards: Pick<WindowModel['guards'], 'accountMark' | 'cachedMark'>;
-  readonly config: Pick<WindowModel['config'], 'onDidChangeMarks'>;
+interface ComputesTreeDependencies extends MessageDependencies {
+  readonly session: Session;
+  readonly log: Pick<Log, 'error'>;
+  readonly whyActiveSentences: { forTooltip(compute: Compute): Promise<string | undefined> };
+  readonly agentBranches: Pick<AgentBranches, 'find' | 'onDidChange'>;
+  readonly localService: {
+    readonly postgresProblem: string | undefined;
+    readonly onDidChangePostgres: Event<void>;
+  };
+  readonly guards: MessageDependencies['guards'] & { cachedMark(resource: ResourceRef): Mark | undefined };
+  readonly config: Pick<Config, 'onDidChangeMarks'>;
   readonly loadTables: LoadTables;
   readonly workFolders: EnvTargets;
-};
+}
 
 export class ComputesTree implements Tree<TreeNode>, Disposable {
   readonly #deps: ComputesTreeDependencies;

@@ -20,14 +20,15 @@ import { usageOf, usageStep } from '../usage.ts';
 import { branchIcon, branchRow, branchTable, bytesText } from './branchText.ts';
 import { computeTable, computeRow, statusIcon, statusText, typeText } from './computeText.ts';
 import { sizeText } from './sizeText.ts';
-import { timeAndDate, usageText } from '../../window/ui/timeText.ts';
+import { timeAndDate } from '../../window/ui/timeText.ts';
+import { usageText } from './usageText.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { markdownTable } from '../../window/ui/markdown.ts';
 import { displayName, nameOrId } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { databaseItem } from './databaseItems.ts';
 import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
-import { MARKS, type Mark } from '../../operations/guards.ts';
+import { MARKS, type Mark } from '../../window/marks.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 

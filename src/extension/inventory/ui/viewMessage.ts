@@ -3,11 +3,15 @@ import { l10n, type TreeView } from 'vscode';
 import { markedLabel } from '../../account/ui/accountLabel.ts';
 import { explainError } from '../../window/ui/errorMessage.ts';
 import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
-import type { WindowModel } from '../../windowModel.ts';
+import type { Session } from '../../account/session.ts';
+import type { Mark } from '../../window/marks.ts';
+import type { Inventory } from '../inventory.ts';
 import { visibleFailure, type TreeNode } from './nodes.ts';
 
-interface MessageDependencies extends Pick<WindowModel, 'session' | 'inventory'> {
-  readonly guards: Pick<WindowModel['guards'], 'accountMark'>;
+export interface MessageDependencies {
+  readonly session: Pick<Session, 'connection'>;
+  readonly inventory: Inventory;
+  readonly guards: { readonly accountMark: Mark | undefined };
 }
 
 /** @param expanded ids of projects. @param postgresProblem why local computes can't start */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ConfigurationTarget, workspace, type ConfigurationScope } from 'vscode';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { Event } from '../../../base/event.ts';
-import { MARKS, type Mark, type Marks } from '../../operations/guards.ts';
+import { MARKS, type Mark, type Marks } from '../marks.ts';
 
 const SECTION = 'hostedPostgres';
 

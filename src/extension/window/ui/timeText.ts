@@ -1,9 +1,9 @@
-/** Dates, durations and usage in the display language. */
+/** Dates, durations and moments in the display language. */
 import { env, l10n } from 'vscode';
+import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { TIME_UNITS } from '../timeUnits.ts';
 import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
-import type { Usage } from '../../inventory/usage.ts';
 
 export const formatDate = (timestamp: string): string =>
   format(timestamp, (date) => date.toLocaleString(env.language));
@@ -77,13 +77,29 @@ export function autosuspendText(delay: number | null | undefined): string {
     : l10n.t('after {0}', duration(seconds));
 }
 
-/** Returns text such as `1.3 CU-hours, active for 5.2 hours`, or undefined if the service doesn't report it. */
-export function usageText({ cuHours, activeHours }: Usage): string | undefined {
-  const unit = { style: 'unit', unit: 'hour', unitDisplay: 'long' } as const;
-  const used = cuHours === undefined ? [] : [l10n.t('{0} CU-hours', hoursText(cuHours))];
-  const active = activeHours === undefined ? [] : [l10n.t('active for {0}', hoursText(activeHours, unit))];
-  return [...used, ...active].join(', ') || undefined;
+/** Such as `14:32`, or with the date if that isn't today's. */
+export function clockText(time: number, now = Date.now()): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return date.toLocaleString(env.language, {
+    ...(isToday ? {} : { dateStyle: 'medium' }),
+    timeStyle: 'short',
+  });
 }
 
-const hoursText = (hours: number, options: Intl.NumberFormatOptions = {}): string =>
-  new Intl.NumberFormat(env.language, { ...options, maximumFractionDigits: hours < 1 ? 2 : 1 }).format(hours);
+export const agoText = (time: number, now: number): string => ago(new Date(time).toISOString(), now);
+
+/** Names earlier data of a branch, such as `main · 14:32`. @param name of the branch */
+export function pastText(name: string, at: PointInTime | undefined): string {
+  if (at === undefined) return name;
+  const { timestamp } = at;
+  return `${name} · ${timestamp === undefined ? pointParameter(at) : clockText(Date.parse(timestamp))}`;
+}
+
+/** Such as `11/26/2026, 2:32:10 PM · 20 minutes ago`, or an LSN. */
+export function pointText(point: PointInTime, now = Date.now()): string {
+  const { timestamp } = point;
+  if (timestamp === undefined) return `LSN ${pointParameter(point)}`;
+  const date = new Date(timestamp);
+  return `${date.toLocaleString(env.language)} · ${agoText(date.getTime(), now)}`;
+}

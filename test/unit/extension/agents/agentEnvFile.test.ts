@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/runGit.ts';
+import { gitRunner } from '../../../../src/base/git/runGit.ts';
 import { prepareAgentEnv } from '../../../../src/extension/agents/agentEnvFile.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';

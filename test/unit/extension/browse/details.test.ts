@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { detailsUri, readDetails, type DetailsNode } from '../../../../src/extension/browse/details.ts';
-import { ApiKeyList } from '../../../../src/extension/signIn/keys/apiKeyList.ts';
+import { ApiKeyList } from '../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
 import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../helpers/scriptedService.ts';
 

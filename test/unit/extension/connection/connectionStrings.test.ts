@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from '../../../helpers/fastCheck.ts';
-import {
-  connectionString,
-  pooledHost,
-  tlsQuery,
-} from '../../../../src/extension/connection/connectionStrings.ts';
+import { connectionString, tlsQuery } from '../../../../src/extension/connection/connectionStrings.ts';
+import { pooledHost } from '../../../../src/api/addresses/host.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1 });
 /** `new URL` resolves these as path segments, however they are encoded. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/runGit.ts';
+import { gitRunner } from '../../../../src/base/git/runGit.ts';
 import {
   branchMapWriter,
   type BranchMapWriter,

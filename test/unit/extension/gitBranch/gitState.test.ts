@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/runGit.ts';
+import { gitRunner } from '../../../../src/base/git/runGit.ts';
 import {
-  findRepository,
   isDefaultBranch,
   readGitBranches,
   readGitState,
   type GitState,
 } from '../../../../src/extension/gitBranch/gitState.ts';
+import { findRepository } from '../../../../src/base/git/repository.ts';
 import { createRepository, type GitRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 

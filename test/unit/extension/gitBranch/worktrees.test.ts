@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
+import { findRepository } from '../../../../src/base/git/repository.ts';
 import { otherWorktrees, findWorktree } from '../../../../src/extension/gitBranch/worktrees.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';

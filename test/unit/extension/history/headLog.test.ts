@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readCommitsSince, readHeadLog } from '../../../../src/extension/history/headLog.ts';
-import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
+import { findRepository } from '../../../../src/base/git/repository.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 
 describe('The log of HEAD', () => {

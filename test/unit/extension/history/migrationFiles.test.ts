@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../src/base/runGit.ts';
-import { findRepository } from '../../../../src/extension/gitBranch/gitState.ts';
+import { gitRunner } from '../../../../src/base/git/runGit.ts';
+import { findRepository } from '../../../../src/base/git/repository.ts';
 import {
   areUnchangedSince,
   filesOf,

@@ -5,11 +5,11 @@ import type { Marker } from '../../../../src/extension/history/markers.ts';
 import {
   earliestOf,
   momentsOf,
-  parentOf,
   sourceAt,
   type BranchHistory,
   type Moment,
 } from '../../../../src/extension/history/moments.ts';
+import { parentOf } from '../../../../src/extension/account/refs.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 10, 26, 14, 32);

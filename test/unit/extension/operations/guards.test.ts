@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { baseUrlOrUndefined } from '../../../../src/api/transport/baseUrl.ts';
 import { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
-import { Guards, type Marks } from '../../../../src/extension/operations/guards.ts';
+import { Guards } from '../../../../src/extension/operations/guards.ts';
+import { type Marks } from '../../../../src/extension/window/marks.ts';
 import type { Inventory } from '../../../../src/extension/inventory/inventory.ts';
 import { FakeClock } from '../../../helpers/fakeClock.ts';
 

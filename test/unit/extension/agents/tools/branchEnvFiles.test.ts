@@ -2,7 +2,7 @@ import { answers } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { gitRunner } from '../../../../../src/base/runGit.ts';
+import { gitRunner } from '../../../../../src/base/git/runGit.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { branchMapWriter } from '../../../../../src/extension/gitBranch/branchMap.ts';

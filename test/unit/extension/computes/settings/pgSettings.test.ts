@@ -3,11 +3,11 @@ import {
   formatSettings,
   parseSettings,
   settingNamedIn,
-  settingsOn,
   belongsToAccount,
   settingsUri,
   settingsOwner,
 } from '../../../../../src/extension/computes/settings/pgSettings.ts';
+import { settingsOn } from '../../../../../src/extension/inventory/computeStatus.ts';
 import { parseBaseUrl } from '../../../../../src/api/transport/baseUrl.ts';
 import { PUBLIC_BASE_URL } from '../../../../helpers/publicBaseUrl.ts';
 

@@ -1,7 +1,7 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { branchMapWriter, readBranchMap } from '../../../../../src/extension/gitBranch/branchMap.ts';
-import { findRepository } from '../../../../../src/extension/gitBranch/gitState.ts';
+import { findRepository } from '../../../../../src/base/git/repository.ts';
 import type { BranchRef } from '../../../../../src/extension/account/refs.ts';
 import { createRepository, type GitRepository } from '../../../../helpers/gitRepository.ts';
 

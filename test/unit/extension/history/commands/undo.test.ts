@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { CommandContext } from '../../../../../src/extension/commandSupport/context.ts';
 import { EMPTY_MAP } from '../../../../../src/extension/gitBranch/branchMap.ts';
-import { findRepository } from '../../../../../src/extension/gitBranch/gitState.ts';
+import { findRepository } from '../../../../../src/base/git/repository.ts';
 import { createRepository } from '../../../../helpers/gitRepository.ts';
 import { enterInInputBoxes } from '../../../../helpers/enterIn.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';

@@ -2,7 +2,7 @@ import { enterInInputBoxes } from '../../../../../helpers/enterIn.ts';
 import assert from 'node:assert/strict';
 import type { CommandContext } from '../../../../../../src/extension/commandSupport/context.ts';
 
-const { create: createKey } = await import('../../../../../../src/extension/signIn/keys/apiKey.ts');
+const { create: createKey } = await import('../../../../../../src/extension/signIn/commands/apiKey.ts');
 const { snapshotNameQuestion } =
   await import('../../../../../../src/extension/history/commands/changeSnapshot.ts');
 

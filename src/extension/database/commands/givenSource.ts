@@ -1,0 +1,59 @@
+/** What a row of the Computes view or the active editor says about rows: the statement of a SQL file, or the table in the schema of a branch. */
+import { window as editors } from 'vscode';
+import type { BranchRef } from '../../account/refs.ts';
+import { schemaOwner } from '../schema/schemas.ts';
+import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
+import { asDatabaseRow } from '../../inventory/databaseNodes.ts';
+import { asBranchNode } from '../../inventory/nodes.ts';
+import { sourceOf } from './readable.ts';
+import type { RowSource } from '../rows/rowDocuments.ts';
+import { statementAt, tableIn, tableSource } from '../rows/statements.ts';
+
+interface EditorSource {
+  readonly source?: RowSource | undefined;
+  readonly branch?: BranchRef | undefined;
+  readonly database?: string | undefined;
+}
+
+/** What the row of a database, table or branch says, or else the active editor. @throws {Error} as `editorSource` */
+export function givenSource({ session }: Pick<CommandContext, 'session'>, argument: unknown): EditorSource {
+  const { accountId: account } = session.requireConnection();
+  const row = asDatabaseRow(argument);
+  if (row === undefined) return asBranchNode(argument) === undefined ? editorSource() : {};
+  const { projectId, branchId } = row;
+  const branch = { account, projectId, branchId };
+  if (row.kind === 'databases') return { branch };
+  return { branch, database: row.database, source: row.kind === 'table' ? sourceOf(row) : undefined };
+}
+
+/** @throws {Error} if the statement is a command of psql */
+function editorSource(): EditorSource {
+  const editor = editors.activeTextEditor;
+  if (editor === undefined) return {};
+  const { document, selection } = editor;
+  const { uri, languageId } = document;
+  const statement = () =>
+    selection.isEmpty
+      ? statementAt(document.getText(), document.offsetAt(selection.active))?.text
+      : document.getText(selection);
+  if (uri.scheme === SCHEMA_SCHEME) {
+    const owner = schemaOwner(uri);
+    const table = tableIn(statement() ?? '');
+    return {
+      source: table === undefined ? undefined : tableSource(table),
+      branch: owner && { ...owner, account: uri.query },
+      database: owner?.database,
+    };
+  }
+  const sql = languageId === 'sql' ? statement() : undefined;
+  return sql === undefined || sql.trim() === '' ? {} : { source: { sql, name: firstLine(sql) } };
+}
+
+/** Characters of a query in titles. */
+const MAX_NAME = 30;
+
+const firstLine = (sql: string): string => {
+  const line = sql.trim().replaceAll(/\s+/g, ' ');
+  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME)}…` : line;
+};

@@ -1,0 +1,85 @@
+/** Peek Rows: the first rows of a table or query, as a read-only document. */
+import { commands, l10n, Uri, ViewColumn, window as editors, type Tab } from 'vscode';
+import { announce } from '../../window/ui/announce.ts';
+import { pickBranch } from '../../commandSupport/branchPicker.ts';
+import type { Command, CommandContext, Run } from '../../commandSupport/context.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { RowRequest } from '../rows/rowDocuments.ts';
+import { urisOf } from '../ui/rowsDocuments.ts';
+import { rowCountText, rowsText, rowsTitle } from '../ui/rowsText.ts';
+import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
+import { givenSource } from './givenSource.ts';
+import { findReadable, pickTable, read, type Readable } from './readable.ts';
+
+export const peek: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't read rows");
+  const title = l10n.t('Peek Rows');
+  const given = givenSource(context, argument);
+  const branch = given.branch ?? (await pickReadingBranch(context, title, argument));
+  if (branch === undefined) return;
+  const readable = await findReadable(context, { title, branch, database: given.database });
+  const source = given.source ?? (readable && (await pickTable(title, readable)));
+  if (readable === undefined || source === undefined) return;
+  const isBeside = given.source !== undefined && given.branch === undefined;
+  const column = isBeside ? ViewColumn.Beside : ViewColumn.Active;
+  const request = { source, branch, database: readable.login.database };
+  await show(context, run, { readable, request, column });
+};
+
+/** Reads the rows of the active document again, from a button in its title. */
+export async function refreshPeek(
+  context: CommandContext,
+  run: Run,
+  tab: Tab,
+  request: RowRequest,
+): Promise<void> {
+  const { branch, database } = request;
+  const readable = await findReadable(context, { title: l10n.t('Refresh Rows'), branch, database });
+  if (readable === undefined) return;
+  if (!(await show(context, run, { readable, request, column: tab.group.viewColumn }))) return;
+  // Its title has another time.
+  await editors.tabGroups.close(tab, true);
+}
+
+/** @returns undefined if the user canceled. @throws {Error} with a message for the user */
+async function pickReadingBranch(context: CommandContext, title: string, argument: unknown) {
+  const { accountId: account } = context.session.requireConnection();
+  const picked = await pickBranch(context, title, argument, undefined, envFileBranch(context));
+  return picked && { account, projectId: picked.projectId, branchId: picked.branchId };
+}
+
+interface Shown {
+  readonly readable: Readable;
+  readonly request: RowRequest;
+  readonly column: ViewColumn;
+}
+
+/** @returns false if the user canceled */
+async function show(
+  context: CommandContext,
+  run: Run,
+  { readable, request, column }: Shown,
+): Promise<boolean> {
+  const { login, project, branchName } = readable;
+  const name = sanitize(request.source.name);
+  run.failureMessage = l10n.t("Couldn't read {0} on {1}", name, branchName);
+  const { peekRows, READ_SECONDS } = await import('../rows/readRows.ts');
+  const progress = l10n.t('Reading {0} on {1}', name, branchName);
+  const peeked = await read(progress, READ_SECONDS, (signal) => peekRows(login, request.source.sql, signal));
+  if (peeked === undefined) return false;
+  const place = { name, project, branch: branchName, database: login.database, time: new Date() };
+  const uri = Uri.from(context.rows.add(rowsTitle(place), rowsText(peeked, place), request));
+  await commands.executeCommand('vscode.open', uri, { viewColumn: column, preview: false });
+  announce(l10n.t('{0} on {1}: {2}', name, branchName, rowCountText(peeked)));
+  return true;
+}
+
+/** The document with rows in the active editor. */
+export function activeRows({
+  rows,
+}: CommandContext): { readonly tab: Tab; readonly request: RowRequest } | undefined {
+  const tab = editors.tabGroups.activeTabGroup.activeTab;
+  const uri = tab && urisOf(tab).at(-1);
+  const request = uri && rows.get(uri)?.request;
+  return tab && request && { tab, request };
+}

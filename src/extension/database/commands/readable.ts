@@ -1,0 +1,163 @@
+/** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
+import { l10n } from 'vscode';
+import { findReaderLogin } from '../sql/readerLogin.ts';
+import type { BranchLogin } from '../sql/sqlSession.ts';
+import type { BranchIds, BranchRef } from '../../account/refs.ts';
+import { branchTitle, projectName } from '../../inventory/names.ts';
+import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';
+import { askForLogin, findOrAskPassword, loadCatalog } from '../../connection/commands/login.ts';
+import { computeStatus } from '../../inventory/computeStatus.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import { AccountSwitchedError } from '../../window/changeErrors.ts';
+import { withCancel } from '../../window/ui/input/dialogs.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne } from '../../window/ui/input/quickInput.ts';
+import { window } from '../../window/ui/window.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
+import { requirePrimary } from '../../commandSupport/pickers.ts';
+import type { TableName } from '../../inventory/databaseNodes.ts';
+import type { RowSource } from '../rows/rowDocuments.ts';
+import { quoteName, tableSource } from '../rows/statements.ts';
+import { explainReading } from '../ui/rowsText.ts';
+
+/** A database of a branch that can be read now. */
+export interface Readable {
+  readonly branch: BranchRef;
+  readonly project: string;
+  readonly branchName: string;
+  readonly login: BranchLogin;
+}
+
+type ReadingContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
+
+interface ReadingRequest {
+  readonly title: string;
+  readonly branch: BranchRef;
+  /** Asked for if it isn't known. */
+  readonly database?: string | undefined;
+  /** Whether a compute may be woken without a question, because that is clear from the command. */
+  readonly mayWake?: boolean;
+  /** By default, to read rows. `names`: those of tables. `write`: to run a file. */
+  readonly purpose?: 'names' | 'write';
+}
+
+/**
+ * @returns undefined if the user canceled, for example because the compute would have to be woken
+ * @throws {Error} with a message for the user
+ */
+export async function findReadable(
+  context: ReadingContext,
+  { title, branch, database, mayWake = false, purpose }: ReadingRequest,
+): Promise<Readable | undefined> {
+  const { session, inventory } = context;
+  const connection = session.requireConnection();
+  if (connection.accountId !== branch.account) throw new AccountSwitchedError();
+  const { projectId, branchId } = branch;
+  // An old list may show a compute as active that is suspended, or that is gone.
+  await inventory.refreshComputes(projectId);
+  const compute = await requirePrimary(context, branch);
+  const branchName = branchTitle(branchId, inventory.branches.get(projectId, branchId));
+  const status = computeStatus(compute);
+  if (status === 'disabled') throw new Error(l10n.t('The compute of {0} is disabled.', branchName));
+  const wakes = !connection.isLocal && status !== 'active';
+  if (wakes && !mayWake && !(await confirmWake(title, branchName))) return undefined;
+  const request = { title, compute, scope: undefined, allowsPooled: false };
+  const catalog = database === undefined ? undefined : await loadCatalog(context, request);
+  const owner = catalog && databaseOwners(catalog).find((each) => each.database === database);
+  const login: Login | undefined =
+    owner === undefined ? await askForLogin(context, request) : { ...owner, pooled: false };
+  if (login === undefined) return undefined;
+  const target = { host: compute.host, role: login.role, database: login.database };
+  const reader = purpose === 'write' ? undefined : await findReaderLogin(connection, branch, target);
+  if (reader === undefined && purpose === undefined && !(await confirmOwner(context, title, branch, login)))
+    return undefined;
+  const found = reader ?? (await findOrAskPassword(context, request, login));
+  if (found === undefined) return undefined;
+  const project = projectName(inventory, projectId);
+  return { branch, project, branchName, login: { ...target, ...found } };
+}
+
+/** What the user has confirmed in this window, as JSON: a project, a role and a database. */
+const confirmed = new WeakMap<ReadingContext['session'], Set<string>>();
+
+/** Without a login that only reads, code of views, policies and the like gets the rights of the login. Asked once. */
+async function confirmOwner(
+  { session }: ReadingContext,
+  title: string,
+  { account, projectId }: BranchRef,
+  { role, database }: Login,
+): Promise<boolean> {
+  const known = confirmed.get(session) ?? new Set();
+  confirmed.set(session, known);
+  const key = JSON.stringify([account, projectId, role, database]);
+  if (known.has(key)) return true;
+  const question = l10n.t('{0}: read {1} as {2}?', title, sanitize(database), sanitize(role));
+  const detail = l10n.t(
+    'Nothing is committed. But code in the views, policies and functions of the database runs with the rights of {0}, as in psql. If others can create such code, connect as a role that only reads.',
+    sanitize(role),
+  );
+  if (!(await window.ask(question, detail, l10n.t('Read')))) return false;
+  known.add(key);
+  return true;
+}
+
+async function confirmWake(title: string, branch: string): Promise<boolean> {
+  const button = l10n.t('Wake and Read');
+  const question = l10n.t('{0}: wake the compute of {1}?', title, branch);
+  const detail = l10n.t('It is suspended. Reading starts it, and it counts as used until it suspends again.');
+  return (await window.ask(question, detail, button)) === button;
+}
+
+/** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
+export async function read<T>(
+  title: string,
+  seconds: number,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  return await withCancel(title, async ({ signal }) => {
+    try {
+      return await task(signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw explainReading(error, seconds);
+    }
+  });
+}
+
+/** Asks for a table or view. @returns undefined if the user canceled */
+export async function pickTable(title: string, { login }: Readable): Promise<RowSource | undefined> {
+  const tables = await loadTables(login);
+  if (tables === undefined) return undefined;
+  const items = tables.map((table) => {
+    const source = sourceOf(table);
+    return { label: sanitize(source.name), value: source };
+  });
+  const none = l10n.t('The database has no tables.');
+  return await singleStep(title, pickOne({ placeholder: l10n.t('Select a table or view'), none, items }));
+}
+
+/** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
+async function loadTables(login: BranchLogin): Promise<readonly TableName[] | undefined> {
+  const { listTables, READ_SECONDS } = await import('../rows/readRows.ts');
+  return await read(l10n.t('Loading the tables'), READ_SECONDS, (signal) => listTables(login, signal));
+}
+
+/** For the rows below a database. @returns undefined if the user canceled. @throws {Error} with a message for the user */
+export async function readTables(
+  context: ReadingContext,
+  branch: BranchIds,
+  database: string,
+): Promise<readonly TableName[] | undefined> {
+  const { accountId: account } = context.session.requireConnection();
+  const request = {
+    title: l10n.t('Read Tables'),
+    branch: { account, ...branch },
+    database,
+    purpose: 'names',
+  } as const;
+  const readable = await findReadable(context, request);
+  return readable && (await loadTables(readable.login));
+}
+
+export const sourceOf = ({ schema, name }: Pick<TableName, 'schema' | 'name'>): RowSource =>
+  tableSource(`${quoteName(schema)}.${quoteName(name)}`);

@@ -1,0 +1,105 @@
+/** Run File on Branch: gives a SQL file to psql, or to the driver if psql isn't installed, in a terminal. */
+import path from 'node:path';
+import { l10n, ThemeIcon, Uri, window as editors, workspace } from 'vscode';
+import { pickBranch } from '../../commandSupport/branchPicker.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { psqlProgram } from '../../connection/commands/psql.ts';
+import { passFileLine } from '../../connection/serviceFile.ts';
+import { approve, requireWritable } from '../../operations/ui/approval.ts';
+import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
+import { findReadable, type Readable } from './readable.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { requireTrust } from '../../window/ui/trust.ts';
+import { window } from '../../window/ui/window.ts';
+import type { ScriptResult } from '../../../base/sql/runScript.ts';
+import type { StopSignals } from '../sql/runFile.ts';
+import { FileTerminal } from '../ui/fileTerminal.ts';
+
+export const runFile: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't run the file");
+  requireTrust();
+  const { accountId: account } = context.session.requireConnection();
+  const title = l10n.t('Run File on Branch');
+  const uri = await savedFile(argument);
+  if (uri === undefined) return;
+  const preferred = envFileBranch(context, uri);
+  const picked = await pickBranch(context, title, undefined, undefined, preferred);
+  if (picked === undefined) return;
+  const { projectId, branchId, name: branchName } = picked;
+  requireWritable(context.guards, { projectId, branchId });
+  const branch = { account, projectId, branchId };
+  const target = await findReadable(context, { title, branch, mayWake: true, purpose: 'write' });
+  if (target === undefined) return;
+  const file = { path: uri.fsPath, name: path.basename(uri.fsPath) };
+  const question = l10n.t('Run {0} on {1}?', file.name, branchName);
+  const change = { projectId, branchId, name: branchName, question, button: l10n.t('Run') };
+  if (!(await approve(context.guards, change, run.initialConnection))) return;
+  context.markers.add(branch, { kind: 'program', text: file.name });
+  const name = `${file.name} · ${target.project} / ${branchName}`;
+  const pty = new FileTerminal(async (write, stop) => runIn(context, { target, file }, write, stop));
+  window.createPseudoterminal({ name, iconPath: new ThemeIcon('database'), pty }).show();
+};
+
+/** The file of the argument or of the active editor, after its changes were saved. @returns undefined if the user canceled */
+async function savedFile(argument: unknown): Promise<Uri | undefined> {
+  const uri = argument instanceof Uri ? argument : editors.activeTextEditor?.document.uri;
+  if (uri === undefined) throw new Error(l10n.t('Open a SQL file first.'));
+  const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  const saved = open?.isDirty === true || uri.scheme === 'untitled' ? await workspace.save(uri) : uri;
+  if (saved !== undefined && saved.scheme !== 'file') throw new Error(l10n.t('Save it as a file first.'));
+  return saved;
+}
+
+interface FileRun {
+  readonly target: Readable;
+  readonly file: { readonly path: string; readonly name: string };
+}
+
+/** @returns how it ended. Never rejects */
+async function runIn(
+  context: CommandContext,
+  { target, file }: FileRun,
+  write: (text: string) => void,
+  stop: StopSignals,
+): Promise<string> {
+  const { login, project, branchName } = target;
+  write(`${file.path}\n${[project, branchName, login.database].join(' / ')}\n\n`);
+  const names = [file.name, branchName] as const;
+  const failed = l10n.t('{0} failed on {1}', ...names);
+  try {
+    const code = await start(context, { target, file }, write, stop);
+    const isCanceled = code !== 0 && stop.signal.aborted;
+    if (isCanceled) return l10n.t('Canceled.');
+    const text = code === 0 ? l10n.t('Ran {0} on {1}', ...names) : failed;
+    announce(text, code === 0 ? 'check' : 'error');
+    return code === 0 || code === undefined ? text : l10n.t('{0}: psql ended with {1}', text, code);
+  } catch (error) {
+    if (stop.signal.aborted) return l10n.t('Canceled.');
+    announce(failed, 'error');
+    const { failureText } = await import('../ui/fileOutput.ts');
+    write(`${failureText(error, file.name)}\n`);
+    return failed;
+  }
+}
+
+/** @returns the exit code @throws {Error} if the driver runs the file, and it failed */
+async function start(
+  { config, passFiles }: CommandContext,
+  { target: { login }, file }: FileRun,
+  write: (text: string) => void,
+  stop: StopSignals,
+): Promise<number | undefined> {
+  const program = psqlProgram(config);
+  // They load the driver.
+  const [{ runByDriver, runByPsql }, { resultText }] = await Promise.all([
+    import('../sql/runFile.ts'),
+    import('../ui/fileOutput.ts'),
+  ]);
+  if (program !== undefined)
+    return await passFiles.during(passFileLine(login), async (passFile) =>
+      runByPsql({ program, login, file: file.path, passFile }, write, stop),
+    );
+  const onResult = (result: ScriptResult) => write(resultText(result));
+  await runByDriver(login, file.path, { onResult, onText: write }, stop.signal);
+  return 0;
+}

@@ -1,0 +1,151 @@
+/** Open and compare the schemas of branches. */
+import { commands, l10n, TabInputText, TabInputTextDiff, Uri, window as editors } from 'vscode';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
+import type { RestoreSource } from '../../account/refs.ts';
+import { countsText } from '../../window/ui/countsText.ts';
+import { pastText } from '../../window/ui/timeText.ts';
+import { NotOfferedError } from '../../window/changeErrors.ts';
+import { compareSchemas } from '../schema/compareSchemas.ts';
+import { schemaOwner, schemaUri } from '../schema/schemas.ts';
+import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
+import { branchTitle } from '../../inventory/names.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { branchQuestion, pickBranch, type PickedBranch } from '../../commandSupport/branchPicker.ts';
+import { withCancel } from '../../window/ui/input/dialogs.ts';
+import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne } from '../../window/ui/input/quickInput.ts';
+
+export const open: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't open the schema");
+  const title = l10n.t('Open Schema');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  run.failureMessage = l10n.t("Couldn't open the schema of {0}", picked.name);
+  const answers = await ask(context, title, picked, picked.branchId);
+  if (answers === undefined) return;
+  const uri = uriOf(context, { ...picked, database: answers.database });
+  await load(context, [uri]);
+  await commands.executeCommand('vscode.open', uri, { preview: false });
+};
+
+/** @param argument a branch; with `baseId` (`parent` or an id) and `database`, neither is asked for */
+export const compare: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't compare the schemas");
+  const title = l10n.t('Compare Schema');
+  const picked = await pickBranch(context, title, argument);
+  if (picked === undefined) return;
+  run.failureMessage = l10n.t("Couldn't compare the schema of {0}", picked.name);
+  if (picked.list.branches.size < 2) throw new Error(l10n.t('The project has no other branch.'));
+  const { baseId: given, database: known } = fieldsOf(argument);
+  const chosen = given === 'parent' ? picked.branch.parent_id : given;
+  const isListed = typeof chosen === 'string' && picked.list.branches.has(chosen);
+  const answers = await ask(context, title, picked, isListed ? chosen : undefined, known);
+  if (answers === undefined) return;
+  const { projectId, branchId } = picked;
+  const { database, baseId } = answers;
+  const base = uriOf(context, { projectId, branchId: baseId, database });
+  await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
+};
+
+/** Compares with earlier data of the branch, which another branch may have since an undo. */
+export async function compareWithPast(
+  context: CommandContext,
+  title: string,
+  picked: PickedBranch,
+  { branchId: baseId, at }: RestoreSource,
+): Promise<void> {
+  const answers = await ask(context, title, picked, baseId);
+  if (answers === undefined) return;
+  const { projectId, branchId } = picked;
+  const { database } = answers;
+  const base = uriOf(context, { projectId, branchId: baseId, database, at });
+  await showDifference(context, base, uriOf(context, { projectId, branchId, database }));
+}
+
+/** Refreshes the schemas in the active editor, from a button in its title. */
+export const refreshSchema: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't refresh the schema");
+  const input = editors.tabGroups.activeTabGroup.activeTab?.input;
+  if (input instanceof TabInputTextDiff && isSchema(input.modified))
+    await showDifference(context, input.original, input.modified);
+  else if (input instanceof TabInputText && isSchema(input.uri)) await load(context, [input.uri]);
+};
+
+const isSchema = ({ scheme }: Uri): boolean => scheme === SCHEMA_SCHEME;
+
+function uriOf(context: CommandContext, owner: Parameters<typeof schemaUri>[1]): Uri {
+  return Uri.from(schemaUri(context.session.requireConnection().account, owner));
+}
+
+async function showDifference(context: CommandContext, base: Uri, compared: Uri): Promise<void> {
+  const [before = '', after = ''] = await load(context, [base, compared]);
+  const names = [base, compared].map((uri) => nameOf(context, uri));
+  const database = sanitize(schemaOwner(compared)?.database ?? '');
+  const differences = countsText(compareSchemas(before, after));
+  const title = `${database}: ${names.join(' ↔ ')} (${differences || l10n.t('no differences')})`;
+  const tab = editors.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .find(({ input }) => input instanceof TabInputTextDiff && isSame(input, base, compared));
+  const selection = tab?.isActive === true ? editors.activeTextEditor?.selection : undefined;
+  // The title of an open editor can't be changed.
+  if (tab !== undefined && tab.label !== title) await editors.tabGroups.close(tab);
+  const options = { preview: false, ...(selection && { selection }) };
+  await commands.executeCommand('vscode.diff', base, compared, title, options);
+}
+
+const isSame = ({ original, modified }: TabInputTextDiff, base: Uri, compared: Uri): boolean =>
+  original.toString() === base.toString() && modified.toString() === compared.toString();
+
+function nameOf({ inventory }: CommandContext, uri: Uri): string {
+  const { projectId = '', branchId = '', at } = schemaOwner(uri) ?? {};
+  return pastText(branchTitle(branchId, inventory.branches.get(projectId, branchId)), at);
+}
+
+/** Reloads schemas. @throws {Error} with a message for the user if a branch was deleted */
+async function load(context: CommandContext, uris: readonly Uri[]): Promise<readonly string[]> {
+  try {
+    return await withCancel(l10n.t('Loading the schema'), async (options) =>
+      Promise.all(uris.map((uri) => context.schemas.load(uri, options))),
+    );
+  } catch (error) {
+    // A 404 means that the service doesn't offer the call, or that the branch was deleted.
+    if (error instanceof NotOfferedError)
+      for (const uri of uris) await pickBranch(context, '', { kind: 'branch', ...schemaOwner(uri) });
+    throw error;
+  }
+}
+
+/**
+ * Asks for the branch to compare with (the parent by default), and for the database if there are several.
+ * @param given the branch to compare with, if it is known
+ * @param known the database, if the branch has it
+ */
+async function ask(
+  context: CommandContext,
+  title: string,
+  { projectId, branchId, branch, list }: PickedBranch,
+  given?: string,
+  known?: unknown,
+): Promise<{ readonly baseId: string; readonly database: string } | undefined> {
+  const databases = await withCancel(l10n.t('Loading the databases'), (options) =>
+    context.schemas.databases(projectId, branchId, options),
+  );
+  const others = [...list.branches.keys()].filter((id) => id !== branchId);
+  const [onlyOther] = others.length === 1 ? others : [];
+  const onlyDatabase = databases.find((name) => databases.length === 1 || name === known);
+  const question = {
+    projectId,
+    placeholder: l10n.t('Select the branch to compare with'),
+    current: branch.parent_id ?? undefined,
+    problem: (id: string) => (id === branchId ? l10n.t('the same branch') : undefined),
+  };
+  const items = databases.map((label) => ({ label, value: label }));
+  return await askInSteps(title, async (askNext) => {
+    const following = onlyDatabase === undefined ? 1 : 0;
+    const baseId = given ?? onlyOther ?? (await askNext(branchQuestion(context, question), { following }));
+    const placeholder = l10n.t('Select a database');
+    const database = onlyDatabase ?? (await askNext(pickOne({ placeholder, items })));
+    return { baseId, database };
+  });
+}

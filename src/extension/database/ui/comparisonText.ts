@@ -1,0 +1,50 @@
+/** What differs between the rows of two branches, as the texts and the title of a diff editor. */
+import { l10n } from 'vscode';
+import { sanitize } from '../../../base/sanitize.ts';
+import { countsText } from '../../window/ui/countsText.ts';
+import type { NoTableError, RowComparison } from '../rows/compareRows.ts';
+import { tableLines, tableWidths } from '../rows/formatRows.ts';
+import type { DifferingRow } from '../rows/mergeRows.ts';
+
+/** Such as `3 added, 1 changed, 2 deleted`. */
+export const differenceText = ({ added, changed, deleted }: RowComparison): string =>
+  countsText({ added, changed, deleted }) || l10n.t('no differences');
+
+/** Such as `orders: 3 added, 1 changed, 2 deleted (main ↔ feature)`. */
+export const comparisonTitle = (
+  name: string,
+  [before, after]: readonly [string, string],
+  comparison: RowComparison,
+): string => `${name}: ${differenceText(comparison)} (${sanitize(before, 60)} ↔ ${sanitize(after, 60)})`;
+
+/** Both have columns of the same width. Lines about the comparison are the same, so that they don't count as differences. */
+export function comparisonTexts(found: RowComparison): readonly [before: string, after: string] {
+  const { columns, rightAligned, before, after, key, hasMore } = found;
+  const tableOf = (rows: readonly DifferingRow[]) => ({
+    columns,
+    rightAligned,
+    rows: rows.map(({ cells }) => cells),
+  });
+  const tables = [tableOf(before), tableOf(after)] as const;
+  const widths = tableWidths(tables, Number.MAX_SAFE_INTEGER);
+  const names = (list: readonly string[]) => list.map((name) => sanitize(name)).join(', ');
+  const notes = [
+    l10n.t('Only rows that differ. Nothing was changed.'),
+    ...(key.length === 0
+      ? [l10n.t('Without a primary key, a changed row is a deleted and an added one.')]
+      : []),
+    ...(found.onlyBefore.length > 0 ? [l10n.t('Only in the left one: {0}', names(found.onlyBefore))] : []),
+    ...(found.onlyAfter.length > 0 ? [l10n.t('Only in the right one: {0}', names(found.onlyAfter))] : []),
+    ...(hasMore ? [l10n.t('There are more than can be shown.')] : []),
+  ];
+  const [left, right] = tables.map((table) =>
+    [...notes, '', ...tableLines(table, Number.MAX_SAFE_INTEGER, widths), ''].join('\n'),
+  );
+  return [left ?? '', right ?? ''];
+}
+
+export const explainComparison = (
+  { side }: NoTableError,
+  name: string,
+  [before, after]: readonly [string, string],
+): Error => new Error(l10n.t("{0} doesn't exist on {1}.", name, side === 'before' ? before : after));

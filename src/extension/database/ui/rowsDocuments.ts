@@ -1,0 +1,19 @@
+/** Shows rows as read-only documents, which are forgotten when their editors are closed. */
+import { TabInputText, TabInputTextDiff, window as editors, type Tab, type Uri } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import type { RowDocuments } from '../rows/rowDocuments.ts';
+import { forgottenText } from './rowsText.ts';
+
+export const rowsDocumentText = (documents: RowDocuments, uri: Uri): string =>
+  documents.get(uri)?.text ?? `${forgottenText()}\n`;
+
+export const forgetClosedRows = (documents: RowDocuments): Disposable =>
+  editors.tabGroups.onDidChangeTabs(({ closed }) => {
+    for (const uri of closed.flatMap(urisOf)) documents.forget(uri);
+  });
+
+/** A diff shows the rows of its right side last. */
+export function urisOf({ input }: Pick<Tab, 'input'>): readonly Uri[] {
+  if (input instanceof TabInputTextDiff) return [input.original, input.modified];
+  return input instanceof TabInputText ? [input.uri] : [];
+}

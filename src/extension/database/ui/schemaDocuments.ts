@@ -1,0 +1,26 @@
+/** Shows schemas as read-only documents, which VS Code may reopen after a reload. */
+import { Uri, workspace, type EventEmitter } from 'vscode';
+import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
+import { splitOwners, withoutSettings } from '../schema/dumpObjects.ts';
+import type { Schemas } from '../schema/schemas.ts';
+import { SCHEMA_SCHEME } from '../schema/schemaScheme.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+
+/** @param changed fired when the text of a document has changed */
+export function followSchemas(schemas: Schemas, changed: EventEmitter<Uri>): Disposable {
+  const disposables = new DisposableStore();
+  disposables.add(
+    schemas.onDidChange(({ path, query }) => changed.fire(Uri.from({ scheme: SCHEMA_SCHEME, path, query }))),
+  );
+  disposables.add(workspace.onDidCloseTextDocument(({ uri }) => schemas.forget(uri)));
+  return disposables;
+}
+
+/** @throws {Error} with a message for the user */
+export async function schemaText(schemas: Schemas, uri: Uri): Promise<string> {
+  try {
+    return splitOwners(withoutSettings(await schemas.text(uri))).text;
+  } catch (error) {
+    throw new Error(explainError(error).message, { cause: error });
+  }
+}

@@ -1,0 +1,122 @@
+/** The account commands: connect, switch, choose the organization, disconnect, remove. A key is stored only after the service has accepted it. */
+import { l10n, ThemeIcon } from 'vscode';
+import { sanitize } from '../../../base/sanitize.ts';
+import { accountId, type Account } from '../../account/accounts.ts';
+import { announce } from '../../window/ui/announce.ts';
+import { accountLabel } from '../../account/ui/accountLabel.ts';
+import { window } from '../../window/ui/window.ts';
+import type { Command, CommandContext } from '../../commandSupport/context.ts';
+import { singleStep } from '../../window/ui/input/multiStepInput.ts';
+import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
+import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
+import { startLocal } from './localServiceCommands.ts';
+
+/** @param argument to replace the key of an account: its `accountId`, or `newKey` for the current one */
+export const connect: Command = async (context, argument, run) => {
+  run.failureMessage = l10n.t("Couldn't connect");
+  const { accounts } = await context.accounts.list();
+  const account =
+    argument === 'newKey'
+      ? context.session.connection?.account
+      : accounts.find((stored) => accountId(stored) === argument);
+  // The user can't know the key of the local service. It gets a new one.
+  if (account?.local === true) return await startLocal(context, undefined, run);
+  const answer = await askForAccount(context, account);
+  if (answer === undefined) return;
+  if (answer === 'localService') return await startLocal(context, undefined, run);
+  context.log.addSecret(answer.key);
+  await context.accounts.add(answer.account, answer.key);
+  await context.session.reread();
+  announce(l10n.t('Connected to {0}', accountLabel(answer.account)));
+  await context.computesView.revealFirst();
+};
+
+async function accountItems({ accounts }: CommandContext): Promise<readonly Choice<Account>[]> {
+  const { accounts: all, current } = await accounts.list();
+  return all.map((account) => ({
+    label: accountLabel(account),
+    description: current === account ? l10n.t('connected') : '',
+    value: account,
+  }));
+}
+
+export const switchAccount: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't switch the account");
+  const items = async () => [
+    ...(await accountItems(context)),
+    {
+      label: l10n.t('Connect to another account…'),
+      iconPath: new ThemeIcon('add'),
+      value: 'another' as const,
+    },
+  ];
+  const placeholder = l10n.t('Select an account');
+  const account = await singleStep(
+    l10n.t('Switch Account'),
+    pickOne<Account | 'another'>({ placeholder, items }),
+  );
+  if (account === undefined) return;
+  if (account === 'another') return await connect(context, undefined, run);
+  if (account.local === true) return await startLocal(context, undefined, run);
+  await context.accounts.choose(account);
+  announce(l10n.t('Connected to {0}', accountLabel(account)));
+};
+
+/** Choose Organization…: the organization whose projects the account shows. Needed for some keys of the public service. */
+export const chooseOrganization: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't choose the organization");
+  const connection = context.session.requireConnection();
+  const client = await connection.client();
+  const organizations = await client.findOrganizations({ signal: connection.signal });
+  const question =
+    organizations === undefined || organizations.length === 0
+      ? organizationIdQuestion()
+      : organizationQuestion(organizations);
+  const chosen = await singleStep(l10n.t('Choose Organization'), question);
+  if (chosen === undefined) return;
+  await context.accounts.setOrganization(connection.account, chosen);
+  await context.session.reread();
+  const name = organizations?.find(({ id }) => id === chosen)?.name ?? chosen;
+  announce(l10n.t('Showing the projects of {0}', sanitize(name)));
+};
+
+export const disconnect: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't disconnect");
+  const { accounts, session } = context;
+  const account = session.connection?.account ?? (await accounts.list()).current;
+  if (account === undefined) return;
+  const name = accountLabel(account);
+  const question = l10n.t('Disconnect from {0}?', name);
+  if (await removeAccount(context, account, question, l10n.t('Disconnect')))
+    announce(l10n.t('Disconnected from {0}', name));
+};
+
+export const remove: Command = async (context, _argument, run) => {
+  run.failureMessage = l10n.t("Couldn't remove the account");
+  const items = await accountItems(context);
+  const [placeholder, none] = [l10n.t('Select an account to remove'), l10n.t('No accounts')];
+  const account = await singleStep(l10n.t('Remove Account'), pickOne({ placeholder, none, items }));
+  if (account === undefined) return;
+  const name = accountLabel(account);
+  const question = l10n.t('Remove {0}?', name);
+  if (await removeAccount(context, account, question, l10n.t('Remove')))
+    announce(l10n.t('Removed {0}', name));
+};
+
+/** @returns whether the user confirmed */
+async function removeAccount(
+  { accounts }: CommandContext,
+  account: Account,
+  question: string,
+  button: string,
+): Promise<boolean> {
+  const detail =
+    account.local === true
+      ? l10n.t('Its projects, computes and data are kept.')
+      : l10n.t(
+          'Its API key is removed from this machine but stays valid. Revoke it if you no longer need it.',
+        );
+  if ((await window.ask(question, detail, button)) === undefined) return false;
+  await accounts.remove(account);
+  return true;
+}

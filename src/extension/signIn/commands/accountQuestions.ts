@@ -1,0 +1,194 @@
+/** The questions of Connect…: the service, the account and its key. Checks the key with the service. */
+import { env, l10n, ThemeIcon, Uri } from 'vscode';
+import { parseBaseUrl, type BaseUrl, type BaseUrlProblem } from '../../../api/transport/baseUrl.ts';
+import { isCancelled } from '../../../api/transport/errors.ts';
+import { isId, isSendableKey } from '../../../api/records/ids.ts';
+import type { Organization } from '../../../api/records/records.ts';
+import { sanitize } from '../../../base/sanitize.ts';
+import type { Account } from '../../account/accounts.ts';
+import { isPublicService, PUBLIC_KEYS_PAGE } from '../../account/publicService.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import type { CommandContext } from '../../commandSupport/context.ts';
+import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
+import { enterText, pickOne, type Choice, type TextOptions } from '../../window/ui/input/quickInput.ts';
+
+/** An account, and a key that its service has accepted. */
+interface AcceptedAccount {
+  readonly account: Account;
+  readonly key: string;
+}
+
+/** @param account if given, asks only for its new key. @returns undefined if the user canceled */
+export async function askForAccount(
+  context: CommandContext,
+  account: Account | undefined,
+): Promise<AcceptedAccount | 'localService' | undefined> {
+  const { accounts } = await context.accounts.list();
+  return await askInSteps(l10n.t('Connect to Hosted Postgres'), async (ask) => {
+    const address = account?.baseUrl ?? (await ask(addressQuestion(context, accounts), { following: 1 }));
+    if (address === 'localService') return 'localService';
+    const stored = accounts.filter(({ baseUrl }) => baseUrl === address);
+    if (stored.some(({ local }) => local === true)) return 'localService';
+    const { name, organizationId } = account ?? (await askForName(ask, stored));
+    const chosen = { baseUrl: address, name, ...(organizationId === undefined ? {} : { organizationId }) };
+    const { key, organizations } = await ask(keyQuestion(context, chosen));
+    const [first, another] = organizations;
+    if (first === undefined) return { account: chosen, key };
+    const id = another === undefined ? first.id : await ask(organizationQuestion(organizations));
+    return { account: { ...chosen, organizationId: id }, key };
+  });
+}
+
+/** A stored account, or the name of a new one. Asks nothing for the first account at an address. */
+async function askForName(
+  ask: Ask,
+  stored: readonly Account[],
+): Promise<Pick<Account, 'name' | 'organizationId'>> {
+  if (stored.length === 0) return { name: '' };
+  const account = await ask(accountQuestion(stored), { following: 1 });
+  if (account !== 'new') return account;
+  return { name: await ask(accountNameQuestion(stored), { following: 1 }) };
+}
+
+function accountQuestion(accounts: readonly Account[]): Question<Account | 'new'> {
+  const items: Choice<Account | 'new'>[] = accounts.map((account) => ({
+    label: account.name === '' ? l10n.t('Default account') : account.name,
+    description: l10n.t('replaces its key'),
+    value: account,
+  }));
+  const another = l10n.t('Add another account…');
+  items.push({ label: another, iconPath: new ThemeIcon('add'), value: 'new' });
+  return pickOne({ placeholder: l10n.t('Select an account'), items });
+}
+
+const accountNameQuestion = (accounts: readonly Account[]): Question<string> =>
+  enterText({
+    prompt: l10n.t('Name of the account, to distinguish it from others on this service'),
+    problem: (text) =>
+      accounts.some(({ name }) => name === text)
+        ? l10n.t('Another account already has this name')
+        : undefined,
+  });
+
+interface AcceptedKey {
+  readonly key: string;
+  /** The choices if the service needs to know the organization. */
+  readonly organizations: readonly Organization[];
+}
+
+function keyQuestion(context: CommandContext, account: Account): Question<AcceptedKey> {
+  const { baseUrl } = account;
+  const isPublic = isPublicService(baseUrl);
+  let organizations: readonly Organization[] = [];
+  const question: TextOptions = {
+    prompt: l10n.t('API key for {0}', baseUrl),
+    placeholder: isPublic ? 'napi_…' : '',
+    isSecret: true,
+    problem: (text) =>
+      isSendableKey(text)
+        ? undefined
+        : l10n.t("This isn't an API key. Keys have only ASCII characters and no spaces."),
+    check: async (text, signal) => {
+      const checked = await checkKey(context, account, text, signal);
+      if (typeof checked === 'string') return checked;
+      organizations = checked;
+      return undefined;
+    },
+  };
+  const button = {
+    iconPath: new ThemeIcon('link-external'),
+    tooltip: l10n.t('Open the page for API keys'),
+    act: () => void env.openExternal(Uri.parse(PUBLIC_KEYS_PAGE)),
+  };
+  const enterKey = enterText(isPublic ? { ...question, button } : question);
+  return async (position) => {
+    const answer = await enterKey(position);
+    return typeof answer === 'string' ? { key: answer, organizations } : answer;
+  };
+}
+
+/** Lists projects, which every kind of key may do. @returns why the key can't be used, or else the organizations to choose from */
+async function checkKey(
+  context: CommandContext,
+  account: Account,
+  key: string,
+  signal: AbortSignal,
+): Promise<string | readonly Organization[]> {
+  context.log.addSecret(key);
+  try {
+    const client = await context.openClient(account, key, 1);
+    try {
+      await client.projectPages(context.config.organizationOf(account), { signal }).next();
+      return [];
+    } catch (error) {
+      if (explainError(error).action !== 'organization') throw error;
+      const organizations = (await client.findOrganizations({ signal })) ?? [];
+      if (organizations.length === 0) throw error;
+      return organizations;
+    }
+  } catch (error) {
+    if (isCancelled(error)) return [];
+    context.log.error('Checking an API key', error);
+    return explainError(error).message;
+  }
+}
+
+export function organizationQuestion(organizations: readonly Organization[]): Question<string> {
+  const placeholder = l10n.t('Select the organization whose projects to show');
+  const items = organizations.map(({ id, name }) => ({ label: sanitize(name), description: id, value: id }));
+  return pickOne({ placeholder, items });
+}
+
+/** Asked if the service doesn't list organizations. */
+export const organizationIdQuestion = (): Question<string> =>
+  enterText({
+    prompt: l10n.t('Id of the organization, from the settings of your service'),
+    placeholder: 'org-…',
+    problem: (text) => (isId(text) ? undefined : l10n.t('Only a–z, 0–9 and -, at most 60 characters')),
+  });
+
+type AddressItem = Choice<BaseUrl | 'localService'>;
+
+function addressQuestion(
+  context: CommandContext,
+  accounts: readonly Account[],
+): Question<BaseUrl | 'localService'> {
+  const items: AddressItem[] = [
+    addressItem(context.config.baseUrl, l10n.t('from the settings')),
+    {
+      label: l10n.t('Local service'),
+      description: l10n.t('real Postgres on this machine, no account needed'),
+      value: 'localService',
+    },
+  ];
+  for (const { baseUrl, local: isLocal } of accounts) {
+    const isListed = items.some(({ value }) => value === baseUrl);
+    if (!isListed && isLocal !== true) items.push({ label: baseUrl, value: baseUrl });
+  }
+  const typed = (text: string): AddressItem | undefined => {
+    const isListed = items.some(({ label }) => label === text);
+    const looksLikeAddress = /[:/.]/.test(text);
+    return looksLikeAddress && !isListed ? { ...addressItem(text, ''), alwaysShow: true } : undefined;
+  };
+  const placeholder = l10n.t('Select a service or enter its base URL (https://…/api/v2)');
+  return pickOne({ placeholder, items, typed });
+}
+
+/** The item for an entered URL. The description of an invalid one says what is wrong. */
+function addressItem(text: string, description: string): AddressItem {
+  const parsed = parseBaseUrl(text);
+  return typeof parsed === 'string'
+    ? { label: parsed, description, value: parsed }
+    : { label: text, description: addressProblem(parsed.problem), value: undefined };
+}
+
+function addressProblem(problem: BaseUrlProblem): string {
+  const texts: Record<BaseUrlProblem, string> = {
+    'not-a-url': l10n.t('not a URL such as https://…/api/v2'),
+    'not-https': l10n.t('must start with https:// (http:// only on this machine)'),
+    credentials: l10n.t("can't contain a user name or password"),
+    'query-or-fragment': l10n.t("can't contain ? or #"),
+    'no-version': l10n.t('must end with a version such as /v2'),
+  };
+  return texts[problem];
+}

@@ -1,0 +1,183 @@
+/** The API Keys view: its nodes and their tree items. */
+import { EventEmitter, l10n, TreeItem, ThemeColor, ThemeIcon, type TreeView } from 'vscode';
+import type { ApiKey } from '../../../api/records/records.ts';
+import { DisposableStore, toDisposable, type Disposable } from '../../../base/disposable.ts';
+import type { ApiKeyList } from '../apiKeys/apiKeyList.ts';
+import { explainError } from '../../window/ui/errorMessage.ts';
+import type { Tree } from '../../window/ui/lazyTreeView.ts';
+import { setViewMessage } from '../../window/ui/window.ts';
+import { isRejected } from '../../../api/transport/errors.ts';
+import type { ApiKeyNode } from '../../inventory/nodes.ts';
+import { formatDate, ago } from '../../window/ui/timeText.ts';
+import { markdownTable } from '../../window/ui/markdown.ts';
+import { nameOrId } from '../../../base/sanitize.ts';
+import { unreadableRecordItem } from '../../inventory/ui/treeItems.ts';
+import { systemClock, type Clock } from '../../../base/clock.ts';
+
+/** Redrawn completely if any row looks different, because it has few rows and no children. */
+export class ApiKeysTree implements Tree<KeysNode>, Disposable {
+  readonly #keys: ApiKeyList;
+  readonly #changed = new EventEmitter<undefined>();
+  readonly #disposables = new DisposableStore();
+  /** The rows as last drawn. Drawing them again would close an open tooltip. Undefined while VS Code waits for them. */
+  #drawn: string | undefined;
+
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly view: TreeView<KeysNode>;
+
+  constructor(keys: ApiKeyList, view: TreeView<KeysNode>) {
+    this.#keys = keys;
+    this.view = view;
+    const redraw = () => {
+      // The keys of another account are loaded once VS Code asks for its rows.
+      const isDrawn = keys.wasRequested && this.#drawn === this.#rows();
+      if (this.#drawn !== undefined && !isDrawn) this.#changed.fire(undefined);
+    };
+    const update = () => {
+      setViewMessage(view, messageOf(keys));
+      redraw();
+    };
+    for (const each of [this.#changed, keys.onDidChange(update), redrawRelativeTimes(view, redraw)])
+      this.#disposables.add(each);
+  }
+
+  async getChildren(): Promise<KeysNode[]> {
+    this.#drawn = undefined;
+    await this.#keys.ensureLoaded();
+    this.#drawn = this.#rows();
+    return keysNodes(this.#keys);
+  }
+
+  getTreeItem(node: KeysNode): TreeItem {
+    return keysItem(this.#keys, node);
+  }
+
+  resolveTreeItem(item: TreeItem, node: KeysNode): TreeItem {
+    item.tooltip = keysTooltip(this.#keys, node);
+    return item;
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #rows(): string {
+    return JSON.stringify(keysNodes(this.#keys).map((node) => keysItem(this.#keys, node)));
+  }
+}
+
+function messageOf(list: ApiKeyList): string {
+  if (list.failure === undefined || areKeysHidden(list)) return '';
+  const { message } = explainError(list.failure);
+  const isEmpty = keysNodes(list).length === 0;
+  return isEmpty ? l10n.t("Couldn't load: {0}", message) : l10n.t('Not up to date: {0}', message);
+}
+
+/** `hiddenKeys`: the key in use has no access to the list. `unreadableKey`: a record that couldn't be parsed. */
+export type KeysNode =
+  | ApiKeyNode
+  | { readonly kind: 'hiddenKeys' }
+  | { readonly kind: 'unreadableKey'; readonly index: number };
+
+function keysNodeId(node: KeysNode): string {
+  if (node.kind === 'apiKey') return String(node.keyId);
+  return node.kind === 'unreadableKey' ? `?${node.index}` : node.kind;
+}
+
+/** On account routes, the public service responds with 403 to an organization's key, although the key is valid. */
+const areKeysHidden = (list: ApiKeyList): boolean => isRejected(list.failure, 403);
+
+function keysNodes(list: ApiKeyList): KeysNode[] {
+  if (areKeysHidden(list)) return [{ kind: 'hiddenKeys' }];
+  return [
+    ...list.keys.map(({ id }): KeysNode => ({ kind: 'apiKey', keyId: id })),
+    ...list.unreadable.map((_, index): KeysNode => ({ kind: 'unreadableKey', index })),
+  ];
+}
+
+const keysItem = (list: ApiKeyList, node: KeysNode): TreeItem =>
+  Object.assign(itemOf(list, node), { id: keysNodeId(node) });
+
+function itemOf(list: ApiKeyList, node: KeysNode): TreeItem {
+  if (node.kind === 'apiKey') return keyItem(list.key(node.keyId), node.keyId, list.isInUse(node.keyId));
+  if (node.kind === 'hiddenKeys') return hiddenItem();
+  const { id, field = '' } = list.unreadable[node.index] ?? {};
+  return unreadableRecordItem(id ?? l10n.t('API key'), field);
+}
+
+function keyItem(key: ApiKey | undefined, id: number, isInUse: boolean): TreeItem {
+  const label = nameOrId(key?.name, String(id));
+  const item = new TreeItem(label);
+  item.iconPath = new ThemeIcon('key', isInUse ? new ThemeColor('charts.green') : undefined);
+  item.contextValue = isInUse ? 'apiKey inUse' : 'apiKey';
+  // The key was deleted since the last refresh. Its row is about to be removed.
+  if (key === undefined) return item;
+  const parts = [
+    lastUse(key),
+    ...(key.created_at ? [l10n.t('created {0}', ago(key.created_at))] : []),
+    `#${id}`,
+  ];
+  if (isInUse) parts.unshift(l10n.t('this window'));
+  item.description = parts.join(' · ');
+  item.accessibilityInformation = { label: [l10n.t('API key {0}', label), ...parts].join(', ') };
+  return item;
+}
+
+function lastUse({ last_used_at, last_used_from_addr: address }: ApiKey): string {
+  if (!last_used_at) return l10n.t('never used');
+  const when = ago(last_used_at);
+  return address ? l10n.t('used {0} from {1}', when, address) : l10n.t('used {0}', when);
+}
+
+/** Only for the row under the pointer, because the last use of the key in use changes with each refresh. */
+function keysTooltip(list: ApiKeyList, node: KeysNode): TreeItem['tooltip'] {
+  if (node.kind === 'hiddenKeys')
+    return l10n.t(
+      "An organization's API key gives access to the projects and computes of the organization. To list, create or revoke the API keys of an account, use a personal key.",
+    );
+  const key = node.kind === 'apiKey' ? list.key(node.keyId) : undefined;
+  if (key === undefined) return undefined;
+  return markdownTable(key.name, [
+    [l10n.t('Id'), key.id],
+    [l10n.t('Created'), key.created_at && formatDate(key.created_at)],
+    [l10n.t('Last used'), key.last_used_at ? formatDate(key.last_used_at) : l10n.t('never')],
+    [l10n.t('From'), key.last_used_from_addr],
+    [l10n.t('In use'), list.isInUse(key.id) ? l10n.t('by this window') : undefined],
+  ]);
+}
+
+function hiddenItem(): TreeItem {
+  const label = l10n.t("This key can't list API keys");
+  const reason = l10n.t('it may belong to an organization');
+  const item = new TreeItem(label);
+  item.description = reason;
+  item.accessibilityInformation = { label: `${label}, ${reason}` };
+  item.iconPath = new ThemeIcon('info');
+  item.contextValue = 'hiddenKeys';
+  return item;
+}
+
+const MINUTE = 60_000;
+
+/** Redraws rows with relative times (`3 minutes ago`) every minute while the view is visible. */
+export function redrawRelativeTimes(
+  view: Pick<TreeView<unknown>, 'visible' | 'onDidChangeVisibility'>,
+  redraw: () => void,
+  clock: Clock = systemClock,
+): Disposable {
+  let next: Disposable | undefined;
+  const schedule = () => {
+    next?.dispose();
+    next = view.visible ? clock.after(MINUTE, tick) : undefined;
+  };
+  const tick = () => {
+    redraw();
+    schedule();
+  };
+  const listener = view.onDidChangeVisibility(() => (view.visible ? tick() : schedule()));
+  schedule();
+  return toDisposable(() => {
+    listener.dispose();
+    next?.dispose();
+  });
+}
