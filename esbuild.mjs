@@ -4,7 +4,7 @@
 import { build, context } from 'esbuild';
 import { writeFile } from 'node:fs/promises';
 import { mcpOptions } from './src/mcp/bundleOptions.ts';
-import { testBundleOptions } from './src/npm/test/bundleOptions.ts';
+import { testBundleOptions } from './src/npm/library/bundleOptions.ts';
 import { bundleOptions, programBanner } from './src/service/bundleOptions.ts';
 import { removeBuild } from './scripts/package/targets.ts';
 

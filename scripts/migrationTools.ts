@@ -1,20 +1,20 @@
-// Runs the projects in test/service/migrationTools by the commands of their tools, which are installed for it in a temporary folder
+// Runs the projects in test/real/npm/migrations/tools by the commands of their tools, which are installed for it in a temporary folder
 // (those of Debian must be there), and writes what the databases then contain: `node scripts/migrationTools.ts [TOOL…]`. For new
 // versions and cases; the tests compare the folders with what it has written.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { runStep } from '../src/npm/test/migrations.ts';
-import { CASES, type ToolCase } from '../test/service/migrationTools/cases.ts';
+import { runStep } from '../src/npm/library/migrations.ts';
+import { CASES, type ToolCase } from '../test/real/npm/migrations/tools/cases.ts';
 import {
   contentOf,
   startDatabases,
   writeProject,
   type Database,
-} from '../test/service/migrationTools/databases.ts';
-import { PROGRAMS } from '../test/service/migrationTools/programs.ts';
-import { connectTo, query } from '../test/service/postgres/clients.ts';
+} from '../test/real/npm/migrations/tools/databases.ts';
+import { PROGRAMS } from '../test/real/npm/migrations/tools/programs.ts';
+import { connectTo, query } from '../test/real/service/postgres/clients.ts';
 
 const wanted = process.argv.slice(2);
 const databases = await startDatabases();
@@ -48,6 +48,6 @@ async function writeContent(name: string, database: Database, forget: string): P
   await client.query(forget);
   await client.end();
   const content = await contentOf(database);
-  writeFileSync(path.join(import.meta.dirname, `../test/service/migrationTools/${name}.txt`), content);
+  writeFileSync(path.join(import.meta.dirname, `../test/real/npm/migrations/tools/${name}.txt`), content);
   return `${content.split('\n').length} lines`;
 }

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedWindows } from './host/ui/sharedWindows.ts';
-import { laterServiceSuites, laterTrustSuites, laterUnitSuites } from './laterSuites.ts';
+import { laterRealSuites, laterUnitSuites } from './laterSuites.ts';
 import { TEST_LIMIT } from './limits.ts';
 import { suite, withoutUnix } from './windowsSuites.ts';
 import { projectRoot } from './workbench/folders.ts';
@@ -69,15 +69,10 @@ const moreUnit: Step = {
   command: [...mocha, ...laterUnitSuites.map((name) => suite('unit', name))],
   counts: 'results',
 };
-const serviceSuites = suites('service', ['postgres/access'], laterServiceSuites);
-const service: Step = {
-  name: 'service',
-  command: [...mocha, ...parallel, ...serviceSuites],
-  counts: 'results',
-};
-const trust: Step = {
-  name: 'trust',
-  command: [...mocha, ...parallel, ...suites('trust', [], laterTrustSuites)],
+/** What needs a real service, program or network. */
+const real: Step = {
+  name: 'real',
+  command: [...mocha, ...parallel, ...suites('real', ['service/postgres/access'], laterRealSuites)],
   counts: 'results',
 };
 const install: Step = program('install', 'test/workbench/install.ts');
@@ -106,18 +101,13 @@ const packages: Step = {
   command: [...mocha, ...suites('package', ['package'])],
   counts: 'results',
 };
-const moreService: Step = {
-  name: 'more service',
-  command: [...mocha, ...parallel, ...laterServiceSuites.map((name) => suite('service', name))],
+const moreReal: Step = {
+  name: 'more real',
+  command: [...mocha, ...parallel, ...laterRealSuites.map((name) => suite('real', name))],
   counts: 'results',
 };
 /** Mixed use, in which nothing may grow: five minutes, and half an hour in the full run. */
 const soak: Step = { ...program('soak', 'test/soak/run.ts'), isIdle: true };
-const moreTrust: Step = {
-  name: 'more trust',
-  command: [...mocha, ...laterTrustSuites.map((name) => suite('trust', name))],
-  counts: 'results',
-};
 
 /**
  * Returns the suites in a folder, at any depth. The longest come first, so that none of them runs alone at the end.
@@ -146,17 +136,17 @@ function otherUiSuites(): string[] {
 }
 
 /**
- * `test` is `npm test`, `beyond` what `npm run test:all` runs after it, `quick` what one runs while working, `service` what starts
- * Postgres, and `host` what runs in VS Code.
+ * `test` is `npm test`, `beyond` what `npm run test:all` runs after it, `quick` what one runs while working, `real` what starts
+ * services and programs, and `host` what runs in VS Code.
  */
 const plans = {
   test: [
     [install, build, shared],
-    [unit, ui, trust, service, ...checks],
+    [unit, ui, real, ...checks],
   ],
-  beyond: [[otherWindows, soak, moreService, moreTrust, inside, packages, moreUnit, types]],
+  beyond: [[otherWindows, soak, moreReal, inside, packages, moreUnit, types]],
   quick: [[unit, lint]],
-  service: [[service, moreService]],
+  real: [[real, moreReal]],
   host: [
     [install, build],
     [ui, inside, otherWindows],
@@ -184,14 +174,11 @@ function onMac(step: Step): Step {
 
 function onWindows(step: Step): Step {
   switch (step) {
-    case service:
-    case moreService:
+    case real:
+    case moreReal:
       return withoutUnix(step);
     case packages:
       return { ...step, isSkipped: true, leftOut: 'packages need the run bits of Unix' };
-    case trust:
-    case moreTrust:
-      return { ...step, isSkipped: true, leftOut: 'its suites need signals and file modes' };
     case install:
     case shared:
     case soak:

@@ -1,39 +1,48 @@
-// What of the local service's suites runs on Windows.
+// What of the suites with real services runs on Windows.
 import path from 'node:path';
 import type { Step } from './steps.ts';
 import { projectRoot } from './workbench/folders.ts';
 
-/** Suites of the local service that Windows can't run, because they need this of Unix. All others start Postgres there. */
-const unixServiceSuites: Readonly<Record<string, readonly string[]>> = {
+/** Suites that Windows can't run, because they need this of Unix. All others start Postgres there. */
+const unixSuites: Readonly<Record<string, readonly string[]>> = {
   signals: [
-    'fromSource',
-    'npm',
-    'program',
-    'testBranches',
-    'postgres/data/killedPostmaster',
-    'postgres/network/stockClients',
-    'postgres/process/hangingServer',
-    'postgres/process/orphans',
-    'postgres/process/stopping',
+    'api/strangers',
+    'api/transport/network',
+    'extension/account/keyring',
+    'extension/agents/agents',
+    'extension/gitBranch/checkouts',
+    'extension/history/migrations',
+    'extension/inventory/windows',
+    'extension/signIn/localService',
+    'extension/window/log',
+    'service/fromSource',
+    'npm/npm',
+    'service/program',
+    'npm/library/testBranches',
+    'service/postgres/branchData/killedPostmaster',
+    'tools/stockClients',
+    'service/postgres/server/hangingServer',
+    'service/postgres/server/orphans',
+    'service/postgres/server/stopping',
   ],
   'file modes and links': [
-    'agents/withoutWindow',
-    'postgres/config/programs',
-    'postgres/extensions/moreExtensions',
-    'privileges/privileges',
-    'privileges/storageFolder',
+    'mcp/withoutWindow',
+    'service/postgres/server/programs',
+    'service/postgres/extensions/moreExtensions',
+    'service/privileges/privileges',
+    'service/privileges/storageFolder',
   ],
-  'names of files': ['postgres/data/folderNames'],
-  'a shell': ['createBranchAction', 'postgres/process/administrator'],
-  PgBouncer: ['postgres/network/pooledSessions', 'postgres/network/pooler'],
-  mounts: ['postgres/linuxMachines', 'postgres/trouble'],
+  'names of files': ['service/postgres/storage/folderNames'],
+  'a shell': ['tools/createBranchAction', 'service/postgres/server/administrator'],
+  PgBouncer: ['service/postgres/network/pooledSessions', 'service/postgres/network/pooler'],
+  mounts: ['service/postgres/linuxMachines', 'service/postgres/trouble'],
 };
 
 export function withoutUnix(step: Step): Step {
   const isIn = (names: readonly string[]) =>
-    names.filter((name) => step.command.includes(suite('service', name)));
-  const left = Object.entries(unixServiceSuites).map(([what, names]) => [what, isIn(names)] as const);
-  const files = new Set(left.flatMap(([, names]) => names.map((name) => suite('service', name))));
+    names.filter((name) => step.command.includes(suite('real', name)));
+  const left = Object.entries(unixSuites).map(([what, names]) => [what, isIn(names)] as const);
+  const files = new Set(left.flatMap(([, names]) => names.map((name) => suite('real', name))));
   const reasons = left
     .filter(([, names]) => names.length > 0)
     .map(([what, names]) => `${what} (${names.length})`);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api } from '../../test/helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../test/helpers/localService.ts';
-import { connectTo, installedPostgres, query } from '../../test/service/postgres/clients.ts';
+import { connectTo, installedPostgres, query } from '../../test/real/service/postgres/clients.ts';
 import { median, ms, timeOf, type Result } from './result.ts';
 
 const run = promisify(execFile);

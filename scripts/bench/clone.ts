@@ -8,7 +8,7 @@ import path from 'node:path';
 import type Client from 'pg/lib/client.js';
 import { createPgClient } from '../../src/base/pgClient.ts';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
-import type { branch as createBranch } from '../../src/npm/test/index.ts';
+import type { branch as createBranch } from '../../src/npm/library/index.ts';
 import { builtTestLibrary } from '../../test/helpers/builtTestLibrary.ts';
 import { startLocalService, temporaryFolder } from '../../test/helpers/localService.ts';
 import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import Query from 'pg/lib/query.js';
 import { withDatabase } from '../../src/api/addresses/databaseUrl.ts';
 import { compareRows } from '../../src/extension/database/rows/compareRows.ts';
-import { connectTo, query } from '../../test/service/postgres/clients.ts';
+import { connectTo, query } from '../../test/real/service/postgres/clients.ts';
 import { startCompute } from './compute.ts';
 import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';
 

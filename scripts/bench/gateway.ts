@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { installedPostgres } from '../../test/service/postgres/clients.ts';
+import { installedPostgres } from '../../test/real/service/postgres/clients.ts';
 import { startCompute } from './compute.ts';
 import { startProgram } from './program.ts';
 import { comparison, measureInTurns, medianRatio, perSecond, type Result } from './result.ts';

@@ -17,7 +17,7 @@ import { branchCalls } from '../../test/helpers/branchCalls.ts';
 import { connectModel, MemoryMap, RecoveryRecordMap } from '../../test/helpers/connectedModel.ts';
 import { createRepository } from '../../test/helpers/gitRepository.ts';
 import { startLocalService } from '../../test/helpers/localService.ts';
-import { query } from '../../test/service/postgres/clients.ts';
+import { query } from '../../test/real/service/postgres/clients.ts';
 import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';
 
 const ROUNDS = 15;

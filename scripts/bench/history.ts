@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api } from '../../test/helpers/branchCalls.ts';
 import { startLocalService } from '../../test/helpers/localService.ts';
-import { installedPostgres } from '../../test/service/postgres/clients.ts';
+import { installedPostgres } from '../../test/real/service/postgres/clients.ts';
 import { comparison, measureInTurns, medianRatio, perSecond, type Result } from './result.ts';
 
 const run = promisify(execFile);

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { branchCalls } from '../../test/helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder } from '../../test/helpers/localService.ts';
-import { connectTo } from '../../test/service/postgres/clients.ts';
+import { connectTo } from '../../test/real/service/postgres/clients.ts';
 import { until } from '../../test/workbench/until.ts';
 import { startCompute } from './compute.ts';
 import { reachableBytes, settledBytes } from './heap.ts';

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api, type Created } from '../../test/helpers/branchCalls.ts';
 import { startLocalService } from '../../test/helpers/localService.ts';
-import { query } from '../../test/service/postgres/clients.ts';
+import { query } from '../../test/real/service/postgres/clients.ts';
 import { plainPostgres } from './plainPostgres.ts';
 import { comparison, measureInTurns, medianRatio, ms, timeOf, type Result } from './result.ts';
 

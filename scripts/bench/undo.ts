@@ -9,7 +9,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { branchCalls, storageOf, type Api } from '../../test/helpers/branchCalls.ts';
 import { startLocalService, temporaryFolder } from '../../test/helpers/localService.ts';
-import { connectTo, query } from '../../test/service/postgres/clients.ts';
+import { connectTo, query } from '../../test/real/service/postgres/clients.ts';
 import { sharedMemory } from '../../src/extension/agents/sharedMemory.ts';
 import { Markers } from '../../src/extension/history/markers.ts';
 import { plainPostgres } from './plainPostgres.ts';

@@ -15,9 +15,9 @@ const FILES: Readonly<Record<string, string>> = {
   'dist/service.js': 'dist/service.js',
   'src/npm/project.json': 'dist/project.json',
   'src/npm/README.md': 'README.md',
-  'src/npm/test/TESTS.md': 'TESTS.md',
+  'src/npm/library/TESTS.md': 'TESTS.md',
   // As CommonJS, which both kinds of modules can import.
-  'src/npm/test/types.d.ts': 'dist/test.d.cts',
+  'src/npm/library/types.d.ts': 'dist/test.d.cts',
   [CLUSTER_IN_CLONE]: path.basename(CLUSTER_IN_CLONE),
   LICENSE: 'LICENSE',
 };

@@ -1,7 +1,7 @@
 /** Bundles `hosted-postgres/test` next to the service, as in the npm package. */
 import path from 'node:path';
 import { build } from 'esbuild';
-import { testBundleOptions } from '../../src/npm/test/bundleOptions.ts';
+import { testBundleOptions } from '../../src/npm/library/bundleOptions.ts';
 import { bundleOptions } from '../../src/service/bundleOptions.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { builtService } from './builtService.ts';

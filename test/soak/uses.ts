@@ -11,7 +11,7 @@ import { branchCalls } from '../helpers/branchCalls.ts';
 import { startProgram } from '../helpers/npxProgram.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { TEST_LIMIT } from '../limits.ts';
-import { query } from '../service/postgres/clients.ts';
+import { query } from '../real/service/postgres/clients.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { until } from '../workbench/until.ts';
 import type { SoakWorld } from './world.ts';

@@ -8,7 +8,7 @@ import { builtMcp } from '../helpers/builtMcp.ts';
 import { installProgram, startProgram } from '../helpers/npxProgram.ts';
 import { temporaryFolder } from '../helpers/localService.ts';
 import { findOwnService, ownServiceFolder } from '../host/ui/ownService.ts';
-import { query } from '../service/postgres/clients.ts';
+import { query } from '../real/service/postgres/clients.ts';
 import { openWorkbench, type OpenWorkbench } from '../workbench/open.ts';
 import { until } from '../workbench/until.ts';
 

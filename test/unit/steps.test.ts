@@ -18,16 +18,14 @@ describe('The plan of npm run test:all', () => {
     'shared',
     'unit',
     'through the UI',
-    'trust',
-    'service',
+    'real',
     'lint',
     'imports',
     'format',
     'manifest',
     'other windows',
     'soak',
-    'more service',
-    'more trust',
+    'more real',
     'inside VS Code',
     'packages',
     'more unit',
@@ -44,10 +42,8 @@ describe('The plan of npm run test:all', () => {
       'install',
       'shared',
       'through the UI',
-      'trust',
       'other windows',
       'soak',
-      'more trust',
       'inside VS Code',
       'packages',
     ];
@@ -60,12 +56,12 @@ describe('The plan of npm run test:all', () => {
 
   it('runs most suites of the local service on Windows, with Postgres, and counts the others', async () => {
     const suitesOf = () =>
-      planFor('service')
+      planFor('real')
         .flat()
         .map(({ command }) => command.filter((part) => part.endsWith('.test.ts')).length);
     const all = suitesOf();
     await onPlatform('win32', () => {
-      const left = planFor('service')
+      const left = planFor('real')
         .flat()
         .map(({ leftOut = '' }) =>
           Number(/^(\d+) suites need signals \(\d+\), file modes and links/.exec(leftOut)?.[1]),

@@ -1,6 +1,5 @@
 /** Hosts of computes: a name or an address (IPv6 in brackets), with a port unless it is the default one. */
 import { isIPv6 } from 'node:net';
-import type { Compute } from '../records/records.ts';
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
 
@@ -38,10 +37,15 @@ export const isLocalHost = (host: string): boolean => isLoopback(host.replace(/:
 /** The host of the compute behind a pooled host, by the public service's rule; others as they are. */
 export const directHost = (host: string): string => host.replace(/^([^.:]+)-pooler(?=[.:]|$)/, '$1');
 
-/** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
-export const isLocalCompute = ({ host }: Pick<Compute, 'host'>): boolean => isLocalHost(host);
+/** The fields of a compute's record. */
+interface Hosted {
+  readonly host: string;
+  readonly pooler_host?: string | null | undefined;
+  readonly pooler_enabled?: boolean | null | undefined;
+}
 
-type Hosted = Pick<Compute, 'host' | 'pooler_host' | 'pooler_enabled'>;
+/** Whether the compute runs on this machine. Hosted ones always have a pooler, even if `pooler_enabled` is false. */
+export const isLocalCompute = ({ host }: Pick<Hosted, 'host'>): boolean => isLocalHost(host);
 
 /** The host for pooled connections; undefined if the compute has no pooler. */
 export function pooledHost(compute: Hosted): string | undefined {

@@ -1,4 +1,4 @@
-/** The tools for language models as VS Code calls them. What they do is tested in test/unit/extension/agents and test/service/agents. */
+/** The tools for language models as VS Code calls them. What they do is tested in test/unit/extension/agents and test/real/mcp. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { until } from '../../workbench/until.ts';

@@ -1,7 +1,7 @@
 /**
  * Uses every feature that handles keys, injects failures, and then searches everything that the window leaves behind.
  * The secrets may only be in the encrypted secret storage and the clipboard. This VS Code writes no log files, so
- * test/trust/log.test.ts searches the log.
+ * test/real/extension/window/log.test.ts searches the log.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { branchCalls } from '../../helpers/branchCalls.ts';
 import { startLocalService, type LocalService } from '../../helpers/localService.ts';
-import { branchApi, BRANCH as main, PROJECT } from '../../service/catalog/branchApi.ts';
-import { query } from '../../service/postgres/clients.ts';
+import { branchApi, BRANCH as main, PROJECT } from '../../real/service/postgres/catalog/branchApi.ts';
+import { query } from '../../real/service/postgres/clients.ts';
 import { until } from '../../workbench/until.ts';
 import { connect } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';

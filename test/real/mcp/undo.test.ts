@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { startAgent, type Agent } from '../../helpers/agent.ts';
+import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
+import { branchCalls, emptyAccount, type Api } from '../../helpers/branchCalls.ts';
+import { builtMcp } from '../../helpers/builtMcp.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+import { until } from '../../workbench/until.ts';
+import { query } from '../service/postgres/clients.ts';
+
+interface Moment {
+  readonly to: string;
+  readonly before: string;
+}
+
+describe('An agent', () => {
+  let service: LocalService;
+  let api: Api;
+  let agent: Agent;
+
+  before(async () => {
+    const dataDir = temporaryFolder();
+    service = await startLocalService({ dataDir, args: emptyAccount() });
+    api = branchCalls(service);
+    await api.change('POST', '', { project: { name: 'Shop' } });
+    agent = await startAgent({
+      command: process.execPath,
+      args: [path.join(await builtMcp(), 'dist', 'mcp.js')],
+      env: { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir },
+      cwd: temporaryFolder(),
+      name: 'Claude Code',
+    });
+  });
+  after(async () => {
+    await agent.stop();
+    await service.stop();
+  });
+
+  it('takes its branch back to before its own SQL under the same connection string, and forward again', async () => {
+    const made = await agent.call('createBranch', { hours: 1, includePassword: true });
+    const [projectId, branchId] = [String(made['projectId']), String(made['branchId'])];
+    const branch = { projectId, branchId };
+    const uri = String(made['connectionString']);
+    const write = (sql: string) => agent.call('runSql', { ...branch, sql, write: true });
+    const moments = async () => (await agent.call('undo', branch))['moments'] as readonly Moment[];
+    await write('CREATE TABLE kept (id int, email text)');
+    await write("INSERT INTO kept VALUES (1, 'a@example.com')");
+    const schema = `/${projectId}/branches/${branchId}/schema?db_name=app&timestamp=`;
+    await until('the history', async () =>
+      api.send('GET', schema + new Date().toISOString()).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await write('ALTER TABLE kept DROP COLUMN email');
+    const dropped = (await moments()).find(({ before }) => before.includes('DROP COLUMN'));
+    const { keptAs } = await agent.call('undo', { ...branch, to: dropped?.to });
+    assert.match(String(keptAs), /before-undo-/);
+    assert.deepEqual(await query(uri, 'SELECT email FROM kept'), ['a@example.com']);
+    const [undone] = await moments();
+    assert.match(undone?.before ?? '', /^the undo at /);
+    await agent.call('undo', { ...branch, to: undone?.to });
+    await assert.rejects(query(uri, 'SELECT email FROM kept'), /column "email" does not exist/);
+  });
+});

@@ -1,0 +1,130 @@
+/** The branches with migrations that those of `hosted-postgres/test` are copies of. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
+import { branchCalls, type Api } from '../../../helpers/branchCalls.ts';
+import { FaultProxy, type JsonReply } from '../../../helpers/faultProxy.ts';
+import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
+import { createProject, OPTIONS, program, PROJECT, run } from '../../../helpers/testProject.ts';
+
+describe('Parents of test branches', () => {
+  let service: LocalService;
+  let api: Api;
+  let id: string;
+  before(async () => {
+    service = await startLocalService({});
+    api = branchCalls(service);
+    const { project } = await api.change('POST', '', { project: { name: PROJECT } });
+    id = project.id;
+  });
+  after(() => service.stop());
+  /** Runs a test file whose branch is a copy of the parent. */
+  const use = async (cwd: string, baseUrl: string = service.baseUrl): Promise<unknown> =>
+    run(
+      cwd,
+      `Object.assign(process.env, { NEON_API_HOST: '${baseUrl}', NEON_API_KEY: '${service.key}' });
+      const db = await branch(${OPTIONS}); await db.drop(); show(1);`,
+    );
+  const parents = async () =>
+    (await api.branches(id)).map(({ name }) => name).filter((name) => name.startsWith('parent '));
+
+  it('are kept if they were among the last twenty that were used', async () => {
+    const { cwd, count } = await createProject();
+    await use(cwd);
+    const [first = ''] = await parents();
+    for (let n = 1; n <= 20; n += 1)
+      await api.change('POST', `/${id}/branches`, { branch: { name: `parent ${n}` } });
+    const unused = (await api.branches(id)).find(({ name }) => name === 'parent 1');
+    const shared = { name: 'shared 1', parent_id: unused?.id };
+    await api.change('POST', `/${id}/branches`, { branch: shared, endpoints: [{ type: 'read_write' }] });
+    await use(cwd);
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
+    await use(cwd);
+    const left = await parents();
+    assert.ok(left.includes(first) && left.includes('parent 2') && !left.includes('parent 1'));
+    assert.equal(left.length, 21);
+    assert.ok((await api.branches(id)).every(({ name }) => name !== 'shared 1'));
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- changed');
+    await use(cwd);
+    assert.equal(count(), 2);
+  });
+
+  it('are found again if one was deleted after it was found', async () => {
+    const { cwd, count } = await createProject();
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- of this test');
+    await use(cwd);
+    let isFirst = true;
+    const rewrite = ({ status, json }: JsonReply, call: string): JsonReply => {
+      if (!isFirst || call !== `GET /projects/${id}/branches`) return { status, json };
+      isFirst = false;
+      return {
+        status,
+        json: JSON.parse(JSON.stringify(json).replaceAll(/"br-[^"]+"/g, '"br-deleted-1234"')),
+      };
+    };
+    const proxy = await FaultProxy.start({ upstream: service.baseUrl, rewrite });
+    atEndOfTest(async () => proxy.stop());
+    await use(cwd, proxy.baseUrl);
+    assert.equal(isFirst, false);
+    assert.equal(count(), 1);
+  });
+
+  const IN_THREAD = `const { parentPort, workerData } = require('node:worker_threads');
+    const forever = () => new Promise((resolve) => setInterval(resolve, 2 ** 31 - 1));
+    const run = async (url) => {
+      parentPort.postMessage('began');
+      if (workerData === 'hangs') await forever();
+      forgetServer();
+      await query(url, 'create table item ()');
+      fs.appendFileSync('count', 'x');
+    };
+    const db = await branch({ migrate: { run, files: ['migrations'] } });
+    parentPort.postMessage(db.id);
+    await forever();`;
+  /** Runs code with threads of a test file, which have a branch until they are terminated. @returns what the code returns */
+  const useThreads = async <T>(cwd: string, code: string): Promise<T> =>
+    run(
+      cwd,
+      `Object.assign(process.env, { NEON_API_HOST: '${service.baseUrl}', NEON_API_KEY: '${service.key}' });
+      const { Worker } = require('node:worker_threads');
+      const threads = [];
+      const start = (workerData) => {
+        const thread = new Worker(${JSON.stringify(await program(IN_THREAD))}, { eval: true, workerData });
+        threads.push(thread);
+        return thread;
+      };
+      const message = (thread, pattern) =>
+        new Promise((resolve, reject) => {
+          thread.on('message', (text) => pattern.test(text) && resolve(text));
+          thread.once('exit', () => reject(new Error('The thread has ended.')));
+        });
+      const work = async () => { ${code} };
+      show(await work().finally(() => Promise.all(threads.map((thread) => thread.terminate()))));`,
+    );
+
+  it('are created by another thread if the one that had begun is terminated', async () => {
+    const { cwd, count } = await createProject();
+    const code = `const first = start('hangs');
+      await message(first, /began/);
+      await first.terminate();
+      return message(start(), /^br-/);`;
+    assert.match(await useThreads(cwd, code), /^br-/);
+    assert.equal(count(), 1);
+  });
+
+  it('are created once for threads, whose branches the next call deletes after they were terminated', async () => {
+    const { cwd, count } = await createProject();
+    writeFileSync(path.join(cwd, 'migrations', '2.sql'), '-- of this test');
+    const code = `const ids = await Promise.all([start(), start()].map((thread) => message(thread, /^br-/)));
+      await threads[0].terminate();
+      return [...ids, await message(start(), /^br-/)];`;
+    const ids = await useThreads<string[]>(cwd, code);
+    const left = (await api.branches(id)).map((each) => each.id);
+    assert.deepEqual(
+      ids.map((each) => left.includes(each)),
+      [false, true, true],
+    );
+    assert.equal(count(), 1);
+  });
+});

@@ -1,0 +1,68 @@
+/** Databases of a local service, and all that one of them contains as text. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { branchCalls } from '../../../../helpers/branchCalls.ts';
+import { call } from '../../../../helpers/call.ts';
+import { startLocalService, temporaryFolder } from '../../../../helpers/localService.ts';
+import { query } from '../../../service/postgres/clients.ts';
+import { PROJECT } from '../../../service/controlPlane/sampleProject.ts';
+
+/** @returns the folder of the project */
+export function writeProject(files: Readonly<Record<string, string>>): string {
+  const project = temporaryFolder();
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(project, file)), { recursive: true });
+    writeFileSync(path.join(project, file), text);
+  }
+  return project;
+}
+
+export interface Database {
+  readonly url: string;
+  /** By pg_dump. */
+  readonly schema: () => Promise<string>;
+}
+
+export interface Databases {
+  readonly create: () => Promise<Database>;
+  readonly stop: () => Promise<unknown>;
+}
+
+export async function startDatabases(): Promise<Databases> {
+  const service = await startLocalService({});
+  const api = branchCalls(service);
+  const branch = { branch: { name: 'migrations' }, endpoints: [{ type: 'read_write' }] };
+  const created = await api.change('POST', `/${PROJECT}/branches`, branch);
+  const uri = api.uri(created);
+  let count = 0;
+  return {
+    create: async () => {
+      const name = `migrations_${(count += 1)}`;
+      await query(uri, `create database ${name}`);
+      const address = `/projects/${PROJECT}/branches/${created.branch.id}/schema?db_name=${name}`;
+      return {
+        url: Object.assign(new URL(uri), { pathname: name }).href,
+        schema: async () => {
+          const { json } = await call(service.baseUrl, { path: address, key: service.key });
+          return (json as { sql: string }).sql;
+        },
+      };
+    },
+    stop: async () => service.stop(),
+  };
+}
+
+/** The schema as pg_dump writes it, and all rows. */
+export async function contentOf({ url, schema }: Database): Promise<string> {
+  const statements = (await schema()).split('\n').filter((line) => !/^(?:--|\\\w|SET |SELECT |$)/.test(line));
+  const rows = await query(
+    url,
+    `select oid::regclass::text || ' ' || coalesce(query_to_xml('select * from ' || oid::regclass || ' order by 1', true, true, '')::text, '')
+      from pg_class where relkind = 'r' and relnamespace::regnamespace::text !~ '^(pg_|information_schema$)' order by oid::regclass::text`,
+  );
+  return [
+    ...statements,
+    ...rows.map((each) => String(each).replaceAll(/ xmlns:xsi="[^"]*"|\n(?=\n|$)/g, '')),
+    '',
+  ].join('\n');
+}

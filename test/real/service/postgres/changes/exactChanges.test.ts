@@ -1,0 +1,262 @@
+/** What has changed, where the log says it in an unusual way, or only part of it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { TableChange } from '../../../../../src/service/core/branchHistory.ts';
+import { connectTo, query } from '../clients.ts';
+import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+
+const ID = 'br-exact';
+const NO_LIMIT = 2 ** 40;
+type Expected = Pick<TableChange, 'name'> & Partial<TableChange>;
+
+/** Statements before the moment, those after it, and what these have changed. */
+const CASES: readonly (readonly [
+  what: string,
+  before: string,
+  after: readonly string[],
+  expected: readonly Expected[],
+])[] = [
+  [
+    'a truncation after rows of a released savepoint',
+    'create table a (id int)',
+    [
+      'begin; savepoint s; insert into a values (1), (2); release s; truncate a; insert into a values (3); commit',
+    ],
+    [{ name: 'a', change: 'truncated', added: 1 }],
+  ],
+  [
+    'a truncation after rows of a block with an exception handler',
+    'create table b (id int)',
+    [
+      `do $$ begin begin insert into b values (1); exception when others then null; end; execute 'truncate b';
+        insert into b values (2), (3); end $$`,
+    ],
+    [{ name: 'b', change: 'truncated', added: 2 }],
+  ],
+  [
+    'a truncation that is rolled back to a savepoint',
+    'create table c (id int)',
+    [
+      'begin; insert into c values (1); savepoint s; truncate c; insert into c values (2); rollback to s; commit',
+    ],
+    [{ name: 'c', added: 1 }],
+  ],
+  [
+    'a truncation after a rewrite',
+    'create table d (id int)',
+    [
+      'insert into d values (1), (2)',
+      'alter table d alter column id type bigint',
+      'insert into d values (3)',
+      'truncate d',
+      'insert into d values (4)',
+    ],
+    [{ name: 'd', change: 'truncated', added: 1 }],
+  ],
+  [
+    'a truncation in the transaction of a rewrite',
+    'create table q (id int)',
+    [
+      'insert into q values (1)',
+      'begin; insert into q values (2); alter table q alter column id type bigint; truncate q; insert into q values (3); commit',
+    ],
+    [{ name: 'q', change: 'truncated', added: 1 }],
+  ],
+  [
+    'an older table that gets the name of a dropped one',
+    'create table e (id int); create table f as select 1 as id',
+    ['drop table e', 'alter table f rename to e', 'insert into e values (2)'],
+    [{ name: 'e', change: 'replaced' }],
+  ],
+  [
+    'a table that is renamed, replaced and dropped',
+    'create table g (id int)',
+    [
+      'create table g_new (id int)',
+      'alter table g rename to g_old',
+      'alter table g_new rename to g',
+      'drop table g_old',
+    ],
+    [{ name: 'g', change: 'replaced' }],
+  ],
+  [
+    'a table that is renamed and renamed back',
+    'create table h (id int)',
+    ['alter table h rename to h_old', 'alter table h_old rename to h', 'insert into h values (1)'],
+    [{ name: 'h', added: 1 }],
+  ],
+  [
+    'a schema that is renamed',
+    'create schema north; create table north.i (id int); create table north.j (id int)',
+    ['alter schema north rename to south', 'insert into south.i values (1)', 'drop table south.j'],
+    [
+      { schema: 'north', name: 'j', change: 'dropped' },
+      { schema: 'south', name: 'i', change: 'altered', added: 1 },
+    ],
+  ],
+  [
+    'a schema that is dropped with its tables',
+    'create schema west; create table west.k (id int)',
+    ['drop schema west cascade'],
+    [{ schema: 'west', name: 'k', change: 'dropped' }],
+  ],
+  [
+    'a table that gets its content while it is unlogged',
+    'create table l (id int)',
+    [
+      'alter table l set unlogged',
+      'insert into l values (1), (2)',
+      'alter table l set logged',
+      'insert into l values (3)',
+    ],
+    [{ name: 'l', change: 'altered' }],
+  ],
+  [
+    'VACUUM FULL and CLUSTER after ADD COLUMN with a default',
+    `create table m (id int primary key); insert into m values (1); alter table m add n int default 7;
+      create table o (id int primary key); insert into o values (1); alter table o add n int default 7`,
+    ['vacuum full m', 'cluster o using o_pkey'],
+    [],
+  ],
+  [
+    'ADD COLUMN with a default, and VACUUM FULL',
+    'create table p (id int primary key); insert into p values (1)',
+    ['alter table p add n int default 7', 'vacuum full p'],
+    [{ name: 'p', change: 'altered' }],
+  ],
+  [
+    'a table of a user with the name that a rewrite uses',
+    'create table pg_temp_1 (id int); insert into pg_temp_1 values (1)',
+    ['drop table pg_temp_1'],
+    [{ name: 'pg_temp_1', change: 'dropped' }],
+  ],
+];
+
+describe('What has changed, exactly', () => {
+  let service: ControlPlane;
+  let uri: string;
+
+  const now = async (): Promise<string> => {
+    const [text] = await query(
+      uri,
+      `select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+    );
+    return String(text);
+  };
+  const run = async (...statements: readonly string[]) => {
+    const client = await connectTo(uri);
+    try {
+      for (const sql of statements) await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  const since = async (timestamp: string) => {
+    const [found] = await service.engine.changesSince(ID, [{ branchId: ID, timestamp }]);
+    return found?.map(({ schema, name, change, added, changed, deleted }) => ({
+      schema,
+      name,
+      change,
+      added,
+      changed,
+      deleted,
+    }));
+  };
+  const complete = ({ schema = 'public', name, change, added = 0, changed = 0, deleted = 0 }: Expected) => ({
+    schema,
+    name,
+    change,
+    added,
+    changed,
+    deleted,
+  });
+  /** With a checkpoint. */
+  const makeBase = () =>
+    service.engine.keepHistory([{ id: ID, seconds: 86_400 }], {
+      isAll: true,
+      limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
+    });
+
+  const superuserUri = () => {
+    const file = path.join(service.dataDir, 'postgres/logins.json');
+    const { superuser } = JSON.parse(readFileSync(file, 'utf8')) as { superuser: string };
+    return uri.replace(/\/\/.*@/, `//postgres:${superuser}@`);
+  };
+
+  before(async () => {
+    service = await startControlPlane();
+    await service.engine.createBranch({ id: ID, keepsHistory: true });
+    const pgSettings = { wal_compression: 'pglz', max_wal_size: '4096' };
+    uri = await service.uri(await service.create({ id: 'ep-exact', branchId: ID, pgSettings }));
+  });
+  after(() => service.close());
+
+  for (const [what, before, after, expected] of CASES)
+    it(`has ${what}`, async () => {
+      await run(before);
+      const moment = await now();
+      await run(...after);
+      assert.deepEqual(await since(moment), expected.map(complete));
+    });
+
+  it('has a database that is renamed', async () => {
+    await query(uri, 'create database early');
+    const moment = await now();
+    await query(uri, 'alter database early rename to late');
+    assert.deepEqual(await since(moment), [
+      { ...complete({ name: 'late', change: 'altered' }), schema: undefined },
+    ]);
+    await query(uri, 'drop database late');
+    assert.deepEqual(
+      (await since(moment))?.map(({ name, change }) => [name, change]),
+      [['early', 'dropped']],
+    );
+  });
+
+  it('has commits that are not on the disk yet', async () => {
+    const client = await connectTo(uri);
+    try {
+      await client.query('create table async (id int); set synchronous_commit = off');
+      for (let round = 1; round <= 20; round += 1) {
+        const moment = await now();
+        await client.query('insert into async values (1)');
+        assert.deepEqual(await since(moment), [complete({ name: 'async', added: 1 })]);
+      }
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('reads compressed pages of catalogs after a checkpoint', async () => {
+    await run('create table packed (id int); insert into packed values (1)');
+    await makeBase();
+    const moment = await now();
+    await run('drop table packed', 'create table packed_2 as select 1 as id');
+    assert.deepEqual(await since(moment), [
+      complete({ name: 'packed', change: 'dropped' }),
+      complete({ name: 'packed_2', change: 'created' }),
+    ]);
+  });
+
+  it('says that it is unknown if the log doesn’t have the row that was changed, but not since later moments', async () => {
+    await run('create table gone (id int)', 'create table filler (text text)');
+    // The rest of the pages of the catalogs is before what is read.
+    await run(`insert into filler select repeat('x', 900) from generate_series(1, 75000)`);
+    // From then on, it is known which transactions are complete.
+    await query(superuserUri(), 'select pg_log_standby_snapshot()');
+    const client = await connectTo(uri);
+    try {
+      await client.query('begin; drop table gone');
+      await run("insert into filler values ('before the commit')");
+      const moment = await now();
+      await client.query('commit');
+      assert.equal(await since(moment), undefined);
+      const later = await now();
+      await run("insert into filler values ('after it')");
+      assert.deepEqual(await since(later), [complete({ name: 'filler', added: 1 })]);
+    } finally {
+      await client.end();
+    }
+  });
+});

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
+import { serverlessListener } from '../../../../../src/service/postgres/serverlessDriver/server.ts';
+import { freePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
+
+/** Starts a gateway to a server that is no Postgres. */
+export async function gatewayTo(onClient: (socket: net.Socket) => void) {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    onClient(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port: behind } = server.address() as net.AddressInfo;
+  const address = { host: '127.0.0.1', port: behind };
+  const port = await freePort();
+  const gateway = await Gateway.listen(port, {
+    ensureRunning: async () => address,
+    running: () => address,
+    certificate: { certFile: '', keyFile: '' },
+    serveHttp: async (at) => serverlessListener({ port: at, allowedOrigins: [] }),
+    activity: () => undefined,
+  });
+  const close = async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await gateway.close();
+  };
+  return { port, close };
+}

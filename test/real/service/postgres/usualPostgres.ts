@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import {
+  chooseBinaries,
+  findPrograms,
+  type Binaries,
+} from '../../../../src/service/postgres/server/programs.ts';
+import { reachablePrograms } from '../../../../src/service/privileges/reachablePrograms.ts';
+import { nobody, type UnixAccount } from '../../../../src/service/privileges/unixAccount.ts';
+
+/** What a service of root becomes. */
+export const serviceAccount = (): UnixAccount | undefined =>
+  process.getuid?.() === 0 ? nobody() : undefined;
+
+/** The Postgres that a service runs unless it is told otherwise: a copy if the account couldn't reach it in this clone. */
+export function usualPostgres(): Binaries {
+  const [account, programs] = [serviceAccount(), findPrograms(undefined)];
+  const found = chooseBinaries(account === undefined ? programs : reachablePrograms(programs, account));
+  return typeof found === 'string' ? assert.fail(found) : found;
+}

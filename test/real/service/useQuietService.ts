@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { startLocalService, type LocalService } from '../../helpers/localService.ts';
+
+/**
+ * Starts a service without Postgres before the tests of the surrounding `describe` and stops it after them. Asserts that it
+ * logged no unexpected error. Returns a getter for use in tests.
+ */
+export function useQuietService(): () => LocalService {
+  let service: LocalService;
+  before(async () => {
+    service = await startLocalService({ postgres: false });
+  });
+  after(async () => {
+    assert.equal(service.stderr(), '', 'no unexpected errors');
+    await service.stop();
+  });
+  return () => service;
+}

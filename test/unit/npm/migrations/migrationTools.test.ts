@@ -1,0 +1,38 @@
+/** What is read in the files of migrations, which anyone can write. */
+import { TOOLS } from '../../../../src/npm/migrations/migrationTools.ts';
+import { PartError, undoLine } from '../../../../src/npm/migrations/upPart.ts';
+import { assertLinear } from '../../../helpers/assertLinear.ts';
+
+const UNITS = [
+  '\n',
+  ' ',
+  '--',
+  '--\n',
+  '-- migrate:up ',
+  '-- +goose up',
+  '--! a\n',
+  ':A_',
+  '-- a\n;',
+  '-- rollback a b c\n;',
+];
+
+/** Reads a text in all ways in which any tool's row can read it. */
+function readAsAll(text: string): void {
+  undoLine(text);
+  for (const { mark, rules } of TOOLS) {
+    mark?.test(text);
+    rules?.without?.mark.test(text);
+    rules?.refused?.mark.test(text);
+    try {
+      rules?.upPart?.(text);
+    } catch (error) {
+      if (!(error instanceof PartError)) throw error;
+    }
+  }
+}
+
+describe('The table of migration tools', () => {
+  for (const unit of UNITS)
+    it(`reads files in time in proportion to their text of ${JSON.stringify(unit)}`, () =>
+      assertLinear(unit, 20_000, readAsAll));
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { scramVerifier } from '../../../../../src/service/postgres/roles/logins.ts';
+import { RolePasswords } from '../../../../../src/service/postgres/roles/rolePasswords.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+
+describe('RolePasswords', () => {
+  const rolesWith = (password: string): RolePasswords => {
+    const passwords = new RolePasswords(temporaryFolder());
+    passwords.set(new Map([['reader', password]]));
+    return passwords;
+  };
+
+  it('finds the password that Postgres has until a planned one is set', () => {
+    const passwords = rolesWith('old');
+    const wanted = new Map([['reader', 'new']]);
+    passwords.plan(wanted);
+    assert.equal(passwords.find('reader', scramVerifier('old')), 'old');
+    assert.deepEqual(passwords.planned, wanted);
+    passwords.set(wanted);
+    assert.deepEqual([passwords.planned.size, passwords.all.get('reader')], [0, 'new']);
+  });
+
+  it('plans nothing that is so already', () => {
+    const passwords = rolesWith('same');
+    passwords.plan(rolesWith('same').all);
+    assert.equal(passwords.planned.has('reader'), false);
+  });
+
+  it('keeps what is planned if the service ends before, and the data are copied again', () => {
+    const [target, copy, nextCopy] = [
+      rolesWith('own'),
+      rolesWith('of the parent'),
+      rolesWith('of the parent'),
+    ];
+    copy.plan(target.all);
+    nextCopy.plan(copy.all);
+    assert.equal(nextCopy.planned.get('reader'), 'own');
+  });
+});
