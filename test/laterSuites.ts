@@ -87,7 +87,7 @@ export const laterRealSuites = [
 /** The same in `test/unit`: they run git, psql and other programs again and again. */
 export const laterUnitSuites = [
   'base/sql/randomScripts',
-  'extension/gitBranch/gitIgnored',
+  'extension/envFile/gitIgnored',
   'extension/gitBranch/worktrees',
   'extension/gitBranch/failedSwitch',
   'extension/agents/sharedMemory',

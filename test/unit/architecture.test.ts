@@ -31,6 +31,26 @@ describe('src', () => {
     assert.deepEqual(crowded, []);
   });
 
+  for (const [top, exception] of [
+    ['src/extension', 'src/extension/commandSupport/context.ts'],
+    ['src/service/postgres', undefined],
+  ] as const)
+    it(`has rooms in ${top} none of which needs one that needs it`, () => {
+      const needs = roomsNeeded(
+        top,
+        sources.filter(({ file }) => file !== exception),
+      );
+      assert.ok(needs.size > 10, `${needs.size} rooms`);
+      // Takes away the rooms that need no other, again and again: those in a circle remain.
+      for (;;) {
+        const free = [...needs].flatMap(([room, needed]) => (needed.size === 0 ? [room] : []));
+        if (free.length === 0) break;
+        for (const room of free) needs.delete(room);
+        for (const needed of needs.values()) for (const room of free) needed.delete(room);
+      }
+      assert.deepEqual([...needs.keys()], []);
+    });
+
   it('creates clients of Postgres in one place, which keeps the environment from them', () => {
     const creating = sources.filter(({ text }) => /^import (?!type ).*'pg(?:\/lib\/client.js)?'/m.test(text));
     assert.deepEqual(
@@ -49,6 +69,21 @@ describe('src', () => {
     assert.deepEqual(unchecked, []);
   });
 });
+
+/** Which rooms each room below a folder imports from, types included. The folder's own files are rooms, too. */
+function roomsNeeded(top: string, files: readonly Source[]): Map<string, Set<string>> {
+  const roomOf = (file: string) => file.slice(top.length + 1).split('/')[0] ?? '';
+  const needs = new Map<string, Set<string>>();
+  for (const { file, text } of files.filter(({ file }) => file.startsWith(`${top}/`))) {
+    const needed = needs.get(roomOf(file)) ?? new Set();
+    needs.set(roomOf(file), needed);
+    for (const [, specifier = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
+      const target = path.posix.join(path.posix.dirname(file), specifier);
+      if (target.startsWith(`${top}/`) && roomOf(target) !== roomOf(file)) needed.add(roomOf(target));
+    }
+  }
+  return needs;
+}
 
 describe('The local service of root', () => {
   const service = sources.filter(({ file }) => file.startsWith('src/service/'));
@@ -97,9 +132,7 @@ describe('The extension', () => {
     assert.deepEqual(filesWith(/\bview\.(?:message|description|title) = /), [
       'src/extension/window/ui/window.ts',
     ]);
-    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), [
-      'src/extension/computes/settings/settingsDiagnostics.ts',
-    ]);
+    assert.deepEqual(filesWith(/\bnew Diagnostic\(/), ['src/extension/computes/ui/settingsDiagnostics.ts']);
     assert.deepEqual(filesWith(/\b(?:new|extends) CompletionItem\b/), [
       'src/extension/connection/ui/hostCompletion.ts',
     ]);

@@ -34,7 +34,11 @@ for (const document of DOCUMENTS) {
 
     it('has only links to files that exist', () => {
       const links = [...text.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, link = '']) => link);
-      const isMissing = (link: string) => !existsSync(path.join(projectRoot, path.dirname(document), link));
+      const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => `#${anchorOf(title)}`);
+      const isMissing = (link: string) =>
+        link.startsWith('#')
+          ? !headings.includes(link)
+          : !existsSync(path.join(projectRoot, path.dirname(document), link));
       assert.deepEqual(links.filter(isMissing), []);
     });
 
@@ -50,6 +54,16 @@ for (const document of DOCUMENTS) {
       );
     });
 
+    it('names only folders of the source that exist', () => {
+      const names = [...text.matchAll(/`((?:src|test|scripts|l10n)(?:\/[\w-]+)*)\/?`/g)].map(
+        ([, name = '']) => name,
+      );
+      assert.deepEqual(
+        names.filter((name) => !existsSync(path.join(projectRoot, name))),
+        [],
+      );
+    });
+
     it('names only npm scripts that exist', () => {
       const names = [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name = '']) => name);
       assert.deepEqual(
@@ -59,6 +73,29 @@ for (const document of DOCUMENTS) {
     });
   });
 }
+
+/** As GitHub makes it from a heading. */
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+
+describe('Comments', () => {
+  it('name only source files that exist', () => {
+    const isComment = (line: string) => /^\s*(?:\/\*\*?|\*|\/\/) /.test(line);
+    const wrong = files
+      .filter((file) => /\.m?ts$/.test(file))
+      .flatMap((file) => {
+        const comments = readText(file.slice(1)).split('\n').filter(isComment).join('\n');
+        const names = [...comments.matchAll(/(?<![*}\w./-])[\w./-]+\.m?ts\b/g)].map(([name]) => name);
+        return names
+          .filter((name) => !files.some((each) => each.endsWith(`/${name.replace(/^\.*\//, '')}`)))
+          .map((name) => `${file.slice(1)}: ${name}`);
+      });
+    assert.deepEqual(wrong, []);
+  });
+});
 
 describe('README.md', () => {
   it('is short', () => {

@@ -123,7 +123,7 @@ describe('The manifest', () => {
       'fileChange.ts',
       'gitFolder.ts',
       'psql.ts',
-      'run.ts',
+      'runSqlFile.ts',
       'tidyUp.ts',
       'writeEnv.ts',
     ]);
@@ -133,7 +133,7 @@ describe('The manifest', () => {
       ),
     );
     // Write DATABASE_URL to .env checks before its questions, and the file that writes for it does again.
-    assert.deepEqual(names(active), ['addService.ts', 'fileChange.ts', 'psql.ts', 'run.ts']);
+    assert.deepEqual(names(active), ['addService.ts', 'fileChange.ts', 'psql.ts', 'runSqlFile.ts']);
     const offered = Object.values(menus)
       .flat()
       .filter(({ command = '' }) => /\.(addService|openPsql|sql\.run|writeEnv)$/.test(command));

@@ -4,7 +4,7 @@ import type { CommandId } from '../../commandTable/commandTable.ts';
 /** VS Code makes it from the id of a view. */
 type FocusCommand = 'hostedPostgres.apiKeys.focus';
 
-/** Runs a command of this extension. The command shows its errors itself (`commandTable/commands.ts`). */
+/** Runs a command of this extension. The command shows its errors itself (`commandHandlers.ts`). */
 export const executeCommand = (
   id: CommandId | FocusCommand,
   ...args: readonly unknown[]

@@ -19,7 +19,7 @@ interface LaunchDependencies {
   readonly certificate: Certificate;
   /** Whether all data is deleted at the end, so that nothing needs to survive a power failure. */
   readonly isTemporary: boolean;
-  /** See `config/ownerExtensions.ts`. */
+  /** See `extensions/ownerExtensions.ts`. */
   readonly extensionSettings: Settings;
 }
 

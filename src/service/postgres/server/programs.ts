@@ -177,7 +177,7 @@ const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
 /** Its path in a clone. */
 export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'data', CLUSTER);
 
-/** What initdb of {@link PACKED_MAJOR} creates: see `data/packedCluster.ts`. */
+/** What initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. */
 export const packedCluster = (folder: string): string | undefined =>
   shippedWith(folder, CLUSTER, CLUSTER_IN_CLONE);
 

@@ -45,7 +45,7 @@ export interface EngineDependencies {
   readonly binaries: Binaries;
   readonly logins: ServicePasswords;
   readonly certificate: Certificate;
-  /** Of all servers. See `config/ownerExtensions.ts`. */
+  /** Of all servers. See `extensions/ownerExtensions.ts`. */
   readonly extensionSettings: Settings;
   /** Aborted when the engine is closed. Unfinished folders are then removed. */
   readonly shutdownSignal: AbortSignal;

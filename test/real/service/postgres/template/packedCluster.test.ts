@@ -69,7 +69,7 @@ describe('the packed cluster', () => {
     return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
   }
 
-  /** Left out are what a server writes while it runs, maps (see template.ts), and the service's configuration. */
+  /** Left out are what a server writes while it runs, maps (see clusterTemplate.ts), and the service's configuration. */
   const filesIn = (dataDir: string) =>
     readdirSync(dataDir, { encoding: 'utf8', recursive: true })
       .filter(
