@@ -175,7 +175,7 @@ export const PACKED_MAJOR = 18;
 const CLUSTER = `cluster-${PACKED_MAJOR}.br`;
 
 /** Its path in a clone. */
-export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'data', CLUSTER);
+export const CLUSTER_IN_CLONE = path.join('src', 'service', 'postgres', 'template', CLUSTER);
 
 /** What initdb of {@link PACKED_MAJOR} creates: see `template/packedCluster.ts`. */
 export const packedCluster = (folder: string): string | undefined =>
