@@ -8,14 +8,23 @@ export interface Manifest {
 /** The Marketplace has no pre-release versions such as 1.0.0-beta. By its convention, odd minor versions are pre-releases. */
 export const isPreRelease = (version: string): boolean => Number(version.split('.')[1]) % 2 === 1;
 
-/** Returns why this tag can't be released. */
-export function problemsOf(tag: string, version: string, changelog: string): string[] {
+/**
+ * Returns why this tag can't be released.
+ * @param notes the notes of changes that CHANGELOG.md doesn't have yet
+ */
+export function problemsOf(
+  tag: string,
+  version: string,
+  changelog: string,
+  notes: readonly string[],
+): string[] {
   const problems: string[] = [];
   if (!/^\d+\.\d+\.\d+$/.test(version))
     problems.push(`package.json: ${version} isn't a version such as 1.2.3`);
   if (tag !== `v${version}`) problems.push(`The tag is ${tag}, but package.json has version ${version}`);
   if (notesOf(version, changelog) === undefined)
     problems.push(`CHANGELOG.md has no changes under [${version}]`);
+  if (notes.length > 0) problems.push(`CHANGELOG.md lacks ${notes.join(', ')}. Release by npm version`);
   return problems;
 }
 

@@ -8,6 +8,7 @@ import { projectRoot } from '../workbench/folders.ts';
 const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
+  '.changes/README.md',
   '.github/CONTRIBUTING.md',
   'docs/ARCHITECTURE.md',
   'docs/MEASUREMENTS.md',
