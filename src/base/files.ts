@@ -11,7 +11,7 @@ import { limitConcurrency } from './limitConcurrency.ts';
 type ResolveProblem = 'brokenLink' | 'outside' | 'noFile';
 
 export interface ResolvedFile {
-  /** With links resolved. The file may not exist. */
+  /** The path with links resolved. The file may not exist. */
   readonly path: string;
   /** Whether the path itself is a link, not only a parent folder. */
   readonly isLink: boolean;
@@ -48,7 +48,7 @@ export type FileProblem = ResolveProblem | 'tooLarge' | 'tooSlow' | 'unreadable'
 
 /** A missing file has neither bytes nor a problem. */
 interface UserFile {
-  /** With links resolved, if the file can be used. */
+  /** The path with links resolved, if the file can be used. */
   readonly path: string;
   readonly bytes?: Buffer;
   /** The file is longer, and these are its last bytes. */
@@ -64,7 +64,7 @@ const READ_WAIT = 10_000;
 
 interface ReadOptions {
   readonly clock?: Clock;
-  /** Of a file that is too large, whether its end is read instead. */
+  /** Reads the end of a file that is too large, instead of failing. */
   readonly onlyEnd?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface PollerOptions {
   readonly retryAfter?: (error: unknown) => number | undefined;
   readonly onError?: (error: unknown) => void;
   readonly clock: Clock;
-  /** From 0 to 1. Spreads the retries of several windows after a common failure. */
+  /** Returns a number from 0 to 1. Spreads the retries of several windows after a common failure. */
   readonly random: () => number;
 }
 

@@ -149,7 +149,7 @@ const startTimeOptions = (timeout = 15_000) =>
 
 function startTimeCommand(pid: number): [command: string, args: string[]] {
   if (process.platform !== 'win32') return ['ps', ['-o', 'lstart=', '-p', String(pid)]];
-  // By its path, because Windows searches the working folder before PATH.
+  // The path is absolute, because Windows searches the working folder before PATH.
   const system = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32');
   const powershell = path.win32.join(system, 'WindowsPowerShell', 'v1.0', 'powershell.exe');
   return [powershell, ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]];

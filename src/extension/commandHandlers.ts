@@ -150,10 +150,10 @@ export async function handleCommand(
     return (await COMMANDS[id](context, selected, run)) ?? undefined;
   } catch (error) {
     if (isCancelled(error)) return undefined;
-    // In the messages of Postgres, there may be values.
+    // Messages of Postgres may contain values, so only their summary is logged.
     const logged = error instanceof SqlError ? error.summary : error;
     context.log.error(`${id} (${run.failureMessage})`, logged);
-    // Not awaited: callers of the command must not wait until the user closes the message.
+    // The message isn't awaited: callers of the command must not wait until the user closes it.
     const retry = () => void handleCommand(context, id, selected);
     const { unknownOutcome, initialConnection: { account } = {} } = run;
     void showFailure(run.failureMessage, error, retry, { unknownOutcome, account });

@@ -96,12 +96,12 @@ export async function checkPostgres(script: string, folders: Folders): Promise<P
   const args = [script, '--check-postgres', ...folderArguments(folders)];
   const options = { env: environment(), timeout: START_TIMEOUT_MS, windowsHide: true };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
-  // From our own program.
+  // The cast is safe, because the text is from our own program.
   const { extensions } = JSON.parse(stdout) as Pick<PostgresCheck, 'extensions'>;
   return { problem: parsePostgresLine(stdout), extensions };
 }
 
-/** With absolute paths, because the service starts in another folder. */
+/** The paths are absolute, because the service starts in another folder. */
 const folderArguments = ({ postgresPath, extensionsPath, trustedExtensions = [] }: Folders): string[] => [
   ...(postgresPath === undefined ? [] : ['--postgres-path', path.resolve(postgresPath)]),
   ...(extensionsPath === undefined

@@ -54,7 +54,7 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
     ending.signal.addEventListener('abort', () => reject(connectionLost()));
   });
   const postgresProblem = line.then(parsePostgresLine);
-  postgresProblem.catch(() => undefined); // Not all callers need it.
+  postgresProblem.catch(() => undefined); // A caller may ignore it, and an unread failure must not end the process.
   const release = () => void request.destroy();
   return {
     baseUrl,

@@ -10,7 +10,7 @@ export interface StartedService {
   readonly ended: Promise<number>;
   /** Ends it cleanly. Signals to this program do the same. */
   stop(): Promise<number>;
-  /** From now on, signals to this program are left to others. */
+  /** Leaves signals to this program to others from now on. */
   leaveSignals(): void;
 }
 
@@ -31,7 +31,7 @@ export async function startService(
     detached: true,
     windowsHide: true,
   });
-  // Not inherited: the service empties a long log file, and this may be a file of the user's.
+  // The stream isn't inherited: the service empties a long log file, and this may be a file of the user's.
   child.stderr.pipe(process.stderr);
   const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 1));
   const stop = () => {

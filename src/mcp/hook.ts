@@ -17,7 +17,7 @@ export async function markTurn(agent: string): Promise<void> {
     const { cwd } = fieldsOf(JSON.parse(await text(addAbortSignal(signal, process.stdin))));
     if (typeof cwd === 'string') process.chdir(cwd);
   } catch {
-    // Without a folder in the input, it is the one that the agent runs this in.
+    // If the input has no folder, it is the one that the agent runs this in.
   }
   await callTool({ tool: 'markTurn', input: {}, agent }, signal).catch(() => undefined);
 }

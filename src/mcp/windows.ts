@@ -112,7 +112,7 @@ function parseProof(line: string): string | undefined {
   }
 }
 
-/** Tells the window that started this program that its chat has the tools already, until the program ends. */
+/** Shows the window that started this program that its chat has the tools already, until the program ends. */
 export async function holdPresence(): Promise<void> {
   if (windowId === '') return;
   const [found] = await findWindows(folder, { pid: Number(windowId) });

@@ -40,7 +40,7 @@ function partVariables(url: string): Record<string, string | undefined> {
   return { ...Object.fromEntries(named), POSTGRES_DB: DATABASE };
 }
 
-/** For each database in use, the variables that it has replaced. */
+/** The variables that each database in use has replaced. */
 const replaced: NodeJS.ProcessEnv[] = [];
 
 /** Sets the variables of this process. @returns a function that sets them back, unless they were changed since */

@@ -16,7 +16,7 @@ import { startService, type StartedService } from '../localService/startAttached
 type CommandLine = ReturnType<typeof readCommandLine>;
 
 const KEY_VARIABLE = 'HOSTED_POSTGRES_SERVICE_API_KEY';
-/** In the package, next to this file. */
+/** Both files are in the package, next to this one. */
 const [SERVICE, PROJECT] = ['service.js', 'project.json'].map((name) => path.join(import.meta.dirname, name));
 
 async function main(): Promise<number> {

@@ -5,8 +5,8 @@ import os from 'node:os';
 
 /** Runs it in a shell and passes signals on. @returns its exit code, or 128 + the number of the signal that ended it */
 export async function runCommand(command: string, environment: NodeJS.ProcessEnv): Promise<number> {
-  // In a terminal, Ctrl-C reaches the command as well, and only this process group may read from it. Without
-  // a terminal, the command has its own group, so that signals reach more than its shell.
+  // Ctrl-C in a terminal reaches the command as well, and only this process group may read from the terminal. Without one, the
+  // command has its own group, so that signals reach more than its shell.
   const ownGroup = !process.stdin.isTTY && process.platform !== 'win32';
   const child = spawn(command, { shell: true, stdio: 'inherit', env: environment, detached: ownGroup });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

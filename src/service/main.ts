@@ -17,7 +17,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 /** Bytes. */
 const MAX_LOG_FILE = 10 * 1024 * 1024;
 
-/** For the log file of the extension. Postgres may log each statement, so the file is emptied when it is full. */
+/** Writes the log file of the extension. Postgres may log each statement, so the file is emptied when it is full. */
 function logToFile(line: string): void {
   if (fstatSync(process.stderr.fd).size > MAX_LOG_FILE) ftruncateSync(process.stderr.fd);
   log(line);

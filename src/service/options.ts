@@ -39,7 +39,7 @@ Node, sslrootcert=<file> for libpq. It is valid for ten years; clients that pin 
 
 export type ServiceOptions = NonNullable<ReturnType<typeof readOptions>>;
 
-/** Those that `npx hosted-postgres` has too. */
+/** The options that `npx hosted-postgres` has, too. */
 export const SHARED_OPTIONS = {
   port: { type: 'string' },
   'data-dir': { type: 'string' },

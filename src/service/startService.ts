@@ -17,7 +17,7 @@ interface ServiceDependencies {
     ServiceOptions,
     'port' | 'apiKey' | 'plan' | 'operationDelay' | 'postgres' | 'endWithLeases'
   >;
-  /** For all data. */
+  /** The folder for all data. */
   readonly folder: string;
   /** The contents of a new account, instead of the sample. */
   readonly projects: ProjectsFile | undefined;

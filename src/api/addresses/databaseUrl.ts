@@ -79,11 +79,11 @@ function readParts(text: string): { readonly url: DatabaseUrl; readonly texts: T
     const login = { ...decoded, password: password && decodeLoosely(password) };
     return { url: { ...login, host: normalizeHost(host), server: splitHost(host) }, texts };
   } catch {
-    return undefined; // Not percent-encoded.
+    return undefined; // The text isn't percent-encoded.
   }
 }
 
-/** For passwords, which users and services may not have percent-encoded. */
+/** Decodes a password, which users and services may not have percent-encoded. */
 export function decodeLoosely(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -10,5 +10,5 @@ export type PointInTime =
 export const pointInTime = (timestamp: string, lsn: string | null | undefined): PointInTime =>
   lsn ? { lsn, timestamp } : { timestamp };
 
-/** As in a parameter of a request. */
+/** Returns the point as a parameter of a request. */
 export const pointParameter = (at: PointInTime): string => ('lsn' in at ? at.lsn : at.timestamp);

@@ -28,7 +28,7 @@ const unknownValue = z.pipe(
 );
 const setting = z.union([z.string(), number, flag, unknownValue]);
 
-/** Only shown to the user, so a value of another type costs this field only. */
+/** The text is only shown to the user, so a value of another type costs this field only. */
 const shownText = z.optional(z.union([text, unknownValue]));
 const shownNumber = z.optional(z.union([number, unknownValue]));
 const shownFlag = z.optional(z.union([flag, unknownValue]));
@@ -82,7 +82,7 @@ export const Project = z.object({
   proxy_host: shownText,
   created_at: z.nullish(text),
   updated_at: shownText,
-  /** Of a deleted project. */
+  /** Only a deleted project has it. */
   deleted_at: z.nullish(text),
   recoverable_until: z.nullish(text),
 });
@@ -185,7 +185,7 @@ export const Session = z.object({
   type: z.nullish(text),
   application: z.nullish(text),
   role: z.nullish(text),
-  /** Of a local compute, the port of the client itself. */
+  /** A session of a local compute has the port of the client itself. */
   client_port: z.nullish(number),
   state: z.nullish(text),
   is_blocked: z.nullish(flag),

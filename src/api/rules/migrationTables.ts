@@ -85,7 +85,7 @@ export const MIGRATION_TABLES_QUERY = `
 export interface TableWithColumns {
   readonly id: number;
   readonly file: number;
-  /** With its schema. */
+  /** The quoted name with that of its schema. */
   readonly quoted: string;
   readonly columns: readonly string[];
 }

@@ -1,8 +1,8 @@
 /** Names of what an account has. The specification has no rule for them; the lengths are those of the public service. */
 
-/** Of projects, branches and snapshots. */
+/** The longest name of a project, branch or snapshot. */
 export const MAX_NAME = 256;
-/** Of computes and API keys. */
+/** The longest name of a compute or API key. */
 export const MAX_SHORT_NAME = 64;
 
 /** Postgres can't store NUL, and no program can show the other control characters. */

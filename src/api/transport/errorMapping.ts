@@ -96,7 +96,7 @@ const provesNotExecuted = (status: number, json: unknown): boolean =>
 const isServiceError = (json: unknown): boolean =>
   textIn(json, 'code') !== undefined && textIn(json, 'message') !== undefined;
 
-/** Only the origin, because the rest of the address may be private. */
+/** Returns only the origin, because the rest of the address may be private. */
 const redirectTarget = (headers: ResponseHeaders): string | undefined =>
   URL.parse(headers.get('location') ?? '')?.origin.slice(0, 200);
 

@@ -35,7 +35,7 @@ export interface CallOptions {
 
 /** Limits in milliseconds. */
 interface TimeLimits {
-  /** From the request to the end of the response body. */
+  /** The limit from the request to the end of the response body. */
   readonly attempt?: number;
   /** All attempts and the waits between them. */
   readonly total?: number;

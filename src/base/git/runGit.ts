@@ -34,7 +34,7 @@ export const gitMessage = ({ stderr }: Pick<GitResult, 'stderr'>): string => std
 
 const tooSlow = (maxTime: number): string => `git didn't end in ${maxTime / 1000} seconds`;
 
-/** Also overrides the configuration in variables. */
+/** The options override the configuration in variables, too. */
 const SAFE_OPTIONS = ['-c', 'core.fsmonitor=false'];
 
 /** Such as `safe.directory`, without which git rejects the repository of another user. */

@@ -7,7 +7,7 @@ interface Packages {
   readonly debian?: string;
   readonly homebrew?: string;
   readonly fedora?: string;
-  /** From PostgreSQL's own packages for Red Hat. */
+  /** The package in PostgreSQL's own repository for Red Hat. */
   readonly redhat?: string;
   readonly arch?: string;
 }
@@ -155,7 +155,7 @@ export function adviceInOutput(text: string, machine?: string): string | undefin
     return `A superuser owns the extension "${owned}". Remove this statement, which dumps of pg_dump 11 and newer don't have.`;
   const refused = NOT_PERMITTED.exec(text)?.[1];
   if (refused === undefined) return libraryAdvice(text, machine);
-  // Those in the package are refused for a reason.
+  // Extensions of the package itself are refused for a reason, so there is no advice for them.
   return Object.hasOwn(OFFERED, refused)
     ? `Postgres would run the script of "${refused}" as superuser. If only you use your databases, add the name to hostedPostgres.localService.trustedExtensions (--trust-extension), and start the local service again.`
     : undefined;

@@ -68,7 +68,7 @@ interface ParameterStatus {
 
 interface RunningScript {
   readonly client: Client;
-  /** With a character for each byte. */
+  /** Each character is a byte of the script. */
   readonly script: SqlScript;
   readonly options: ScriptOptions;
   encoding: string;

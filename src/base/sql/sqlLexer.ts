@@ -1,13 +1,13 @@
 /**
- * Reads SQL as psql does. The rules are those of its `psqlscan.l` in versions 17 and 18, which are those of the server, besides
- * variables and commands. psql reads a line at a time: that is why two strings on two lines aren't one here.
+ * Reads SQL as psql does. The rules are those of its `psqlscan.l` in versions 17 and 18, which are those of the server, except
+ * for variables and commands. psql reads a line at a time: that is why two strings on two lines aren't one here.
  */
 
 export type TokenKind =
   /** Spaces and line ends. */
   | 'space'
   | 'comment'
-  /** Of any kind, dollar quotes included. */
+  /** A string of any kind, including dollar quotes. */
   | 'string'
   /** `"…"` and `U&"…"` */
   | 'quotedName'

@@ -3,9 +3,9 @@ import { SqlLexer, type SqlToken } from './sqlLexer.ts';
 
 export interface ScriptStatement {
   readonly kind: 'statement';
-  /** As psql sends it: without a command of psql in it. */
+  /** The text as psql sends it: without a command of psql in it. */
   readonly text: string;
-  /** Where it begins in the script. */
+  /** The position of its first character in the script. */
   readonly start: number;
   /** After its semicolon. */
   readonly end: number;
@@ -24,7 +24,7 @@ export interface ScriptCommand {
 
 /** An error at a line of a script. */
 export class ScriptError extends Error {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
 
   constructor(line: number, message: string, options?: ErrorOptions) {
@@ -57,7 +57,7 @@ const ARGUMENTS = /(?:'(?:\\.|[^'\\\n])*'|"[^"\n]*"|`[^`\n]*`|[^\\'"`\n])*(?:\\\
 interface Statement {
   parts: string[];
   start: number;
-  /** Where the next part begins. */
+  /** The position where the next part begins. */
   partStart: number;
   /** Whether there is more than comments. */
   hasTokens: boolean;
@@ -221,7 +221,7 @@ export class SqlScript {
     }
   }
 
-  /** From 1. */
+  /** Returns the number of the line, from 1. */
   lineAt(position: number): number {
     let line = 1;
     for (let at = this.#text.indexOf('\n'); at !== -1 && at < position; at = this.#text.indexOf('\n', at + 1))

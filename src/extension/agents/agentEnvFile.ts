@@ -24,7 +24,7 @@ interface AgentEnvRequest {
 }
 
 export interface AgentEnvFile {
-  /** With links resolved. */
+  /** The path with links resolved. */
   readonly path: string;
   readonly variable: string;
   /** The variable's value, a secret; empty if it has none. */

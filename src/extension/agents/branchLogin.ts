@@ -11,7 +11,7 @@ import type { BranchIds } from '../account/refs.ts';
 
 interface BranchLoginRequest extends BranchIds {
   readonly connection: AccountConnection;
-  /** By default, the first one of the branch, or the local service's usual one. */
+  /** If undefined, the branch's first database or the local service's usual one is meant. */
   readonly database?: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -14,7 +14,7 @@ interface Sources {
   readonly knownHosts: KnownHosts;
 }
 
-/** Those that agents have created in the worktree, and that of its env file. */
+/** Returns the branches that agents have created in the worktree, and the branch of its env file. */
 export async function branchesOfFolder(
   { agentBranches, knownHosts }: Sources,
   account: string,

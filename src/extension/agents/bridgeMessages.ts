@@ -11,7 +11,7 @@ const BridgeCall = z.strictObject({
   tool: z.string(),
   /** Checked by the tool's schema. */
   input: z.unknown(),
-  /** As the MCP client calls itself. */
+  /** The name that the MCP client has given itself. */
   agent: z.string(),
   /** The folder that the MCP program was started in, unless it is gone. */
   folder: z.optional(z.string()),
@@ -23,7 +23,7 @@ export const BridgeChallenge = z.strictObject({ nonce: z.string() });
 export const BridgeProof = z.strictObject({ proof: z.string() });
 
 export const BridgeRequest = z.strictObject({
-  /** Of the window's record. */
+  /** The token in the window's record. */
   token: z.string(),
   /** Without one, the connection says that VS Code has started the MCP program for this window, while it lasts. */
   call: z.optional(BridgeCall),

@@ -12,7 +12,7 @@ import { BridgeChallenge, BridgeRequest, lineOf, readLines, type BridgeCall } fr
 import { recordFile, removeStaleRecords, type WindowRecord } from './windowRecords.ts';
 
 interface BridgeOptions {
-  /** For the records of all windows. */
+  /** The folder for the records of all windows. */
   readonly folder: string;
   /** @throws {Error} with a sentence for the model */
   readonly call: (call: BridgeCall, signal: AbortSignal) => Promise<object>;
@@ -132,7 +132,10 @@ interface Place {
   readonly temporary?: string;
 }
 
-/** In a folder that only the user can read. Windows has no such sockets; the name of its pipe is not to be guessed. */
+/**
+ * Returns a socket in a folder that only the user can read. Windows has no such sockets, so its pipe has a name that
+ * can't be guessed.
+ */
 async function findPlace(folder: string): Promise<Place> {
   const random = randomBytes(16).toString('hex');
   if (process.platform === 'win32') return { socket: `\\\\.\\pipe\\hosted-postgres-${random}` };

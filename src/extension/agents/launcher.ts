@@ -8,7 +8,7 @@ import { shellQuote } from './shellQuote.ts';
 import { launcherFile } from './launcherFile.ts';
 
 interface LauncherOptions {
-  /** For the script, and for the records of windows. It exists. */
+  /** The folder for the script and for the records of windows. It exists. */
   readonly folder: string;
   /** Node, or VS Code, which can run as Node. */
   readonly program: string;

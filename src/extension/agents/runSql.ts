@@ -10,7 +10,7 @@ import { Statement, type SqlRequest, type StatementResult } from '../database/sq
 
 interface SqlResult extends Omit<StatementResult, 'fields'> {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** For the agent, about what the rows lack. */
+  /** What the rows lack, for the agent. */
   readonly note?: string;
 }
 

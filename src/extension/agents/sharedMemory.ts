@@ -47,7 +47,7 @@ function isOld(file: string): boolean {
   return stat !== undefined && Date.now() - stat.mtimeMs > KEPT;
 }
 
-/** In ascending order. */
+/** Returns the versions in ascending order. */
 function versionsIn(folder: string): number[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names

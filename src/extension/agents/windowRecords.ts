@@ -8,7 +8,7 @@ import { isAlive } from '../../base/processIdentity.ts';
 const WindowRecord = z.object({
   socket: z.string(),
   token: z.string(),
-  /** Of the workspace. */
+  /** The folders of the workspace. */
   folders: z.array(z.string()),
 });
 export type WindowRecord = z.infer<typeof WindowRecord>;

@@ -173,7 +173,7 @@ export class BranchActions {
       this.#forget(branch);
       return deleted;
     } catch (error) {
-      // Not with `options`: the user may have canceled the deletion.
+      // The request ignores `options`, because the user may have canceled the deletion.
       await this.protectAgain(branch).catch(() => {
         throw new ProtectionLostError(error);
       });

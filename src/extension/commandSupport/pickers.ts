@@ -198,7 +198,7 @@ async function loadComputeItems(
   });
 }
 
-/** In a small account, only the projects whose computes couldn't be loaded. Picking one shows the error. */
+/** Returns the projects whose computes couldn't be loaded, if the account is small. Picking one shows the error. */
 function unloadedProjects(inventory: Inventory): RowItem<ProjectNode>[] {
   const projects = [...(inventory.projects?.entries.values() ?? [])];
   return projects
@@ -244,7 +244,7 @@ export async function pickCompute(
   return { ...node, name: nameOrId(compute?.name, computeId) };
 }
 
-/** With more projects than this, computes are loaded only for the project that the user picks. */
+/** If there are more projects than this, computes are loaded only for the project that the user picks. */
 const MAX_LOADED = 50;
 
 /** Shows loaded items while others load. Updates at each doubling, because VS Code takes long to draw thousands. */

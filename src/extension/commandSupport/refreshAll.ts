@@ -5,7 +5,7 @@ export async function refreshAll(
   { inventory, apiKeys, computesView }: CommandContext,
   collapsed: readonly string[] = [],
 ): Promise<void> {
-  // Only if the keys were shown before. Their view shows a failure.
+  // The keys are read again only if they were shown before. Their view shows a failure.
   const keys = apiKeys.wasRequested ? apiKeys.refresh().catch(() => undefined) : undefined;
   await Promise.all([inventory.refreshAll([...computesView.expandedProjects, ...collapsed]), keys]);
 }

@@ -27,7 +27,7 @@ import {
   UNPROTECTED,
 } from './when.ts';
 
-/** For listed branches, in the palette and in one menu of their rows. */
+/** A command for listed branches, in the palette and in one menu of their rows. */
 const ofBranch = (menu: MenuOf, group: string, row: string = LISTED_BRANCH): CommandRow => ({
   palette: HAS_BRANCHES,
   menus: [menu(group, row)],

@@ -61,7 +61,7 @@ export const apiKeysRow = entryOf('view/item/context', IN_API_KEYS);
 export const editorTitle = entryOf('editor/title');
 export const operationsTitle = entryOf('editor/title', OPERATIONS_DOCUMENT);
 export const sqlContext = entryOf('editor/context', SQL_DOCUMENT, SIGNED_IN, HAS_BRANCHES);
-/** Of a SQL file that can be run. */
+/** The conditions for a SQL file that can be run. */
 const RUNS_FILES = [SQL_FILE, SIGNED_IN, TRUSTED, HAS_BRANCHES];
 export const gitBranch = entryOf('git.branch', 'scmProvider == git', SIGNED_IN, IN_FOLDER, HAS_BRANCHES);
 export const fileTitle = entryOf('editor/title', ...RUNS_FILES);

@@ -62,13 +62,13 @@ export const IN_API_KEYS = 'view == hostedPostgres.apiKeys';
 // `viewItem` is the `contextValue` that `inventory/ui/treeItems.ts` gives a row, such as `compute active`.
 export const PROJECT = 'viewItem =~ /^project\\b/';
 export const BRANCH = 'viewItem =~ /^branch\\b/';
-/** Of a service that lists branches. */
+/** A project of a service that lists branches. */
 export const LISTED_PROJECT = 'viewItem =~ /^project branches/';
 export const LISTED_BRANCH = 'viewItem =~ /^branch listed/';
 export const LISTED = 'viewItem =~ /^(project branches|branch listed)/';
 export const PROTECTED = 'viewItem =~ /^branch listed \\w+ protected/';
 export const UNPROTECTED = 'viewItem =~ /^branch listed \\w+ unprotected/';
-/** Not the default branch. */
+/** A branch that isn't the default one. */
 export const OTHER_BRANCH = 'viewItem =~ /^branch listed other/';
 export const CHILD_BRANCH = 'viewItem =~ /^branch listed .*\\bchild\\b/';
 /** A compute, or a branch for its primary. */

@@ -3,7 +3,7 @@ import { parseSessions, type Session } from '../../api/records/records.ts';
 import { OWN_APPLICATION, SESSIONS_QUERY } from '../../api/rules/sessions.ts';
 import { withSession, type BranchLogin, type SessionOptions } from '../database/sql/sqlSession.ts';
 
-/** For connection and statement together. */
+/** The limit for connection and statement together. */
 const LIMIT_SECONDS = 3;
 
 const READING: SessionOptions = {

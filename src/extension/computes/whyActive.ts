@@ -71,7 +71,7 @@ export interface WhyActive {
   readonly suspendsIn?: number | undefined;
   /** Whether the public service would suspend it in spite of the cause. */
   readonly isLocalRule: boolean;
-  /** In the last day, like `cuHours`. */
+  /** The number of starts in the last day, which `cuHours` is about, too. */
   readonly starts: number;
   /** If the starts are regular. */
   readonly startsEvery?: number | undefined;

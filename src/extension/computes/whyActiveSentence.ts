@@ -58,7 +58,7 @@ async function loadFacts(
   return { ...facts, sessions: await askPostgres(connection, compute, signal) };
 }
 
-/** Of a session of a local compute. */
+/** Returns the program that opened a session of a local compute. */
 async function findClient(
   compute: Compute,
   session: Session | undefined,

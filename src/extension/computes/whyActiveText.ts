@@ -10,7 +10,7 @@ export interface Translator {
   t(message: string, ...values: (string | number)[]): string;
 }
 
-/** For agents, which have no window. */
+/** Agents have no window, so nothing is translated. */
 export const ENGLISH: Translator = {
   language: 'en',
   t: (message, ...values) => message.replaceAll(/\{(\d+)\}/g, (_, index) => String(values[Number(index)])),

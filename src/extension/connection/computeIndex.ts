@@ -40,7 +40,7 @@ interface ProjectIndex {
   /** A later update has a higher number. */
   readonly update: number;
   readonly entries: readonly IndexEntry[];
-  /** By host and by id. */
+  /** The hosts of computes by host and by id. */
   readonly byKey: ReadonlyMap<string, ComputeHost>;
 }
 

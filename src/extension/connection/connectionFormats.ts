@@ -13,7 +13,7 @@ import { setVariable } from '../envFile/dotEnv.ts';
 
 /** `host` is the direct or the pooled host, as the user chose. */
 export interface FormatParts extends ConnectionStringParts {
-  /** For the format that contains both. `pooled` is undefined without a pooler. */
+  /** The hosts for the format that contains both. `pooled` is undefined without a pooler. */
   readonly hosts: { readonly direct: string; readonly pooled: string | undefined };
 }
 
@@ -105,7 +105,7 @@ function pythonCall(parts: ConnectionStringParts): string {
   return `create_engine(URL.create(${values.join(', ')}))`;
 }
 
-/** By default the driver connects to addresses of the public service. `media/snippets.json` has the same lines. */
+/** Without these lines the driver connects to addresses of the public service. `media/snippets.json` has them, too. */
 const LOCAL_SERVERLESS = `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port}/sql\`;
 neonConfig.wsProxy = (host, port) => \`\${host}:\${port}/v2\`;
 neonConfig.useSecureWebSocket = false;

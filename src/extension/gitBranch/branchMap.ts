@@ -14,7 +14,7 @@ export interface CreatedBranch extends BranchRef {
 export interface BranchMap {
   /** Whether env files follow checkouts. */
   readonly isFollowed: boolean;
-  /** By git branch. `none`: the user chose no database branch. */
+  /** The database branches by git branch. `none`: the user chose no database branch. */
   readonly branches: ReadonlyMap<string, BranchRef | 'none'>;
   /** The parent of new branches, if the user chose one. */
   readonly parent: BranchRef | undefined;

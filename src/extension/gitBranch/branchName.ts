@@ -8,7 +8,7 @@ export function databaseBranchName(gitBranch: string): string {
   return withoutSeparator(name.slice(0, MAX_NAME)) || 'branch';
 }
 
-/** For a git branch whose safe name is the same as another one's. */
+/** Returns a name for a git branch whose safe name is the same as another one's. */
 export function distinctBranchName(gitBranch: string): string {
   const suffix = `-${createHash('sha256').update(gitBranch).digest('hex').slice(0, 4)}`;
   return withoutSeparator(databaseBranchName(gitBranch).slice(0, MAX_NAME - suffix.length)) + suffix;

@@ -11,7 +11,7 @@ import type { KnownHosts } from './knownHosts.ts';
 import type { BranchRef } from '../account/refs.ts';
 
 export type Target =
-  /** For the env file, a secret. */
+  /** The value for the env file, which is a secret. */
   | { readonly value: string; readonly problem?: undefined }
   | { readonly problem: TargetProblem; readonly value?: undefined };
 

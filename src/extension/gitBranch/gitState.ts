@@ -47,7 +47,7 @@ export async function readGitState({ worktree, gitDir }: Repository, runGit: Run
 
 async function headBranch(worktree: string, gitDir: string, runGit: RunGit): Promise<string | undefined> {
   const head = (await readUserText(path.join(gitDir, 'HEAD'), gitDir))?.trim();
-  // With reftable, this file exists only for old programs.
+  // A repository with reftable has this file only for old programs.
   if (head === 'ref: refs/heads/.invalid') {
     const { code, stdout } = await runGit(worktree, 'symbolic-ref', '--quiet', 'HEAD');
     return code === 0 ? branchOf(stdout.trim()) : undefined;

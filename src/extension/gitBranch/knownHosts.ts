@@ -76,7 +76,7 @@ export class KnownHosts {
     const wanted = new Set([...own.map(([host]) => host), ...hosts.map(normalizeHost)]);
     if (wanted.size === 0) return;
     const found = new Map<string, KnownBranch>();
-    // Only some computes: each change of the lists may be of thousands.
+    // Only some computes are looked at, because each change of the lists may be of thousands.
     const candidates = wanted.union(new Set([...wanted].map(directHost)));
     const isCandidate = ({ host, pooler_host: pooled }: Compute) =>
       candidates.has(host) || (typeof pooled === 'string' && candidates.has(pooled));

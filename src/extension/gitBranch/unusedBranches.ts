@@ -16,7 +16,7 @@ interface BranchUsage {
 export interface CleanupFacts extends BranchUsage {
   /** The id of the connected account. */
   readonly account: string;
-  /** By project, as they are now. A deleted project has none. */
+  /** The current branches by project. A deleted project has none. */
   readonly lists: ReadonlyMap<string, BranchList>;
   /** Whether the user has marked the account or the project. */
   readonly isMarked: (ref: BranchRef) => boolean;
@@ -43,7 +43,7 @@ export interface KeptBranch extends UnusedBranch {
 export interface Cleanup {
   readonly unused: readonly UnusedBranch[];
   readonly kept: readonly KeptBranch[];
-  /** Those that no longer exist. */
+  /** The branches that no longer exist. */
   readonly gone: readonly CreatedBranch[];
 }
 

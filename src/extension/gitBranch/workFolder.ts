@@ -202,7 +202,7 @@ export class WorkFolder implements Disposable {
   async #switch(target: BranchRef, before: string, after: string): Promise<void> {
     try {
       const isSwitched = await this.#deps.switchEnv(target, before, after);
-      // Not after a failure, which would be repeated at once.
+      // This line isn't reached after a failure, which would be repeated at once.
       this.#runAgain = true;
       if (isSwitched) await this.updateNeonFile(target);
     } catch (error) {

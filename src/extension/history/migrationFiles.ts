@@ -20,7 +20,7 @@ const MAX_COMMITS = 200;
 
 /** A file that git has, with the id of its content. */
 interface GitFile {
-  /** From the root of the working tree. */
+  /** The path from the root of the working tree. */
   readonly name: string;
   readonly content: string;
 }
@@ -29,7 +29,7 @@ interface GitFile {
 export interface MigrationFiles {
   readonly removed: readonly GitFile[];
   readonly tracked: readonly GitFile[];
-  /** Also those that git doesn't have. */
+  /** The files that exist, including those that git doesn't have. */
   readonly present: readonly string[];
   /** The names of files by the SHA-256 of their text: of removed ones, and of tracked ones next to them. */
   readonly hashes: ReadonlyMap<string, readonly string[]>;

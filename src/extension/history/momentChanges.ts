@@ -81,7 +81,7 @@ export async function startIdle(
   }
 }
 
-/** As in a request. Undefined for what isn't in a history, such as a snapshot. */
+/** Returns the moment as in a request; undefined if it isn't in a history, such as a snapshot. */
 function parameterOf({ source: { branchId, at, snapshotId } }: Moment, ref: BranchRef): string | undefined {
   if (snapshotId !== undefined || at === undefined) return undefined;
   return branchId === ref.branchId ? pointParameter(at) : `${branchId}@${pointParameter(at)}`;

@@ -37,9 +37,9 @@ export interface BranchHistory {
   /** When the branch itself was created; undefined if it isn't known. */
   readonly createdAt: number | undefined;
   readonly gitEvents: readonly GitEvent[];
-  /** From the log of the branch and in its order, if it is known. */
+  /** The changes from the log of the branch and in its order, if the log is known. */
   readonly schemaChanges?: readonly SchemaChange[];
-  /** Of the project, unless they aren't offered or asked for. */
+  /** The project's snapshots, unless they aren't offered or asked for. */
   readonly snapshots?: readonly Snapshot[];
   /** The branch that this one has replaced. */
   readonly restoredAs?: string | undefined;
@@ -129,7 +129,7 @@ export function momentsOf(history: BranchHistory): readonly Moment[] {
   const latest = all
     .filter((moment) => !lastUndo.includes(moment))
     .filter(({ kind }, index) => kind === 'mark' || index < MAX_MOMENTS - lastUndo.length);
-  // Of snapshots and marks, there are few.
+  // There are few snapshots and marks, so they aren't limited.
   return [...lastUndo, ...[...latest, ...snapshotMoments(history, segments)].toSorted(newestFirst)];
 }
 
@@ -138,7 +138,7 @@ const newestFirst = (a: Moment, b: Moment): number => b.time - a.time;
 /** Milliseconds between a marker and the change that it names. */
 const NAMED_BEFORE = 10_000;
 
-/** But for those that a marker names already. */
+/** Returns the changes of the schema, except those that a marker names already. */
 function schemaMoments(
   history: BranchHistory,
   segments: readonly Segment[],
@@ -158,7 +158,7 @@ function schemaMoments(
   });
 }
 
-/** Those of the branch, also from before an undo, and those whose branch is gone. */
+/** Returns the branch's snapshots, also from before an undo, and those whose branch is gone. */
 function snapshotMoments(
   { ref, snapshots = [], restoredAs, startOf }: BranchHistory,
   segments: readonly Segment[],

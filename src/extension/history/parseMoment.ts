@@ -31,7 +31,7 @@ export function parseMoment(text: string, { now, earliest = 0 }: MomentLimits): 
   return time < earliest ? { problem: 'tooOld' } : { timestamp: new Date(time).toISOString() };
 }
 
-/** In English and German. `parseDelay` knows the English ones. Without one, a number after hours is minutes. */
+/** The units in English and German. `parseDelay` knows the English ones. A number after hours means minutes if it has no unit. */
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/sek(?:\.|unden?)?/gi, 's'],
   [/min(?:uten\b|\.)/gi, 'm'],
@@ -69,7 +69,7 @@ function clockTime(text: string, now: number): number | undefined {
     [];
   if (hour === undefined || minute === undefined) return undefined;
   const daysAgo = (days: number) => {
-    // Not as many times 24 hours, because days with a change of the clocks have more or less.
+    // A day isn't subtracted as 24 hours, because one on which the clocks change has more or less.
     const date = new Date(now);
     date.setDate(date.getDate() - days);
     const numbers = [date.getFullYear(), date.getMonth() + 1, date.getDate()] as const;

@@ -14,7 +14,7 @@ type Names = Pick<BranchList, 'named'> | undefined;
 /** Such as `before-undo-14-32`. */
 export const preservedName = (list: Names, now?: Date): string => nameWithTime('before-undo', list, now);
 
-/** In local time. With a number if there already is such a branch. */
+/** Adds the local time to the prefix, and a number if there already is such a branch. */
 export function nameWithTime(prefix: string, list: Names, now = new Date()): string {
   const parts = [now.getHours(), now.getMinutes()].map((part) => String(part).padStart(2, '0'));
   const name = `${prefix}-${parts.join('-')}`;

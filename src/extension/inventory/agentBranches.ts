@@ -90,7 +90,7 @@ export class AgentBranches {
     this.#now = now;
   }
 
-  /** Those that haven't expired, the newest last. */
+  /** The branches that haven't expired, the newest last. */
   get all(): readonly AgentBranch[] {
     return this.#allOf(this.#memory.values());
   }
@@ -127,7 +127,7 @@ export class AgentBranches {
     return { count, end };
   }
 
-  /** Those of the connected account. */
+  /** Returns the branches of the connected account. */
   of(connection: AccountConnection | undefined): readonly AgentBranch[] {
     return this.all.filter(({ account }) => account === connection?.accountId);
   }
@@ -212,7 +212,7 @@ export class AgentBranches {
   }
 }
 
-/** Of those that are gone, only the ids are kept: their hosts may still be in env files. */
+/** Only the id of a branch that is gone is kept, because its host may still be in env files. */
 type Entry = AgentBranch | BranchRef;
 
 const listOf = (values: SharedValues, name: string): readonly unknown[] => {

@@ -15,7 +15,7 @@ export function computeStatus(compute: ComputeStateFields): ComputeStatus {
   return compute.current_state === 'idle' ? 'idle' : 'unknown';
 }
 
-/** Also true during a restart, which ends in the state it started from. */
+/** Whether a change is pending. A restart is one, although it ends in the state it started from. */
 const isChanging = (compute: ComputeStateFields): boolean => (compute.pending_state ?? '') !== '';
 
 /** Whether no change is pending: the last one has finished or failed. */
@@ -38,7 +38,7 @@ export function sizeOf(compute: SizeFields): SizeRange | undefined {
 
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-/** For example, `feature/9` comes before `feature/10`. */
+/** Compares numbers in names by value: `feature/9` comes before `feature/10`. */
 export const compareNames = (a: string, b: string): number => collator.compare(a, b);
 
 /** The branch's primary first, then by label, then by id: the order of sidebar and pickers. */

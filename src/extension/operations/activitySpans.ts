@@ -13,7 +13,7 @@ export interface Span {
 }
 
 export interface KnownOperations {
-  /** Of the project, in any order. */
+  /** The operations of the project, in any order. */
   readonly operations: readonly Operation[];
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -30,7 +30,7 @@ export interface Start {
 
 export const DAY = 24 * 60 * 60_000;
 
-/** Since when all operations are known, if the service has older ones. */
+/** Returns the time since which all operations are known, if the service has older ones. */
 export function knownSince(found: {
   readonly operations: readonly Operation[];
   readonly isComplete: boolean;

@@ -46,7 +46,7 @@ export interface ServiceChange {
   ) => Promise<UpdatedRecords & { readonly operations: readonly Operation[] }>;
   /** Called after a lost reply, when the lists are reloaded. Returns undefined if they don't show the change. */
   readonly find: () => UpdatedRecords | undefined;
-  /** For a call that not every service offers. */
+  /** The feature of a call that not every service offers. */
   readonly feature?: OptionalFeature;
   /** Whether the reloaded list still contains the target. If so, a 403 or 404 means that the service doesn't offer the call. */
   readonly targetStillExists?: () => boolean;

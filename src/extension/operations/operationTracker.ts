@@ -59,7 +59,7 @@ export class OperationTracker implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly #ended = new Emitter<EndReport>();
   readonly #disposables = new DisposableStore();
-  /** By change: when its operations are requested next. */
+  /** When the operations of a change are requested next, by change. */
   readonly #requests = new Map<string, RequestPlan>();
   #all: readonly PendingChange[];
   #poller: Poller | undefined;

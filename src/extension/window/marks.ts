@@ -5,5 +5,5 @@ export const MARKS = ['production', 'readOnly'] as const;
 
 export type Mark = (typeof MARKS)[number];
 
-/** By project id, or by `accountId`. */
+/** The marks by project id or by `accountId`. */
 export type Marks = Readonly<Record<string, Mark>>;

@@ -9,7 +9,7 @@ import type { UnreadableRecord } from '../../api/transport/parseResponse.ts';
 type Items<Id, Item> = ReadonlyMap<Id, Item>;
 
 export interface FetchedList<Id, Item> {
-  /** In the service's order. */
+  /** The items in the service's order. */
   readonly items: Items<Id, Item>;
   readonly unreadable: readonly UnreadableRecord[];
 }

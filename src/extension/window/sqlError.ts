@@ -1,7 +1,7 @@
 /** A statement that failed. The message is for the agent alone: in it, Postgres may quote values of the database. */
 export class SqlError extends Error {
   override readonly name = 'SqlError';
-  /** Without values, for logs. */
+  /** The message without values, for logs. */
   readonly summary: string;
   readonly code: string | undefined;
 

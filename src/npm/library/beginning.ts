@@ -20,7 +20,7 @@ export interface Beginning {
   readonly layout: Layout;
   readonly catalogs: Catalogs;
   readonly state: DatabaseState;
-  /** By table: its rows as a text. Those of large tables are added when they are needed. */
+  /** The rows of each table as a text. Those of large tables are added when they are needed. */
   readonly rows: Map<string, string>;
 }
 

@@ -13,7 +13,7 @@ export interface Table {
   readonly name: string;
   /** Its partitioned table, or itself. */
   readonly root: string;
-  /** Without generated columns. Quoted, with commas. Null without any. */
+  /** The quoted names with commas, without generated columns; null if there is none. */
   readonly columns: string | null;
   readonly hasTriggers: boolean;
   /** Whether row-level security applies to its owner, too. */
@@ -42,7 +42,7 @@ export interface Contents {
   readonly newest: number;
 }
 
-/** By catalog. */
+/** A text for the content of each catalog. */
 export type Catalogs = Readonly<Record<string, string>>;
 
 export interface DatabaseState {
@@ -98,7 +98,7 @@ export async function readLayout(client: Client): Promise<Layout> {
   return rows[0].layout;
 }
 
-/** By catalog: the key that has the id of an object. */
+/** The key that has the id of an object, by catalog. */
 const CATALOGS: Readonly<Record<string, string>> = {
   pg_aggregate: 'aggfnoid',
   pg_attrdef: 'adrelid',
@@ -224,7 +224,7 @@ export async function readState(client: Client, layout: Layout): Promise<Databas
   return { tables, sequences };
 }
 
-/** By table: its rows as one text; empty without rows. @throws {Error} of Postgres */
+/** Returns the rows of each table as one text, which is empty without rows. @throws {Error} of Postgres */
 export async function readRows(client: Client, tables: readonly Table[]): Promise<Map<string, string>> {
   // A column of the name that an alias has hides the row, but not all columns of it.
   const texts = tables.map(

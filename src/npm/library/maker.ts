@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads';
 import { isRunning, ownIdentity, uniqueProcessId, type ProcessIdentity } from '../../base/processIdentity.ts';
 
 export interface Maker extends ProcessIdentity {
-  /** Of a thread that isn't the main one. */
+  /** The port of a thread that isn't the main one. */
   readonly port?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ async function listen(): Promise<number> {
 export const isMakerRunning = async (maker: Maker): Promise<boolean> =>
   (await isRunning(maker)) && (maker.port === undefined || isOpen(maker.port));
 
-/** By port. They stay, because a blocked thread has room for a limited number of new connections. */
+/** The connections by port. They stay open, because a blocked thread has room for a limited number of new ones. */
 const connections = new Map<number, Promise<net.Socket>>();
 
 async function isOpen(port: number): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { Reset, WithAdmin } from './reset.ts';
 import { closeClient, type TestClient } from './testClient.ts';
 import type { TestDatabase } from './types.d.ts';
 
-/** Those that are dropped when the process ends by itself. */
+/** The databases that are dropped when the process ends by itself. */
 const open = new Set<() => Promise<void>>();
 
 function dropAll(): void {
@@ -25,7 +25,7 @@ function warnOnce(reason: string): void {
 }
 
 interface Parts {
-  /** Of the names of clones. */
+  /** The prefix of the names of clones. */
   readonly prefix: string;
   readonly reset: Reset;
   /** Connects to another database of the same server, because this one may be created again. */
@@ -93,7 +93,7 @@ export function openDatabase(url: string, { prefix, reset, connect, remove, ...p
       await inTurn(async () => withAdmin(async (client) => copyDatabase(client, TEMPLATE, name)));
       const dropClone = async () => {
         const sql = `drop database if exists ${name} with (force)`;
-        // With the database of the file, its clones are dropped, too.
+        // Dropping the database of the file drops its clones, too.
         await (dropped ?? inTurn(async () => withAdmin(async (client) => client.query(sql))));
       };
       return { url: withDatabase(url, name), drop: dropClone, [Symbol.asyncDispose]: dropClone };

@@ -27,7 +27,7 @@ const POLL = 50;
 export interface Parent {
   readonly projectId: string;
   readonly id: string;
-  /** Of the migrations. */
+  /** The hash of the migrations. */
   readonly hash: string;
 }
 

@@ -39,7 +39,7 @@ export class Reset {
   readonly #next: string;
   #beginning: Awaited<ReturnType<typeof loadBeginning>> | undefined;
   #client: TestClient | undefined;
-  /** By table, after its rows were replaced. */
+  /** The contents of each table after its rows were replaced. */
   #replaced = new Map<string, Contents>();
 
   /**

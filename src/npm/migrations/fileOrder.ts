@@ -76,7 +76,7 @@ function versionOrder(folder: string, names: readonly string[], refuse: Refuse):
     else keys.set(name, key);
   }
   const versions = new Set(keys.values());
-  // With refinery, it is a migration.
+  // A file that undoes nothing is a migration of another tool, refinery.
   const alone = [...undo].find(([, key]) => !versions.has(key));
   if (alone !== undefined) throw refuse(folder, `has ${alone[0]}, which undoes no other file`);
   return [...keys].toSorted(([, a], [, b]) => compare(a, b)).map(([name]) => name);

@@ -1,5 +1,5 @@
 /**
- * What tools that migrate do with a folder of SQL: one row for each. A tool is known by a fact of its own: a file that only it has,
+ * What tools that migrate do with a folder of SQL: one row for each. A tool is known by a fact that no other one shares: a file that only it has,
  * a line that only it reads, the names of its files, or `package.json`.
  */
 import { nodePgMigratePart, partsByLine, type UpPart } from './upPart.ts';
@@ -35,11 +35,11 @@ export interface MigrationTool {
   readonly name: string;
   /** Gets the database from `DATABASE_URL`. */
   readonly command: string;
-  /** By one of these in `package.json`, the project uses the tool. */
+  /** A project that has one of these packages in `package.json` uses the tool. */
   readonly packages?: readonly string[];
-  /** Only this tool has it, in the folder or relative to it. */
+  /** Files that only this tool has, in the folder or relative to it. */
   readonly files?: readonly string[];
-  /** In a project that uses it, numbered files are for this tool. */
+  /** If a project uses the tool, numbered files are for this tool. */
   readonly runsNumbered?: true;
   /** A line that only this tool reads. */
   readonly mark?: RegExp;

@@ -7,7 +7,7 @@ import { exists } from './shownTools.ts';
 
 export interface Found {
   readonly folder: string;
-  /** By the file's name in the folder. */
+  /** The texts by the name of the file in the folder. */
   readonly texts: ReadonlyMap<string, string>;
   /** The tools that the project uses. */
   readonly shown: readonly MigrationTool[];

@@ -37,7 +37,7 @@ async function runFile(
   let leaves = false;
   const onNotice = (notice: unknown): void => {
     const { code, routine, message } = fieldsOf(notice);
-    // Not from a superfluous commit.
+    // The notice of a superfluous commit has the same code, but comes from another routine.
     if (code === NO_TRANSACTION && routine === 'CheckTransactionBlock') needs ??= String(message);
   };
   client.on('notice', onNotice);
@@ -80,7 +80,7 @@ function atLine(file: string, error: ScriptError, transaction: Transaction, refu
   return new Error(`${where}: ${error.message}${advice}`, { cause: error.cause });
 }
 
-/** Also for a command of psql: running the file reports it. */
+/** A command of psql counts as several statements: running the file reports it. */
 function hasSeveralStatements(text: string): boolean {
   const [first, second] = readStatements(text);
   return first?.kind === 'command' || second !== undefined;

@@ -19,7 +19,7 @@ export interface SqlFile {
 export interface SqlFiles {
   readonly files: readonly SqlFile[];
   readonly rules: FolderRules;
-  /** For what is noticed later. */
+  /** Makes the error for what is noticed later. */
   readonly refuse: Refuse;
 }
 
@@ -95,7 +95,7 @@ async function listSql(folder: string, refuse: Refuse): Promise<string[]> {
   return sql;
 }
 
-/** Without a byte order mark, as psql reads it. @returns a character for each byte, whatever the encoding is */
+/** Reads without a byte order mark, as psql does. @returns a character for each byte in any encoding */
 const readText = async (file: string): Promise<string> =>
   (await readChosenFile(file)).toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '');
 

@@ -27,7 +27,7 @@ export interface TableChange {
   readonly database: string;
   /** Missing for the database itself. */
   readonly schema?: string | undefined;
-  /** Of a table that was dropped: its name at the moment. */
+  /** The name of the table. If it was dropped, this is its name at the moment. */
   readonly name: string;
   /** `altered`: its columns or its name. `replaced`: another table has its name now. */
   readonly change?: 'created' | 'dropped' | 'replaced' | 'truncated' | 'altered' | undefined;
@@ -46,7 +46,7 @@ export interface TableFile {
 
 /** A committed transaction that has changed rows of a table. */
 export interface TableTransaction {
-  /** Of it and its subtransactions, as in `xmin`. */
+  /** The ids of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** The moment just before it (ISO 8601). */
   readonly before: string;

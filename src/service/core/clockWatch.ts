@@ -27,7 +27,7 @@ export class ClockWatch {
     return this.isTrusted;
   }
 
-  /** At the last check. */
+  /** Whether the clock was right at the last check. */
   get isTrusted(): boolean {
     return this.#untrusted === 0;
   }

@@ -108,7 +108,7 @@ export interface BranchOwner {
 export interface BranchSpec {
   readonly id: string;
   readonly parentId?: string | undefined;
-  /** Of the parent's history. Missing for its current data. */
+  /** A moment in the parent's history. If undefined, its current data is copied. */
   readonly moment?: Moment | undefined;
   readonly isSchemaOnly?: boolean | undefined;
   readonly keepsHistory?: boolean | undefined;
@@ -121,14 +121,14 @@ export interface BranchSpec {
 export interface BranchRestore {
   readonly id: string;
   readonly sourceId: string;
-  /** Of the source's history. Missing for its current data. */
+  /** A moment in the source's history. If undefined, its current data is copied. */
   readonly moment?: Moment | undefined;
   readonly preservedId?: string | undefined;
 }
 
 /** Which tables and rows of the sample a branch begins with. */
 export type SampleData = 'beforeMigration' | 'main' | 'checkoutRewrite';
-/** By the id of the branch. */
+/** The data of the sample's branches by their ids. */
 export type SampleBranches = Readonly<Record<string, SampleData>>;
 
 /** What the engine reports to the control plane. The calls do not throw synchronously. */
@@ -222,7 +222,11 @@ export interface ComputeEngine {
     moments: readonly PastMoment[],
   ): Promise<readonly (readonly TableChange[] | undefined)[]>;
 
-  /** Those that have changed rows of a table since it got this file, oldest first; undefined if unknown. @throws {EngineError} */
+  /**
+   * Returns the transactions that have changed rows of a table since it got this file, oldest first; undefined if
+   * unknown.
+   * @throws {EngineError}
+   */
   tableTransactions(branchId: string, table: TableFile): Promise<readonly TableTransaction[] | undefined>;
   /** When the schema was changed, oldest first; empty if unknown. Starts no compute. @throws {EngineError} */
   schemaChanges(branchId: string): Promise<readonly SchemaChange[]>;

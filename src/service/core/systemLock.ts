@@ -14,7 +14,7 @@ const LOCK_ON_OPEN: Partial<Record<NodeJS.Platform, number>> = {
   win32: 0x1000_0000,
 };
 const CODES_IF_HELD: readonly unknown[] = ['EAGAIN', 'EBUSY'];
-/** Of `flock`, if another process has the lock. */
+/** The exit code of `flock` if another process has the lock. */
 const EXIT_IF_HELD = 1;
 
 /**

@@ -150,7 +150,7 @@ function toProjectResponse({ active_time, ...listed }: ProjectRecord) {
     ...listed,
     active_time_seconds: active_time,
     compute_time_seconds: listed.cpu_used_sec,
-    // Not measured.
+    // The local service doesn't measure it.
     written_data_bytes: 0,
     data_transfer_bytes: 0,
     data_storage_bytes_hour: 0,

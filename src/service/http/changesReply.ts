@@ -11,10 +11,10 @@ import type { ApiCall } from './request.ts';
 import { reply, type JsonReply } from './response.ts';
 
 const MAX_MOMENTS = 100;
-/** Of each moment. */
+/** The most tables that the reply has for a moment. */
 const MAX_TABLES = 10;
 
-/** Of one table. */
+/** The most transactions that the reply has for a table. */
 const MAX_TRANSACTIONS = 2000;
 
 /**

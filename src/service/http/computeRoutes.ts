@@ -71,7 +71,8 @@ const newestFirst = ({ operations }: ProjectState): readonly OperationRecord[] =
   [...operations.values()].map(({ record }) => record).toReversed();
 
 function listOperations(call: ApiCall, project: ProjectState): JsonReply {
-  // Those of one change have the same time. The oldest are removed first, so the place after one that is gone needs no more.
+  // Operations of one change have the same time. The oldest are removed first, so an operation that is gone has none after it, and
+  // the time is enough to find its place.
   const order = { key: ({ created_at }: OperationRecord) => created_at, isDescending: true };
   const page = paginate(call, newestFirst(project), OPERATION_PAGES, order);
   return reply({ operations: page.records, ...paginationOf(page) });

@@ -78,7 +78,7 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
     const server = existing ?? (await startOnNewCopy(deps, compute, launch));
     mustCopy = false;
     watch(compute, server, settings);
-    // Not for a new copy: if it doesn't stream, copying again wouldn't help.
+    // A new copy isn't checked: if it doesn't stream, copying again wouldn't help.
     const primary = branches.primary(compute.branchId);
     if (existing && primary) void checkStreaming(compute, existing, primary);
     return server;

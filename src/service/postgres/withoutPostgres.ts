@@ -19,7 +19,7 @@ const failWith = (message: string) => async (): Promise<never> => {
   throw new EngineError(message);
 };
 
-/** For `--no-postgres`: computes change their state, but no server runs. */
+/** The engine of `--no-postgres`: computes change their state, but no server runs. */
 export function simulatedEngine(): ComputeEngine {
   let nextPort = 15_432;
   return {

@@ -57,7 +57,7 @@ function copyOf(folder: string): string {
       if (!existsSync(copy)) throw error;
     }
   }
-  // Not each program that uses these binaries has it, and the first one made the copy.
+  // The cluster may be missing in the copy: not each program that uses these binaries has it, and the first one made the copy.
   const cluster = packedCluster(folder);
   if (cluster !== undefined) addFile(cluster, path.join(copy, path.basename(cluster)));
   recordOwner(copy, folder);
@@ -105,6 +105,6 @@ function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {
-    cpSync(from, to); // On another file system, for example.
+    cpSync(from, to); // A file on another file system can only be copied.
   }
 }

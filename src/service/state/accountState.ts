@@ -30,11 +30,11 @@ export class AccountState {
   readonly revokedKeys = new Map<string, number>();
   /** Ports that belong to a compute. */
   readonly ports = new Set<number>();
-  /** By project. */
+  /** What is left to delete, by project. */
   readonly leftovers = new Map<string, PendingDeletion>();
-  /** By project. The first one was deleted first. */
+  /** The deleted projects by id. The first one was deleted first. */
   readonly deleted = new Map<string, DeletedProject>();
-  /** By the id of a branch, snapshot or compute. */
+  /** The project of a branch, snapshot or compute, by its id. */
   readonly #projectOf = new Map<string, ProjectState>();
 
   /** Returns an id that no key has had, not even a revoked one. */
@@ -51,7 +51,7 @@ export class AccountState {
     return this.#projectOf.get(id)?.computes.get(id);
   }
 
-  /** Also true until the data of a deleted project is removed. */
+  /** Is also true until the data of a deleted project is removed. */
   hasProject(id: string): boolean {
     return this.projects.has(id) || this.leftovers.has(id) || this.deleted.has(id);
   }

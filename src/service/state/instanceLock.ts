@@ -150,7 +150,8 @@ const isForeign = ({ host }: LockOwner): boolean => host !== undefined && host !
 /** Whether the lock of the system, which this process has, proves that the owner of `service.lock` has ended. */
 function hasEndedBySystem(owner: LockOwner, me: LockOwner): boolean {
   if (owner.isLockedBySystem !== true || me.isLockedBySystem !== true) return false;
-  // Containers have names of their own. Where Linux runs them, the unique ids of their processes end with its last start.
+  // A container has another host name than its machine. If Linux runs containers, the unique ids of their processes end with
+  // its last start.
   const [theirs, ours] = [owner, me].map(({ uniqueId }) => uniqueId?.split(' ')[1]);
   return theirs === undefined ? !isForeign(owner) : theirs === ours;
 }

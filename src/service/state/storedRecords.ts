@@ -239,7 +239,7 @@ export type PendingDeletion = {
 
 /** A deleted project that can be recovered: the engine keeps its data. */
 export type DeletedProject = PendingDeletion & {
-  /** As it was. */
+  /** The record as it was. */
   readonly record: ProjectRecord;
   readonly deleted_at: string;
   readonly recoverable_until: string;

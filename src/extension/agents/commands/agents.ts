@@ -37,7 +37,7 @@ type Item = Choice<Action>;
 /** The number of calls in the list. More of them are in the log. */
 const MAX_CALLS = 20;
 
-/** Those of the connected account, the newest first. */
+/** Returns the branches of agents in the connected account, the newest first. */
 const branchesHere = ({ agentBranches, session }: CommandContext): readonly AgentBranch[] =>
   agentBranches.of(session.connection).toReversed();
 

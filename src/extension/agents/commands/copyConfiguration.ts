@@ -39,7 +39,10 @@ const CLIENTS: readonly Client[] = [
   { label: 'VS Code (GitHub Copilot)', description: '.vscode/mcp.json', configuration: json('servers') },
 ];
 
-/** In Claude Code's format, and in VS Code's. @param agent as it calls itself when it calls a tool */
+/**
+ * The hook in VS Code's format, or nested, as Claude Code reads it.
+ * @param agent the name that the agent has when it calls a tool
+ */
 const hook = (agent: string, isNested: boolean) => (launch: Launch) => {
   // A shell reads it.
   const command = [launch.command, ...launch.args, 'hook', agent].map(quoted).join(' ');

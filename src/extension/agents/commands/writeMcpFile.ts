@@ -16,7 +16,7 @@ import { window } from '../../window/ui/window.ts';
 
 export const MCP_FILE = '.mcp.json';
 
-/** Of the two sides of the difference, of which the file may not exist yet. */
+/** Both sides of the difference have this scheme, because the file may not exist yet. */
 const SCHEME = 'hosted-postgres-mcp-file';
 
 export async function writeMcpFile(folder: WorkspaceFolder, name: string, launch: Launch): Promise<void> {

@@ -81,7 +81,7 @@ export const branchTools = {
       if (!parent) throw new Error(`${found.title} has no parent, so it can't be reset.`);
       const title = branchTitle(parent, found.list.branches.get(parent));
       const reset = (options: SendOptions) => deps.branchActions.reset(found, parent, options);
-      // Also if the call ends before the reset does.
+      // The passwords are forgotten even if the call ends before the reset does.
       deps.agentBranches.edit(found, { ownPasswords: undefined });
       return await changeApproved(call, found, { kind: 'reset', parent: title }, reset, rewriteAgentEnv);
     },

@@ -42,7 +42,7 @@ type Call = Omit<AgentCall, 'time'>;
 const logLine = ({ agent, tool, text, branchId = '' }: Call): string =>
   [`${agent}: ${tool}`, text, text === branchId ? '' : branchId].filter((part) => part !== '').join(' ');
 
-/** For the menu of agents, if the call was about a branch. */
+/** Notes the call for the menu of agents, if it was about a branch. */
 function remember({ agentBranches, log }: ToolDependencies, call: Call): void {
   if (call.branchId === undefined) return;
   try {

@@ -21,7 +21,7 @@ export type ComputeChange = { readonly connections?: number | undefined } & (
 
 /** A change that needs the user's approval. */
 export type AgentChange = GuardTarget & {
-  /** Of the compute, branch or project. The user enters it to confirm a change in production. */
+  /** The name of the compute, branch or project. The user enters it to confirm a change in production. */
   readonly name: string;
   readonly agent: string;
 } & (
@@ -82,6 +82,6 @@ export interface ToolCall<Input> extends ToolCaller {
   readonly account: string;
   /** The git worktree of `folder`, or else `folder`. */
   readonly worktree: string | undefined;
-  /** As the tool describes it. */
+  /** The arguments of the call, as the tool describes them. */
   readonly input: Input;
 }

@@ -7,7 +7,7 @@ import { sqlTools } from './sqlTool.ts';
 import { markTurn, undoTools } from './undoTool.ts';
 import type { Tool } from './tool.ts';
 
-/** By their public names. */
+/** The tools by their public names. */
 export const TOOLS = {
   ...computeTools,
   ...branchTools,
@@ -37,7 +37,7 @@ export const listTools = () =>
     annotations: hints,
   }));
 
-/** As clients write it: a later version may add fields to the output. */
+/** Describes what clients write: a later version may add fields to the output. */
 function jsonSchema(schema: z.ZodMiniType): { readonly type: 'object'; readonly [keyword: string]: unknown } {
   const { $schema: _, properties, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return { ...rest, type: 'object', properties };

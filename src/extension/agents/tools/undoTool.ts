@@ -87,7 +87,7 @@ const PROBLEMS = {
   notRoot: 'The branch has a parent, and this service restores only root branches to an earlier time.',
 };
 
-/** Of the agent's worktree, in which it uses its own branch. */
+/** Reads git's log of the agent's worktree, in which the agent uses its own branch. */
 async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   const repository = worktree === undefined ? undefined : await findRepository(worktree);
   if (repository === undefined) return [];
@@ -95,7 +95,7 @@ async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {
   return eventsOf(await readHeadLog(repository, branch), () => true);
 }
 
-/** Of a moment with a position, its time: after another undo, the position may be one of other data. */
+/** Returns the time of a moment with a position: after another undo, the position may be one of other data. */
 const nameOf = ({ branchId, at }: RestoreSource): string =>
   at === undefined ? branchId : (at.timestamp ?? pointParameter(at));
 

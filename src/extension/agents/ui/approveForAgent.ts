@@ -44,7 +44,7 @@ export async function approveForAgent(
     if (change.isReading !== true) requireWritable(guards, change);
     if (isAsked && !(await askUnasked(change))) return false;
     if (change.isReading === true) return true;
-    // In production, the user also enters the name.
+    // To approve a change in production, the user also enters the name.
     const isApproved =
       hasEnded || (await approve(guards, { ...change, isConfirmed: isAsked }, initialConnection));
     if (isApproved && hasEnded)

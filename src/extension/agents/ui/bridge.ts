@@ -37,7 +37,7 @@ export class AgentBridge implements Disposable {
     }
   }
 
-  /** For VS Code, which starts the program. */
+  /** VS Code calls it before it starts the program. */
   async resolve(definition: vscode.McpStdioServerDefinition): Promise<vscode.McpStdioServerDefinition> {
     await this.enable();
     definition.args = [this.#script];

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { Uri } from 'vscode';
 import { launcherFile } from '../launcherFile.ts';
 
-/** For the launcher, and for the records of windows. */
+/** Returns the folder for the launcher and for the records of windows. */
 export const agentsFolder = ({ fsPath }: Pick<Uri, 'fsPath'>): string => path.join(fsPath, 'agents');
 
 export const usesAgents = (globalStorage: Pick<Uri, 'fsPath'>): boolean =>

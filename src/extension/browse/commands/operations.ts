@@ -58,7 +58,7 @@ async function pick(context: CommandContext): Promise<Picked | undefined> {
   );
 }
 
-/** As a preview, which shows tables and pictures. An open one is read again. */
+/** Opens a preview, which shows tables and pictures. If one is open, it is read again. */
 async function openHistory(
   { session, documents }: CommandContext,
   node: Parameters<typeof operationsUri>[1],
@@ -70,7 +70,7 @@ async function openHistory(
 
 /** Reads the history in the active editor again, from a button in its title. */
 export const refreshOperations: Command = ({ documents }) => {
-  // As a preview, or as text.
+  // The document may be open as a preview or as text.
   const { uri } = fieldsOf(window.tabGroups.activeTabGroup.activeTab?.input);
   if (uri instanceof Uri && uri.scheme === OPERATIONS_SCHEME) documents.operationsChanged.fire(uri);
 };

@@ -10,7 +10,7 @@ import { countConnections, makeChange, revealRow } from '../../commandSupport/ch
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickCompute } from '../../commandSupport/pickers.ts';
 
-/** Also a state that isn't in the specification. */
+/** A state that isn't in the specification counts as running. */
 const isRunning = (compute: Compute): boolean => ['active', 'unknown'].includes(computeStatus(compute));
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
 const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';

@@ -93,7 +93,7 @@ async function openSettings({ session }: CommandContext, compute: Compute): Prom
 type Edited = 'size' | 'autosuspend' | 'branch' | 'pooler' | 'disabled' | 'name' | 'settings';
 
 interface EditAnswers {
-  /** As the user saw it. */
+  /** The compute as the user saw it. */
   readonly compute: Compute;
   /** Undefined to edit the Postgres settings, which are a document. */
   readonly change: ComputePatch | undefined;

@@ -224,7 +224,7 @@ function shows(document: TextDocument, settings: SettingsText): boolean {
   return text === formatSettings(settings) || (shown !== undefined && isDeepStrictEqual(shown, settings));
 }
 
-/** From a file system, VS Code shows only messages of `FileSystemError`. */
+/** VS Code shows a file system's message only if it is that of a `FileSystemError`. */
 const rethrow = (error: unknown): never => {
   throw error instanceof FileSystemError ? error : FileSystemError.Unavailable(explainError(error).message);
 };

@@ -22,12 +22,12 @@ export class WhyActiveSentences {
     this.#session = session;
   }
 
-  /** For a tooltip: without a statement at a hosted service. */
+  /** Returns the sentence for a tooltip, without a statement at a hosted service. */
   async forTooltip(compute: Compute): Promise<string | undefined> {
     return await this.#ask(compute, { asksPostgres: false, signal: AbortSignal.timeout(HOVER_LIMIT) });
   }
 
-  /** For a document: the last sentence, until the user asks again or the state of the compute changes. */
+  /** Returns the sentence for a document: the last one, until the user asks again or the state of the compute changes. */
   async forDocument(compute: Compute): Promise<string | undefined> {
     const state = `${compute.current_state} ${compute.pending_state ?? ''} ${compute.disabled === true}`;
     const kept = this.#kept.get(compute.id);

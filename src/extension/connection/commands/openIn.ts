@@ -18,7 +18,7 @@ import { executeCommand } from '../../window/ui/executeCommand.ts';
 interface ClientConnection {
   readonly name: string;
   readonly computeId: string;
-  /** With the port, as in the compute's record. */
+  /** The host with the port, as in the compute's record. */
   readonly host: string;
   readonly login: Login;
 }
@@ -123,7 +123,7 @@ export async function openInPgsql({ name, host, login }: ClientConnection): Prom
     path: '/connect',
     query,
   });
-  // In a browser, VS Code has to translate the link to an address of its server.
+  // If VS Code runs in a browser, it has to translate the link to an address of its server.
   return await env.openExternal(env.uiKind === UIKind.Web ? await env.asExternalUri(link) : link);
 }
 

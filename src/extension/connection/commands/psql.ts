@@ -44,7 +44,7 @@ export const psqlProgram = ({
 
 interface PsqlRequest extends Pick<LoginRequest, 'title' | 'compute'> {
   readonly program: string;
-  /** Of the terminal. */
+  /** The name of the terminal. */
   readonly name: string;
   /** What sessions begin with. */
   readonly pgOptions?: string;

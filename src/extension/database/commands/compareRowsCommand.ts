@@ -49,7 +49,7 @@ export async function refreshComparison(
   await editors.tabGroups.close(tab, true);
 }
 
-/** Of a branch without a parent. @returns undefined if the user canceled */
+/** Asks what to compare a branch without a parent with. @returns undefined if the user canceled */
 async function askForBase(
   context: CommandContext,
   title: string,

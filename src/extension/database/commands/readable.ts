@@ -37,7 +37,7 @@ interface ReadingRequest {
   readonly database?: string | undefined;
   /** Whether a compute may be woken without a question, because that is clear from the command. */
   readonly mayWake?: boolean;
-  /** By default, to read rows. `names`: those of tables. `write`: to run a file. */
+  /** The default is a login to read rows. `names` is for those of tables, and `write` is to run a file. */
   readonly purpose?: 'names' | 'write';
 }
 

@@ -16,7 +16,7 @@ import type { RowSource } from './rowDocuments.ts';
 import { NotOneQueryError, onlyStatement } from './statements.ts';
 
 export interface RowComparison extends RowDifference {
-  /** Those that both sides have. */
+  /** The columns that both sides have. */
   readonly columns: readonly string[];
   readonly rightAligned: ReadonlySet<number>;
   /** The places of the primary key in `columns`; empty without one, so that a changed row is a deleted and an added one. */
@@ -36,7 +36,7 @@ export class NoTableError extends Error {
   }
 }
 
-/** For each statement. */
+/** The limit for each statement. */
 export const COMPARE_SECONDS = 300;
 
 /** The texts of values must not depend on settings of a role or database. */
@@ -197,7 +197,7 @@ const onBoth = async <T>(
 
 /** A smaller table is sent as a whole. */
 const MIN_BYTES = 4 * 1024 * 1024;
-/** Of a view or query. */
+/** The size of a view or query isn't known, so this one is assumed. */
 const UNKNOWN_BYTES = 64 * 1024 * 1024;
 /** Bytes of rows in a range. There are at most 2 ** 20 ranges. */
 const RANGE_BYTES = 1024;
@@ -228,7 +228,7 @@ async function differingRanges(
   return differing > count / 2 ? undefined : ranges;
 }
 
-/** Without keeping the rows. */
+/** Reads rows one by one and keeps none of them. */
 async function forEachRow(client: Client, text: string, use: (row: readonly Cell[]) => void): Promise<void> {
   const config = { text, rowMode: 'array' };
   const query = new Query(config);

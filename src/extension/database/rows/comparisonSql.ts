@@ -11,7 +11,7 @@ import { quoteName } from './statements.ts';
 export interface ComparedSource {
   /** One statement. */
   readonly sql: string;
-  /** Of all columns. */
+  /** The number of all columns. */
   readonly count: number;
   /** The positions of the common columns, in the order of display. */
   readonly shared: readonly number[];

@@ -8,7 +8,7 @@ export type Cell = string | null;
 export interface RowTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Of the columns with numbers. */
+  /** The positions of columns with numbers. */
   readonly rightAligned?: ReadonlySet<number>;
 }
 
@@ -58,7 +58,7 @@ function quoteIf(pattern: RegExp, value: string, maxLength: number): string {
   return value.length > maxLength ? `${quoted}…` : quoted;
 }
 
-/** Those that are shown themselves are the signs for others. */
+/** The characters that stand for hidden ones. To be unambiguous, they are shown by their number, too. */
 const SIGNS = '\u2400-\u2421‹';
 const HIDDEN = new RegExp(`[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{DI}${SIGNS}\u2800]|(?! )\\p{Zs}`, 'gu');
 

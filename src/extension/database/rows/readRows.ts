@@ -101,7 +101,7 @@ function isWrappable(sql: string): boolean {
 
 const BYTEA = 17;
 const VOID = 2278;
-/** Of int8, int2, int4, oid, float4, float8, money and numeric. */
+/** The ids of int8, int2, int4, oid, float4, float8, money and numeric. */
 export const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 790, 1700]);
 
 /** The server returns one character more than is shown, from which the client knows that a value is longer. The names can't be those of a user's function. */

@@ -9,7 +9,7 @@ export interface RowSource {
   readonly sql: string;
   /** The name of the table in SQL, with quotes if it needs them; undefined for a query. */
   readonly table?: string | undefined;
-  /** For titles. */
+  /** The name for titles. */
   readonly name: string;
 }
 

@@ -5,7 +5,7 @@ import { isWord, nameIn, tokensOf, type MeaningfulToken } from '../../../base/sq
 import type { RowSource } from './rowDocuments.ts';
 
 interface FileStatement {
-  /** Without the semicolon. */
+  /** The text without the semicolon. */
   readonly text: string;
   readonly start: number;
   /** After the semicolon. */

@@ -47,7 +47,7 @@ function withoutSameOwner(before: string, after: string): [before: string, after
 /** The time to find the fewest changed lines grows with their square, so this limits the sum of the squares. */
 const MAX_EFFORT = 4_000_000;
 
-/** With more than `maxEdits` changed lines, all lines between the first and last change count as changed. */
+/** Compares line by line. If more than `maxEdits` lines changed, all lines between the first and last change count as changed. */
 function lineDiff(before: string, after: string, maxEdits: number): readonly string[] {
   const linesOf = (text: string) => (text === '' ? [] : text.split('\n'));
   const [old, current] = [linesOf(before), linesOf(after)];

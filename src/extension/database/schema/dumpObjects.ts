@@ -27,7 +27,7 @@ export function objectsOf(dump: string): ReadonlyMap<string, string> {
   return objects;
 }
 
-/** Without the statements that only prepare the session of a program that reads the dump. */
+/** Returns the dump without the statements that only prepare the session of a program that reads it. */
 export function withoutSettings(dump: string): string {
   // Tablespaces and access methods say where tables are, so such settings stay if one isn't the default.
   const hasOwnDefaults = /^SET default_\w+ = (?!'';|heap;)/m.test(dump);

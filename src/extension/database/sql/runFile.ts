@@ -55,7 +55,7 @@ export async function runByPsql(
 /** Characters. */
 const MAX_ERROR = 4000;
 
-/** For people. Longer results are for a file or another program. */
+/** The limit is what people read. Longer results are for a file or another program. */
 export const MAX_ROWS = 200;
 
 interface DriverOutput {

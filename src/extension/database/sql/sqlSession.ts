@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly application: string;
   /** The first statement of a transaction that only reads, such as `BEGIN READ ONLY`; undefined for a task that writes. */
   readonly begin: string | undefined;
-  /** For each statement; undefined for no limit, and the settings that Postgres has. */
+  /** The limit for each statement; undefined for no limit, and the settings that Postgres has. */
   readonly timeoutSeconds: number | undefined;
   /** More of Postgres, by name. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -102,7 +102,7 @@ function createClient(login: BranchLogin, application: string): Client {
     user: login.role,
     password: login.password,
     database: login.database,
-    // With a certificate that the system trusts.
+    // The value `true` requires a certificate that the system trusts.
     ssl: sslModeOf(login) !== undefined,
     enableChannelBinding: true,
     application_name: application,
@@ -120,7 +120,7 @@ function createClient(login: BranchLogin, application: string): Client {
 
 /** Names and operators of our statements are those of Postgres, also in a database that has others of the same name. */
 export const OWN_PATH = 'SET search_path TO pg_catalog';
-/** As Postgres finds it when that role logs in. $1: its name */
+/** Reads the search path that Postgres gives a role when it logs in. $1: its name */
 const PATH_OF_ROLE = `
   SELECT set_config('search_path', replace(coalesce(
     (SELECT substr(setting, 13) FROM pg_db_role_setting, unnest(setconfig) AS setting
@@ -170,7 +170,7 @@ async function cancel(client: Client): Promise<void> {
   stream.destroy();
 }
 
-/** By a second connection, as the protocol requires. Never rejects. */
+/** Cancels the statement over a second connection, as the protocol requires. Never rejects. */
 async function sendCancel({ processID, secretKey, host, port }: Client): Promise<void> {
   if (processID === null || secretKey === null) return;
   const packet = Buffer.alloc(16);

@@ -6,9 +6,9 @@ import { tableLines } from '../rows/formatRows.ts';
 import type { PeekedRows } from '../rows/readRows.ts';
 import { NotOneQueryError } from '../rows/statements.ts';
 
-/** Where and when rows were read, by names. */
+/** The names of what was read, and when that was. */
 interface ReadingPlace {
-  /** Of the table or query. */
+  /** The name of the table or query. */
   readonly name: string;
   readonly project: string;
   readonly branch: string;
@@ -43,7 +43,7 @@ export function rowCountText({ rows: { length: count }, hasMore }: PeekedRows): 
   return count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', count);
 }
 
-/** In the place of rows that were read before the window was reloaded. */
+/** The text that replaces rows which were read before the window was reloaded. */
 export const forgottenText = (): string =>
   l10n.t('These rows are no longer in memory. Run “Hosted Postgres: Peek Rows…” to read them again.');
 

@@ -92,8 +92,8 @@ const offeredIn = (memory: Memory): readonly unknown[] => {
 };
 
 /**
- * Not for the default git branch, which should keep the database that all share, and not if the repository's map or the file
- * already name a database of any account.
+ * Whether the git branch should get a database branch. The default git branch shouldn't: it should keep the database that
+ * all share. Nor should any branch if the repository's map or the file already name a database of any account.
  */
 async function needsBranch(
   { config }: OfferDependencies,

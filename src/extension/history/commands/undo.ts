@@ -75,7 +75,7 @@ export const undo: Command = async (context, argument, run) => {
 const doneText = (name: string, moment: string, preserved: string): string =>
   l10n.t('Restored {0} ({1}). Its previous data is kept as {2}.', name, moment, preserved);
 
-/** Of the offer after a checkout. */
+/** Returns the moment of the offer after a checkout. */
 function givenTime(source: unknown): ChosenMoment | undefined {
   const { branchId, at } = fieldsOf(source);
   const { timestamp, lsn } = fieldsOf(at);
@@ -127,7 +127,7 @@ interface Redo extends BranchNode {
   readonly preserved: string | undefined;
 }
 
-/** Not awaited: the command has ended. */
+/** Callers don't await the message, because the command has ended. */
 async function showUndone(redo: Redo, message: string): Promise<void> {
   const button = l10n.t('Undo');
   const buttons = redo.preserved === undefined ? [] : [button];

@@ -35,7 +35,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   const { workFolders, config, log } = deps;
   const disposables = new DisposableStore();
   const watchers = new Map<WorkFolder, Disposable>();
-  /** Where git did something since the last check. */
+  /** The folders in which git did something since the last check. */
   const pending = new Map<WorkFolder, Uri>();
   /** What a message offers. */
   const open = new Set<string>();

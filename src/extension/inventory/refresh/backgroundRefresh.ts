@@ -110,7 +110,7 @@ export class BackgroundRefresh implements Disposable {
   #wait(): number {
     const slice = Math.min(this.#queue.length, SLICE);
     const ordinary = slice > 0 ? this.#budget.waitFor(slice) : this.#untilNext();
-    // On a local service, also while nothing is expanded, so that a project is refreshed soon after it is expanded.
+    // A project of a local service is quick even while nothing is expanded, so that it is refreshed soon after it is expanded.
     const isQuick = this.#budget.isUnlimited || this.#quickProjects().length > 0;
     return isQuick ? Math.min(QUICK_INTERVAL, ordinary) : ordinary;
   }

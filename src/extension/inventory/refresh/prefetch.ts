@@ -18,7 +18,7 @@ export class Prefetch {
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
   #pending: Promise<void> | undefined;
-  /** Of which account, and when. */
+  /** The account whose lists couldn't be loaded, and when that was. */
   #failure: { readonly projects: ProjectList; readonly at: number } | undefined;
 
   constructor(inventory: Inventory, onError: (error: unknown) => void, clock: Clock = systemClock) {
@@ -51,7 +51,7 @@ export class Prefetch {
       await this.#inventory.loadComputesOf([...projects.entries.keys()].slice(0, PREFETCHED_PROJECTS));
     } catch (error) {
       this.#failure = { projects, at: now };
-      // Not reported if the user switched accounts, or the project was deleted.
+      // Nothing is reported if the user switched accounts or the project was deleted.
       if (!isCancelled(error) && !isRejected(error, 404)) this.#onError(error);
     }
   }

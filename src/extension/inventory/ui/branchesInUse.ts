@@ -4,7 +4,7 @@ import type { Session } from '../../account/session.ts';
 import type { BranchNode } from '../nodes.ts';
 import { nodeId, type TreeNode } from './nodes.ts';
 
-/** Where the env files of this window point to. */
+/** The branches to which the env files of this window point. */
 export interface EnvTargets {
   readonly states: readonly { readonly current: BranchRef | undefined }[];
   readonly onDidChange: Event<void>;

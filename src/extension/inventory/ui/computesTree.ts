@@ -96,7 +96,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     }
     if (node.kind === 'project') {
       this.#expanded.add(node.projectId);
-      // Not awaited, so that the rows don't wait for the names.
+      // The names aren't awaited, so that the rows don't wait for them.
       void this.#inventory.branches.ensureLoaded(node.projectId);
       await this.#inventory.ensureComputes(node.projectId);
     }
@@ -266,7 +266,7 @@ export class ComputesTree implements Tree<TreeNode>, Disposable {
     this.#redraw(nodes);
   }
 
-  /** Those that VS Code has. */
+  /** Redraws the nodes that VS Code has. */
   #redraw(nodes: readonly TreeNode[]): void {
     const cached = nodes.flatMap((node) => this.#nodes.find(node) ?? []);
     if (cached.length > 0) this.#changed.fire(cached);

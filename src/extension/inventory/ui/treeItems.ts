@@ -34,7 +34,7 @@ import type { OwnCommand } from '../../window/ui/executeCommand.ts';
 
 /** What the inventory doesn't know of a row. */
 interface RowFacts {
-  /** Of a branch that an agent has created. */
+  /** The branch as its agent has created it; undefined for a branch of no agent. */
   readonly agent?: AgentBranch | undefined;
   /** Whether an env file of the window points to the branch. */
   readonly isInUse?: boolean;

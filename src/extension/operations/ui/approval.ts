@@ -24,7 +24,10 @@ export interface ApprovalRequest extends GuardTarget {
   readonly isConfirmed?: boolean;
 }
 
-/** For commands that ask other questions before the change. @throws {ReadOnlyError} if the account or project is read-only */
+/**
+ * Commands that ask other questions before the change call this first.
+ * @throws {ReadOnlyError} if the account or project is read-only
+ */
 export function requireWritable(guards: Guards, target: GuardTarget): void {
   if (guards.cachedMark(target) !== 'readOnly') return;
   const { projectId } = target;

@@ -34,7 +34,7 @@ export interface RotationDependencies {
   readonly openClient: OpenClient;
   readonly organizationId: string | undefined;
   readonly records: RecoveryRecords<RotationRecord>;
-  /** For the record. */
+  /** The account's label for the record. */
   readonly accountLabel: string;
   /** Called with the new key before it is used. */
   readonly onSecret: (key: string) => void;

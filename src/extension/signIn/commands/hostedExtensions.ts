@@ -15,7 +15,7 @@ const MAX_PROJECTS = 5;
 
 /**
  * Reads the extensions in the default branches of projects, except on the local service. Branches that can't be read are left out,
- * and so are those whose primary isn't active: the user wasn't told that this could start it.
+ * and so are those whose primary isn't active: no message has said that this could start it.
  */
 export async function namesInBranches(model: Model, projectIds: readonly string[]): Promise<string[]> {
   if (model.session.connection?.isLocal !== false) return [];

@@ -12,7 +12,7 @@ const SHOWN_FOR = 6000;
 /** Milliseconds until another message may replace one, because changes often end together. */
 const SHOWN_ALONE = 2000;
 
-/** To the right of all other items, so that they don't move. */
+/** The item is to the right of all others, so that they don't move. */
 const PRIORITY = -1_000_000;
 
 let current: Disposable | undefined;

@@ -20,7 +20,7 @@ export function hideNotOffered(feature: OptionalFeature): void {
   if (feature === 'snapshots') setContext('snapshotsNotOffered', true);
 }
 
-/** For another account, whose service may offer what is hidden. */
+/** Shows everything again for another account, whose service may offer what is hidden. */
 export function showAll(): void {
   setContext('startNotOffered', false);
   setContext('snapshotsNotOffered', false);
@@ -36,7 +36,7 @@ export const setLocalServiceRuns = (runs: boolean): void => setContext('localSer
 /** The view's menu offers the other order. */
 export const setNamesFirstKey = (areFirst: boolean): void => setContext('namesFirst', areFirst);
 
-/** For the palette, which offers to follow the git branch or to stop that. */
+/** The palette offers either to follow the git branch or to stop that. */
 export const setFollowsGit = (isFollowed: boolean): void => setContext('followsGit', isFollowed);
 
 /** If VS Code's chat gets the tools from the MCP server, the extension doesn't offer them a second time. */

@@ -29,7 +29,7 @@ const MAX_LENGTH = 1000;
 
 export const safeText = (text: string): string => sanitize(text, MAX_LENGTH);
 
-/** For the details of a modal message, the only text with several lines. */
+/** Cleans the details of a modal message, the only text with several lines. */
 const safeLines = (text: string): string => text.split('\n').map(safeText).join('\n');
 
 /** A copy with safe text in these fields. Fields that aren't text stay as they are. */
@@ -92,7 +92,7 @@ export interface StatusBarText {
   /** The id of a codicon. */
   readonly icon: string;
   readonly text: string;
-  /** For screen readers. */
+  /** The text for screen readers. */
   readonly spoken: AccessibilityInformation;
   readonly tooltip?: MarkdownString;
   readonly isWarning?: boolean;

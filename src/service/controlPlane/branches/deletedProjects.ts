@@ -63,7 +63,10 @@ async function stop(plane: Plane, { projectId, computeIds }: DeletedProject): Pr
   }
 }
 
-/** Those that can be recovered. The disk may have no space for one that is still being stopped, so its end is awaited. */
+/**
+ * Returns the projects that can be recovered. The disk may have no space for one that is still being stopped, so its end
+ * is awaited.
+ */
 export async function listDeletedProjects({ store }: Plane): Promise<DeletedProject[]> {
   const { deleted } = store.account;
   for (const project of deleted.values()) await stopping.get(project);

@@ -88,7 +88,7 @@ function ownerOf(branch: {
   return { role, database };
 }
 
-/** For projects without a version if there is no Postgres. */
+/** The version of projects that name none, if there is no Postgres. */
 const DEFAULT_PG_VERSION = 18;
 
 /** MiB. */

@@ -35,7 +35,7 @@ export interface Plane {
   readonly clock: Clock;
   readonly plan: Plan;
   readonly operations: Operations;
-  /** For failures that the request did not cause. */
+  /** Logs a failure that the request did not cause. */
   logUnexpected(what: string, error: unknown): void;
 }
 

@@ -78,7 +78,7 @@ export async function findInHistory(
   const engine = await plane.engine;
   const timestamp = 'lsn' in moment ? undefined : moment.timestamp;
   const history = await engine.history(branchId, timestamp);
-  /** With the reason, if it is the disk. */
+  /** Adds the reason if the disk is to blame. */
   const missing = async (text: string) => {
     const reason = await engine.spaceProblem(branchId);
     return unprocessable(reason === undefined ? text : `${text} ${reason}`);

@@ -28,7 +28,7 @@ export class BranchData {
   readonly #locks = new Map<string, BranchLock>();
   readonly #primaries = new Map<string, Postmaster>();
   readonly #primaryStarted = new Emitter<string>();
-  /** With the id of the branch. */
+  /** Fires with the id of the branch. */
   readonly onPrimaryStart = this.#primaryStarted.event;
   /** The first branch creates the template; others wait for it. */
   readonly #templateLock = limitConcurrency(1);

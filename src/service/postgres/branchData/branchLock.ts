@@ -27,7 +27,7 @@ class SharedLock {
  * work, which would wait for itself.
  */
 export class BranchLock<Server extends Pick<Postmaster, 'stop'> = Postmaster> extends SharedLock {
-  /** For work that holds the shared lock, and needs a server while no primary runs. */
+  /** A server for work that holds the shared lock while no primary runs. */
   readonly ownServer = new OwnServer<Server>();
   /** Runs the creation of the data one at a time. */
   readonly creation = limitConcurrency(1);

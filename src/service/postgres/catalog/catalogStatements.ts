@@ -13,7 +13,7 @@ import { INVALID_DATABASE } from '../server/superuser.ts';
 import { OWNER_ROLES, ownerRights } from '../template/clusterTemplate.ts';
 
 interface CatalogSession {
-  /** On the maintenance database. */
+  /** A client of the maintenance database. */
   readonly client: Client;
   /** Runs work on another database. */
   readonly inDatabase: <T>(database: string, work: (client: Client) => Promise<T>) => Promise<T>;
@@ -180,7 +180,7 @@ interface DatabaseRow {
 interface RoleRow {
   readonly name: string;
   readonly canLogin: boolean;
-  /** Not the password, but enough to test guesses of it. */
+  /** The stored form of the password. It doesn't contain the password, but is enough to test guesses of it. */
   readonly verifier: string | null;
 }
 

@@ -35,7 +35,7 @@ const CONSTRAINTS = `
     on kind.letter operator(pg_catalog.=) k.contype::pg_catalog.text
   where k.conrelid operator(pg_catalog.=) c.oid`;
 
-/** Without those of extensions, as in pg_dump. */
+/** Selects the tables, without those of extensions, as pg_dump does. */
 const TABLES = `
   select n.nspname as schema, c.relname as name,
     coalesce((${COLUMNS}), '[]') as columns, coalesce((${CONSTRAINTS}), '[]') as constraints

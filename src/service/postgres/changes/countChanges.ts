@@ -20,7 +20,7 @@ const MAX_READ = 64 * 1024 * 1024;
 const PIECE = 128 * 1024;
 
 interface CountedWal {
-  /** For each moment; undefined if its position isn't known. */
+  /** A count for each moment; undefined if its position isn't known. */
   readonly moments: readonly (CountedMoment | undefined)[];
   /** See `ChangeCounter`. */
   readonly tablesByFile: ReadonlyMap<string, number>;
@@ -85,8 +85,9 @@ async function readInto(reader: RecordReader, wal: Wal, from: number, head: numb
 const IS_FLUSHED =
   'select pg_catalog.pg_current_wal_insert_lsn() operator(pg_catalog.<=) pg_catalog.pg_current_wal_flush_lsn() as is';
 /**
- * With `synchronous_commit = off`, commits reach the disk later. One that waits for the disk takes all before it there. It waits
- * only if its transaction has written something, such as a message for no one, which belongs to no transaction.
+ * Waits until all earlier commits are on disk, which they reach later with `synchronous_commit = off`. A commit that
+ * waits for the disk takes all before it there. It waits only if its transaction has written something, such as a message
+ * without a receiver, which belongs to no transaction.
  */
 const FLUSH = `begin; set local synchronous_commit = 'local'; select pg_catalog.pg_logical_emit_message(false, '', '');
   select pg_catalog.pg_current_xact_id(); commit`;

@@ -8,7 +8,7 @@ import type { WalRecord } from '../wal/walRecords.ts';
 
 export class MomentPositions {
   readonly #found: readonly (() => number | undefined)[];
-  /** For each time, from where on it gets records. */
+  /** The check of each time, and the position from where on it gets records. */
   readonly #checks: { readonly check: ClockCheck; readonly start: number }[] = [];
 
   /** @param from where the records begin */
@@ -33,7 +33,7 @@ export class MomentPositions {
     for (const { check, start } of this.#checks) if (record.start >= start) check.add(record);
   }
 
-  /** For each moment; undefined if it isn't known. */
+  /** Returns the position of each moment; undefined if it isn't known. */
   result(): readonly (number | undefined)[] {
     return this.#found.map((find) => find());
   }

@@ -19,7 +19,7 @@ interface NamedTable extends TableName {
 
 export interface TableNames {
   readonly database: string;
-  /** By object id. */
+  /** The tables by object id. */
   readonly tables: ReadonlyMap<number, NamedTable>;
   /** The object ids of the tables of current files. */
   readonly files: ReadonlyMap<number, number>;
@@ -35,7 +35,7 @@ const CATALOGS = `
 
 const SCHEMAS = `select ${number('oid')} as id, nspname as name from pg_catalog.pg_namespace`;
 
-/** Those of users. */
+/** Selects the tables of users. */
 const TABLES = `
   select ${number('c.oid')} as id, ${number('c.relfilenode')} as file, ${number('n.oid')} as schema_id,
     n.nspname as schema, c.relname as name,

@@ -153,7 +153,7 @@ async function copyWal({ from, to }: Copy, first: string, last: string): Promise
 interface BaseCopy {
   readonly wal: Wal;
   readonly base: Base;
-  /** Where the WAL begins: at the base, or before it for older history. */
+  /** The beginning of the WAL: at the base, or before it for older history. */
   readonly start: number;
   readonly end: number;
 }
@@ -177,7 +177,7 @@ export async function copyBase(
   await copyFile(settings, path.join(dataDir, 'postgresql.conf'));
 }
 
-/** As much as recovery reads in the time of a base backup. Segments. */
+/** The number of segments that recovery reads in the time of a base backup. */
 const MOST_RECOVERED = 4;
 
 /**

@@ -61,7 +61,7 @@ export async function createBranchData(
   }
 }
 
-/** Of the roles of a new or restored branch. */
+/** Sets the passwords of a new or restored branch's roles. */
 async function setPlannedPasswords(deps: ServerDependencies, id: string): Promise<void> {
   const { branches, storage } = deps;
   const passwords = new RolePasswords(storage.branch(id));
@@ -73,7 +73,7 @@ async function setPlannedPasswords(deps: ServerDependencies, id: string): Promis
   passwords.set(planned);
 }
 
-/** In the folder of a copy of which only the schema is wanted, until its rows are removed. */
+/** The name of a file that marks a copy whose rows are still to be removed, because only the schema is wanted. */
 const WITH_ROWS = 'with-rows';
 
 async function finishSchema(deps: ServerDependencies, id: string): Promise<void> {

@@ -121,7 +121,10 @@ function versionOf(branches: ServerDependencies['branches'], id: string): string
 
 type Sizes = Map<string, { readonly version: string; readonly bytes: number }>;
 
-/** By folder. Only servers change the data, so it is measured again only if one has run, such as after a recovery. */
+/**
+ * The sizes by folder. Only servers change the data, so a size is measured again only if a server has run, such as after
+ * a recovery.
+ */
 let deletedSizes: Sizes = new Map();
 
 async function makeBaseIfDue(deps: ServerDependencies, id: string, limits: HistoryLimits): Promise<void> {

@@ -29,7 +29,7 @@ export async function readAt<T>(
   moment: Moment,
   read: (server: Postmaster) => Promise<T>,
 ): Promise<T> {
-  // Without a record: the next service removes it if this one is killed.
+  // The folder has no record: the next service removes it if this one is killed.
   const folder = path.join(deps.storage.root, 'branches', `${branchId}.${randomBytes(4).toString('hex')}`);
   try {
     return await copyDataAt(deps, branchId, folder, moment, read);
@@ -145,7 +145,7 @@ async function findTarget(wal: Wal, base: Base, moment: Moment, head: number, br
   return { target, time };
 }
 
-/** Since 1970. A Date would round to milliseconds. */
+/** Returns the time since 1970. A Date would round it to milliseconds. */
 export function microseconds(timestamp: string): number {
   const [, digits = ''] = /\.(\d+)/.exec(timestamp) ?? [];
   const seconds = Math.floor(Date.parse(timestamp.replace(/\.\d+/, '')) / 1000);

@@ -5,7 +5,7 @@ import { asSuperuser, INVALID_DATABASE } from '../server/superuser.ts';
 import type { ServerAddress } from '../server/serverAddress.ts';
 import type { EngineDependencies } from '../template/clusterTemplate.ts';
 
-/** Also in the schema `public`. */
+/** The condition includes the schema `public`, whose id is low. */
 const OF_USERS = `relpersistence <> 't' and (relnamespace >= 16384 or relnamespace = 2200)`;
 /** The tables of extensions stay: `CREATE EXTENSION` fills them. */
 const NOT_OF_EXTENSION = `not exists (select from pg_depend where classid = 'pg_class'::regclass

@@ -8,7 +8,7 @@
 const HOSTS = String.raw`[A-Za-z0-9_.:%-]+(,[A-Za-z0-9_.:%-]+)*`;
 const URI_HOSTS = String.raw`[A-Za-z0-9[][][A-Za-z0-9_.:-]*(,[A-Za-z0-9[][][A-Za-z0-9_.:-]*)*`;
 
-/** Those of libpq that name no file. */
+/** Options of libpq that name no file. */
 const OPTIONS = [
   'application_name',
   'channel_binding',
@@ -33,7 +33,7 @@ const OPTIONS = [
   'tcp_user_timeout',
 ].join('|');
 
-/** Those of `postgres_fdw` and `dblink_fdw` themselves. They check who may set which. */
+/** Options of `postgres_fdw` and `dblink_fdw` themselves, which check who may set them. */
 const WRAPPER_OPTIONS = [
   'analyze_sampling',
   'async_capable',

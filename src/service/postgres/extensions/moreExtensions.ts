@@ -9,7 +9,7 @@ import type { Binaries } from '../server/programs.ts';
 import type { Settings } from '../server/settings.ts';
 import { changeableAmong, realPath } from '../server/trustedPath.ts';
 
-/** Without links. */
+/** The paths have no links. */
 interface ExtensionFolder {
   /** Its folder `extension` has the control files and scripts. */
   readonly share: string;
@@ -24,7 +24,10 @@ interface MoreExtensions extends ExtensionFolder {
   readonly problem?: string;
 }
 
-/** Where a folder has the two parts: one made for this, a default installation, and those of Arch, Homebrew, Debian and Fedora. */
+/**
+ * The places of the two parts in a folder: one made for this, a default installation, and those of Arch, Homebrew, Debian
+ * and Fedora.
+ */
 const LAYOUTS = [
   ['.', 'lib'],
   ['share', 'lib'],
@@ -37,7 +40,7 @@ const LAYOUTS = [
 const layouts = (folder: string): ExtensionFolder[] =>
   LAYOUTS.map(([share, lib]) => ({ share: path.join(folder, share), lib: path.join(folder, lib) }));
 
-/** Where packages and installers put Postgres 18. */
+/** The folders in which packages and installers put Postgres 18. */
 const INSTALLED: readonly ExtensionFolder[] = [
   '/usr',
   '/usr/pgsql-18',
@@ -155,7 +158,7 @@ function misfit(libraries: readonly string[], major: number): string | undefined
   return undefined;
 }
 
-/** By number in the headers of ELF, PE and Mach-O. */
+/** Processors by their number in the headers of ELF, PE and Mach-O. */
 const ELF: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' };
 const PE: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
 /** Bytes. No library is as short. */

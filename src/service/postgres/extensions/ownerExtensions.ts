@@ -25,8 +25,8 @@ interface OwnerExtension {
 }
 
 /**
- * By name. Left out are those that read raw pages or files or change other sessions, and languages that aren't trusted.
- * SECURITY says why each holds.
+ * The extensions by name. Extensions that read raw pages or files or change other sessions are left out, and so are
+ * languages that aren't trusted. SECURITY has the reason for each.
  */
 export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
   autoinc: {},
@@ -57,8 +57,8 @@ export const OWNER_EXTENSIONS: Readonly<Record<string, OwnerExtension>> = {
 };
 
 /**
- * Those of other folders that only define types, functions and operators without access to the machine. PostGIS and ip4r are not
- * among them: their scripts run functions, which hostile ones could replace.
+ * Extensions of other folders that only define types, functions and operators without access to the machine. PostGIS and
+ * ip4r are not among them: their scripts run functions, which hostile ones could replace.
  */
 export const MORE_OWNER_EXTENSIONS = [
   'h3',
@@ -181,7 +181,7 @@ function hasModule({ folder, major }: Binaries, name: string): boolean {
 
 export const MODULE_SUFFIXES = ['.so', '.dylib', '.dll'];
 
-/** Where Postgres has its own extensions: npm, Windows, Debian, Homebrew. */
+/** Returns the folder of Postgres's own extensions, which npm, Windows, Debian and Homebrew have in different places. */
 export function packagedExtensions(folder: string, major: number): string | undefined {
   const above = path.dirname(folder);
   const shares = [

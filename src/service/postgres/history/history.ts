@@ -19,9 +19,9 @@ const Position = z.pipe(
   z.transform((text) => parseLsn(text) ?? 0),
 );
 const Base = z.object({
-  /** In the engine's folder. */
+  /** The folder of the base in the engine's folder. */
   folder: z.string().check(z.regex(/^(template-\d+|bases\/[0-9a-f]+)$/)),
-  /** Where recovery begins to read WAL, and from where on it can end. */
+  /** The position where recovery begins to read WAL, and the one from where on it can end. */
   start: Position,
   end: Position,
   /** When the copy was complete. Milliseconds since 1970. */
@@ -64,7 +64,7 @@ export function readBases(branchFolder: string): readonly Base[] {
 
 export interface History {
   readonly wal: Wal;
-  /** Those that can be used, oldest first: they exist, and no WAL after them is missing. */
+  /** The bases that can be used, oldest first: they exist, and no WAL after them is missing. */
   readonly bases: readonly Base[];
 }
 
@@ -143,14 +143,14 @@ function link({ source, target }: WalFile): void {
 /** The settings that a branch with history needs of its primaries. Of the user's settings, `wal_keep_size` wins. */
 export const KEPT_WAL_SETTING = `wal_keep_size = '${KEPT_WAL_MB}MB'\n`;
 
-/** For servers that read no settings of the branch. */
+/** The setting for servers that read no settings of the branch. */
 export const keptWal = (branchFolder: string) =>
   hasHistory(branchFolder) ? { wal_keep_size: `${KEPT_WAL_MB}MB` } : {};
 
 /** The WAL before the oldest base. Without a base, the server itself removes what it doesn't need. */
 function walBeforeHistory({ wal, bases: [oldest] }: History): string[] {
   if (oldest === undefined) return [];
-  // Without the timeline.
+  // The names are compared without the timeline, their first eight characters.
   const first = wal.fileOf(wal.segmentAt(oldest.start)).slice(8);
   return [...wal.files].filter((name) => WAL_FILE.test(name) && name.slice(8) < first);
 }
@@ -197,7 +197,7 @@ export async function sizeOfBranch(storage: Storage, branchId: string): Promise<
 /** Removes bases that no branch needs. */
 export async function removeUnusedBases({ root }: Storage): Promise<void> {
   const branches = path.join(root, 'branches');
-  // Also in folders of unfinished copies.
+  // Folders of unfinished copies use bases, too.
   const used = new Set(
     namesInFolder(branches).flatMap((name) =>
       readBases(path.join(branches, name)).map(({ folder }) => path.basename(folder)),

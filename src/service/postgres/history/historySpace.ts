@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.ts';
 const MB = 1024 ** 2;
 const GB = 1024 * MB;
 const LEAST_FREE = 5 * GB;
-/** Of a small disk, which history must leave free. */
+/** The part of a small disk that history must leave free. */
 const FREE_PART = 0.1;
 
 export interface Disk {
@@ -50,7 +50,7 @@ export function noteSpace(branchFolder: string, disk: Disk | undefined): void {
 export const spaceProblem = (storage: Storage, branchId: string): Promise<string | undefined> =>
   readFile(path.join(storage.branch(branchId), NOTE), 'utf8').catch(() => undefined);
 
-/** Where the log has said it. */
+/** The storages whose log has the problem already. */
 const reported = new WeakSet<Storage>();
 
 /** Logs a lack of space, once until there is enough again. */

@@ -33,13 +33,13 @@ export interface GatewayTarget {
   serveHttp(port: number): Promise<(client: net.Socket) => void>;
 }
 
-/** For a client's whole first packet, like Postgres's `authentication_timeout`. Milliseconds. */
+/** The limit for a client's whole first packet, in milliseconds, like Postgres's `authentication_timeout`. */
 const FIRST_PACKET_LIMIT = 60_000;
 const ATTEMPTS = 100;
 const ATTEMPT_PAUSE = 20;
-/** For a client to read its error before the connection is closed. Milliseconds. */
+/** The milliseconds that a client has to read its error before the connection is closed. */
 const ERROR_LIMIT = 10_000;
-/** For clients to read the last bytes when the address closes. Milliseconds. */
+/** The milliseconds that clients have to read the last bytes when the address closes. */
 const LAST_BYTES_LIMIT = 1000;
 /** A process that is ending may still use the port. Milliseconds. */
 const PORT_LIMIT = 1000;
@@ -179,7 +179,7 @@ export class Gateway {
   async #endSecurely(client: net.Socket, packet: Packet, response: Buffer): Promise<void> {
     const { certFile, keyFile } = this.#target.certificate;
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
-    // Not before it is needed, because loading it takes 9 ms.
+    // TLS is loaded when it is needed, because loading it takes 9 ms.
     const { TLSSocket } = process.getBuiltinModule('node:tls');
     if (packet.kind === 'ssl') client.write('S');
     else client.unshift(packet.bytes);
@@ -205,7 +205,7 @@ export class Gateway {
   }
 }
 
-/** Of a session on TCP by its port, and otherwise by its process, as `pg_stat_activity` has both. */
+/** Identifies a session on TCP by its port and any other one by its process, because `pg_stat_activity` has both. */
 const sessionKey = ({ pid, port }: { readonly pid: number; readonly port: number }): string =>
   port > 0 ? `port ${port}` : `process ${pid}`;
 

@@ -69,7 +69,7 @@ export class Pooler extends ServerProcess {
   }
 }
 
-/** In a line of PgBouncer's log, all before the message. */
+/** Matches a line of PgBouncer's log up to the message. */
 const PROBLEM = /^.* (WARNING|ERROR|FATAL) /;
 
 function configuration(folder: string, port: number, compute: ComputeSpec, certificate: Certificate): string {

@@ -58,7 +58,7 @@ const READER_SETTINGS = {
   lo_compat_privileges: 'on',
 };
 
-/** In a new cluster, and when a branch that lacks the role first needs it. */
+/** The role is created in a new cluster, and when a branch that lacks it first needs it. */
 export const READER_STATEMENTS: readonly string[] = [
   `CREATE ROLE ${READER} LOGIN BYPASSRLS CONNECTION LIMIT 20`,
   `GRANT ${READER_OF} TO ${READER}`,

@@ -76,7 +76,7 @@ const refusedByMacos = (program: string): Cause => ({
 
 const RUNTIME = 'Install the current Visual C++ runtime: https://aka.ms/vs/17/release/vc_redist.x64.exe';
 
-/** By exit code. Postgres's programs need the runtime, which no part of Windows contains. */
+/** The causes by exit code. Postgres's programs need the runtime, which no part of Windows contains. */
 const WINDOWS: ReadonlyMap<number, Cause> = new Map([
   [0xc0000135, { reason: 'Windows lacks the Visual C++ runtime (0xC0000135)', remedy: RUNTIME }],
   [0xc0000139, { reason: 'the Visual C++ runtime is too old (0xC0000139)', remedy: RUNTIME }],

@@ -96,7 +96,7 @@ function extensions(): Buffer[] {
   ];
 }
 
-/** With a year of two digits, for dates before 2050. */
+/** Encodes a date before 2050, with a year of two digits. */
 const time = (date: Date) => der(UTC_TIME, `${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`);
 
 /** A value with its tag and length. */

@@ -26,7 +26,7 @@ interface LaunchDependencies {
 interface StartOptions {
   readonly compute: Pick<ComputeSpec, 'id' | 'minCu'>;
   readonly dataDir: string;
-  /** For its address: the id of its branch for a primary, of its compute for a replica. */
+  /** The id in its address: that of its branch for a primary, of its compute for a replica. */
   readonly name: string;
   readonly onLine: (line: string) => void;
   /** Further settings of the service, on the command line, which wins over the file. */

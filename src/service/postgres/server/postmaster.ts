@@ -17,9 +17,9 @@ interface PostmasterOptions {
   readonly onLine: (line: string) => void;
 }
 
-/** For a start, including crash recovery. Milliseconds. */
+/** The limit for a start, including crash recovery, in milliseconds. */
 const START_LIMIT = 120_000;
-/** Of a primary, or of a standby. */
+/** A primary and a standby log this line when they are ready. */
 const READY_LINE = /database system is ready to accept (read-only )?connections$/;
 /** Cleanly first. A server that takes longer is killed and recovers at the next start. */
 export const STOP_STEPS = [
@@ -91,7 +91,7 @@ function pgCtlArguments({ binaries, dataDir, args }: PostmasterOptions): string[
 const pgCtl = ({ postgres }: Pick<Binaries, 'postgres'>): string =>
   path.join(path.dirname(postgres), `pg_ctl${path.extname(postgres)}`);
 
-/** For the shell of the system, which `pg_ctl` calls. */
+/** Quotes for the shell of the system, which `pg_ctl` calls. */
 export function quoted(argument: string): string {
   if (process.platform !== 'win32') return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
   // Names of files have no quotes, and a backslash before a quote would be a part of it.
@@ -121,7 +121,7 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   try {
     text = readFileSync(postmasterPidFile(dataDir), 'utf8');
   } catch {
-    return undefined; // Not running.
+    return undefined; // The file or the process is gone, so no server runs.
   }
   const lines = text.split('\n');
   // A single-user server writes its pid with a minus.

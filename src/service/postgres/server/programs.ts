@@ -102,7 +102,7 @@ function standardFolders(): string[] {
 /** The first version in which pooled clients can use prepared statements, as most drivers do. */
 const OLDEST_POOLER = { major: 1, minor: 21 };
 
-/** Not on Windows, which has no signal to end it cleanly. */
+/** Returns undefined on Windows, which has no signal to end PgBouncer cleanly. */
 export function findPooler(): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folders = [...pathFolders(), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];

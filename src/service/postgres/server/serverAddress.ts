@@ -10,9 +10,9 @@ import { EngineError, type ComputeAddress } from '../../core/computeEngine.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface ServerAddress {
-  /** For libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */
+  /** The host for libpq and `pg`, without TLS: the folder of its Unix socket, or {@link LOOPBACK} on Windows. */
   readonly host: string;
-  /** On 127.0.0.1. It is also in the name of the socket. */
+  /** The port on 127.0.0.1. It is also in the name of the socket. */
   readonly port: number;
 }
 
@@ -31,11 +31,11 @@ export async function addressOf(storage: Storage, name: string): Promise<ServerA
 
 export const LOOPBACK = '127.0.0.1';
 
-/** For `net.connect`, without TLS. */
+/** Returns the options of `net.connect` for a connection without TLS. */
 export const plainSocket = ({ host, port }: ServerAddress): net.NetConnectOpts =>
   host === LOOPBACK ? { host, port } : { path: path.join(host, `.s.PGSQL.${port}`) };
 
-/** For `net.connect`, with TLS. */
+/** Returns the options of `net.connect` for a connection with TLS. */
 export const tlsSocket = ({ port }: ServerAddress): net.NetConnectOpts => ({ host: LOOPBACK, port });
 
 /** A connection string for libpq. */

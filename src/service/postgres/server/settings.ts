@@ -32,7 +32,7 @@ const FIXED: readonly (readonly [names: RegExp, reason: string])[] = [
     /^(logging_collector|log_destination|log_directory|log_filename|log_file_mode|log_line_prefix|lc_messages|syslog_.*|event_.*|log_min_messages)$/,
     'the service reads the log',
   ],
-  // Those of a language contain code that it runs with the rights of the server: `plperl.on_init`. PL/pgSQL has none.
+  // Settings of a procedural language contain code that it runs with the rights of the server: `plperl.on_init`. PL/pgSQL has none.
   [/^pl(?!pgsql\.)[a-z0-9_$]*\./, 'it would run programs or touch files outside the branch'],
   [
     /(_preload_libraries|_library|_libraries|_library_path|_command|_control_path|jit_provider|stats_temp_directory|cluster_name)$/,
@@ -123,7 +123,7 @@ export function sharedMemorySettings(): Settings {
     const { bavail, bsize } = statfsSync('/dev/shm');
     if (bavail * bsize >= ENOUGH_SHARED_MEMORY) return {};
   } catch {
-    // As if it were small.
+    // The shared memory counts as small if its size is unknown.
   }
   return { dynamic_shared_memory_type: 'sysv' };
 }

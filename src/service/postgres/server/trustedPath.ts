@@ -5,7 +5,10 @@ import path from 'node:path';
 /** The bundle, or this file if the source itself runs. */
 const programFile = import.meta.filename;
 
-/** By the program: this source, the bundle in `dist/`, or that of `npm run service` in `node_modules/.cache/hosted-postgres/`. */
+/**
+ * The way to the root from this source, from the bundle in `dist/`, or from that of `npm run service` in
+ * `node_modules/.cache/hosted-postgres/`.
+ */
 const PATH_TO_ROOT: Readonly<Record<string, string>> = {
   '.ts': '../../../..',
   '.js': '..',

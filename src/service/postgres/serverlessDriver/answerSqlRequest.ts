@@ -94,7 +94,7 @@ async function runQuery(client: Client, { query, params }: SqlQuery): Promise<Qu
 /** Cancels the running statement, or closes a connection that is not logged in yet. */
 function cancel(client: Client): void {
   const { processID, secretKey, port } = client;
-  // Not `end`: after it, pg never settles a `connect` that is in progress.
+  // The stream is destroyed because after `end`, pg never settles a `connect` that is in progress.
   if (processID === null || secretKey === null) return void client.connection.stream.destroy();
   const packet = Buffer.alloc(16);
   [16, CANCEL_REQUEST, processID, secretKey].forEach((value, index) => packet.writeInt32BE(value, index * 4));
@@ -113,7 +113,7 @@ function toJson(result: QueryArrayResult<TextRow>, arrayMode: boolean, rawText: 
       rawText ? JSON.stringify(value) : jsonValue(value, fields[index]?.dataTypeID ?? 0),
     );
     if (arrayMode) return `[${values.join()}]`;
-    // Of columns with the same name, the last one counts.
+    // If columns have the same name, the last one counts.
     const byName = new Map(fields.map(({ name }, index) => [JSON.stringify(name), values[index]]));
     return `{${[...byName].map(([name, value]) => `${name}:${value}`).join()}}`;
   });

@@ -1,7 +1,7 @@
 /** What WebSockets send before their login is complete. A message stays in memory until its end. */
 import type { Duplex } from 'node:stream';
 
-/** Of all WebSockets together. One of them may send a large first query with its login. */
+/** The limit for all WebSockets together. One of them may send a large first query with its login. */
 const MAX_EARLY_BYTES = 64 * 1024 * 1024;
 
 export class EarlyBytes {

@@ -1,7 +1,7 @@
 /** Clients that still send their request, so that no password of theirs is known. */
 import type { Duplex } from 'node:stream';
 
-/** For a whole request, head and body, however often the client sends a part. Milliseconds. */
+/** The limit in milliseconds for a whole request, head and body, however often the client sends a part. */
 const REQUEST_LIMIT = 60_000;
 
 export class IncompleteRequests {

@@ -19,7 +19,7 @@ const arrayOf =
     // Bounds other than from 1 have no JSON.
     arrayText(parse<string | null | Elements>(text.replace(/^\[.*?\]=/, ''), convert));
 
-/** By the object id of the type: its converter and the id of its array. */
+/** The object ids of a type and of its array, and the converter for both. */
 const TYPES: readonly (readonly [oid: number, arrayOid: number, convert: Convert])[] = [
   [16, 1000, bool],
   [21, 1005, numberOrText],
@@ -29,7 +29,7 @@ const TYPES: readonly (readonly [oid: number, arrayOid: number, convert: Convert
   [114, 199, json],
   [3802, 3807, json],
 ];
-/** Of int8, text, varchar, char, numeric, uuid, date, timestamp and timestamptz, whose values stay text. */
+/** The arrays of int8, text, varchar, char, numeric, uuid, date, timestamp and timestamptz, whose values stay text. */
 const TEXT_ARRAYS = [1016, 1009, 1015, 1014, 1231, 2951, 1182, 1115, 1185];
 
 const CONVERTERS = new Map([

@@ -9,7 +9,7 @@ import { createPgClient } from '../../../base/pgClient.ts';
 import { readFirstPacket } from '../network/protocol.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
 
-/** Of packets before the login. Bytes. */
+/** The longest packet before the login, in bytes. */
 const MAX_LENGTH = 10_000;
 const AUTHENTICATION = 'R'.charCodeAt(0);
 const CLEARTEXT_PASSWORD = Buffer.from([AUTHENTICATION, 0, 0, 0, 8, 0, 0, 0, 3]);

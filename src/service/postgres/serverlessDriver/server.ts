@@ -17,13 +17,16 @@ import { asSqlError, answerSqlRequest } from './answerSqlRequest.ts';
 import { MAX_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest.ts';
 
 interface ServerlessOptions {
-  /** Of the compute's address on 127.0.0.1. */
+  /** The port of the compute's address on 127.0.0.1. */
   readonly port: number;
   /** Origins of web pages that may send requests. */
   readonly allowedOrigins: readonly string[];
 }
 
-/** Of HTTP clients and WebSockets. For more, the slowest is disconnected, because a request takes memory before its password is known. */
+/**
+ * The limit for HTTP clients and WebSockets together. If there are more, the slowest is disconnected, because a request
+ * takes memory before its password is known.
+ */
 const MAX_CONNECTIONS = 1000;
 /** Sessions of `POST /sql` at once. More requests wait. */
 const MAX_SESSIONS = 20;
@@ -31,7 +34,7 @@ const MAX_SESSIONS = 20;
 const LARGE_BODY = 64 * 1024;
 /** Logins of WebSockets at once. More wait. */
 const MAX_LOGINS = 50;
-/** Of one WebSocket message. */
+/** The largest WebSocket message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
 /** @returns a function that serves an HTTP client, whose first bytes are still unread */
@@ -48,7 +51,7 @@ export function serverlessListener(options: ServerlessOptions): (client: Socket)
       incomplete.end(socket);
       return readSqlRequest(headers, body);
     };
-    // In chunks, a body may have any size.
+    // A body that comes in chunks may have any size.
     const small = Number(headers['content-length']) <= LARGE_BODY ? await read() : undefined;
     // Waiting for a session and the statement may take any time.
     incomplete.end(socket);

@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../../core/errors.ts';
 
-/** Of an array in Postgres. */
+/** The most dimensions that Postgres allows for an array. */
 const MAX_DIMENSIONS = 6;
 
 /** The parameters of each query. @param body valid, of one query or of several */
@@ -39,7 +39,7 @@ function arrayText(json: string, dimension = 1): string {
   return `{${elements.join()}}`;
 }
 
-/** Of a name that is there twice, the last value counts, as for `JSON.parse`. */
+/** Returns the members of the object. If a name is there twice, the last value counts, as for `JSON.parse`. */
 function membersOf(object: string): ReadonlyMap<unknown, string> {
   const members = new Map<unknown, string>();
   const parts = partsOf(object);

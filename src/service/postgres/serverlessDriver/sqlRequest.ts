@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { parseJsonBytes } from '../../core/parseJson.ts';
 import { parametersOf } from './sqlParameters.ts';
 
-/** Of a request and of a reply. */
+/** The limit for a request and for a reply. */
 export const MAX_BYTES = 10 * 1024 * 1024;
 /** The protocol counts parameters with 16 bits. */
 const MAX_PARAMETERS = 65_535;
@@ -30,7 +30,7 @@ const Body = z.union([Query, z.object({ queries: z.array(Query) })]);
 
 export interface SqlQuery {
   readonly query: string;
-  /** As Postgres gets them. */
+  /** The parameters as Postgres gets them. */
   readonly params: readonly (string | null)[];
   readonly arrayMode: boolean | undefined;
 }

@@ -45,7 +45,7 @@ export interface EngineDependencies {
   readonly binaries: Binaries;
   readonly logins: ServicePasswords;
   readonly certificate: Certificate;
-  /** Of all servers. See `extensions/ownerExtensions.ts`. */
+  /** The settings that all servers have for extensions. See `extensions/ownerExtensions.ts`. */
   readonly extensionSettings: Settings;
   /** Aborted when the engine is closed. Unfinished folders are then removed. */
   readonly shutdownSignal: AbortSignal;
@@ -139,7 +139,7 @@ export async function copyClusterTemplate(
   await createAtomically(dataDir, async (unfinished) => {
     await copyTree(template, unfinished, { shutdownSignal });
     const statements = [...ownerStatements(owner), ...content];
-    // In one run, because each takes a tenth of a second. Only branches with the default owner have content.
+    // The statements run together, because each run takes a tenth of a second. Only branches with the default owner have content.
     const database = content.length === 0 ? SUPERUSER : BRANCH_DATABASE;
     await runStatements(deps, unfinished, statements, { database, settings });
     await syncToDisk(deps, unfinished);

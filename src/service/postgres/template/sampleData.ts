@@ -33,7 +33,7 @@ function sampleSql(data: SampleData): readonly string[] {
   };
   const statements = parts[data].join('').split(';');
   const lines = statements.map((statement) => statement.trim().replace(/\s+/g, ' '));
-  // As the owner, not as the superuser.
+  // The statements run as the owner, not as the superuser.
   return [
     `SET SESSION AUTHORIZATION ${BRANCH_ROLE}`,
     'SET search_path = public',

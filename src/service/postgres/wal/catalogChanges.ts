@@ -4,17 +4,16 @@ import { PageRows, type Row } from './pageRows.ts';
 
 /** The catalogs. Their files have these numbers, unless someone has rewritten a catalog. */
 const [DATABASES, COLUMNS, TABLES, SCHEMAS] = [1262, 1249, 1259, 2615];
-/** Of databases, tables, columns and schemas. */
 const CATALOGS: ReadonlySet<number> = new Set([DATABASES, COLUMNS, TABLES, SCHEMAS]);
 
-/** What has a name of its own in a schema or database. */
+/** A table or another object with a name in a schema or database. */
 export interface Named {
   readonly name: string;
-  /** Of a table. */
+  /** The object id of a table's schema. */
   readonly schema?: number;
 }
 
-/** Of a table, schema or database. */
+/** A change of a table, schema or database. */
 export interface CatalogChange {
   readonly kind: 'created' | 'dropped' | 'truncated' | 'altered' | 'renamed' | 'unlogged';
   readonly of: 'table' | 'schema' | 'database';
@@ -24,7 +23,7 @@ export interface CatalogChange {
   readonly id: number;
   /** Before the change. */
   readonly before?: Named;
-  /** Of which the rows are gone. */
+  /** The files whose rows are gone. */
   readonly files?: readonly string[];
 }
 
@@ -96,7 +95,7 @@ export class CatalogChanges {
     return this.#change('dropped', block, known(this.#rows.row(block, item)));
   }
 
-  /** Of a row in its place, outside of the transaction. @throws {UnknownRow} */
+  /** Returns the changes of a row that is written in its place, outside of the transaction. @throws {UnknownRow} */
   changeInPlace(block: Block, item: number): readonly CatalogChange[] {
     if (!isCatalog(block)) return [];
     const row = this.#rows.change(block, item);
@@ -183,7 +182,7 @@ export class CatalogChanges {
     return [{ kind, of: 'table', database, id: table, before: { name, schema } }];
   }
 
-  /** Of a table in its place, which happens only to a file that the same transaction has made. */
+  /** Returns the changes if a table is truncated in its place, which happens only to a file that the same transaction has made. */
   truncate(database: number, file: number): readonly CatalogChange[] {
     const id = this.tablesByFile.get(fileKey(database, file)) ?? 0;
     const files = [...(this.#filesOf.get(fileKey(database, id)) ?? [])].filter(
@@ -227,7 +226,7 @@ export const fileOf = (key: string): number => Number(key.split('/')[1]);
 const isCatalog = ({ file, fork, database }: Block) =>
   fork === 0 && CATALOGS.has(file) && (database === 0) === (file === DATABASES);
 
-/** Of DATABASES or SCHEMAS. */
+/** The place of a change of DATABASES or SCHEMAS. */
 const placeOf = ({ database, file }: Block, id: number) =>
   file === DATABASES
     ? ({ of: 'database', database: id, id } as const)

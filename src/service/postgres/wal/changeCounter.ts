@@ -20,7 +20,7 @@ import { MANAGERS, type WalRecord } from './walRecords.ts';
 
 /** What was changed since a moment. */
 export interface Changes {
-  /** By file, see `fileKey`. */
+  /** The number of rows by file, see `fileKey`. */
   readonly rows: ReadonlyMap<string, RowCounts>;
   readonly tables: readonly PlacedChange[];
 }
@@ -28,7 +28,7 @@ export interface Changes {
 export interface CountedMoment {
   /** Undefined if it isn't known. */
   readonly changes: Changes | undefined;
-  /** Where the first record after it is; undefined without one. */
+  /** The position of the first record after it; undefined without one. */
   readonly next: number | undefined;
 }
 
@@ -42,7 +42,7 @@ const [COMMIT, ABORT, COMMIT_PREPARED] = [0x00, 0x20, 0x30];
 const [SHUTDOWN, TRUNCATE, RUNNING] = [0x00, 0x20, 0x10];
 
 interface CounterOptions {
-  /** Where the records begin. */
+  /** The position where the records begin. */
   readonly from: number;
   /** The earliest position that can be restored. */
   readonly restorable: number;
@@ -56,7 +56,7 @@ export class ChangeCounter {
   readonly #transactions: TransactionReader | undefined;
   /** Positions, in order. */
   readonly #moments: readonly number[];
-  /** Of those that were passed: where the first record after each is. */
+  /** Where the first record after each passed moment is. */
   readonly #next: number[] = [];
   /** What was committed before the first moment, between it and the second, and so on. */
   readonly #parts: Transaction[] = [];
@@ -107,7 +107,7 @@ export class ChangeCounter {
     }
   }
 
-  /** For each of the moments. */
+  /** Returns a count for each of the moments. */
   result(): readonly CountedMoment[] {
     const isKnown = (index: number) => index >= this.#firstKnown && this.#firstComplete !== undefined;
     let later: Transaction = newTransaction();

@@ -3,7 +3,7 @@ import { decompress } from './decompress.ts';
 import type { Block, PageImage } from './recordContent.ts';
 
 const PAGE = 8192;
-/** Of the header of a page, of a row, and of what the WAL has of the latter. */
+/** The lengths of the header of a page, of a row, and of what the WAL has of the latter. */
 const [PAGE_HEADER, ROW_HEADER, LOGGED_HEADER, LOGGED_HEADER_OF_MANY] = [24, 23, 5, 7];
 const NORMAL = 1;
 /** Flags of an update: the row begins or ends as the old one. */

@@ -24,7 +24,7 @@ interface File {
 
 export interface PageImage {
   readonly bytes: Buffer;
-  /** Where bytes were left out, all of them 0, and how many. */
+  /** The position and length of bytes that were left out, all of them 0. */
   readonly hole: number;
   readonly holeLength: number;
   readonly compression: Compression | undefined;

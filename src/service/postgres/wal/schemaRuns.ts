@@ -95,7 +95,7 @@ export class SchemaRuns implements TransactionReader {
     return kind !== 'altered' || this.#known.isTable(database, id);
   }
 
-  /** Also other parts of a schema. A temporary table is none, nor is a table that was only rewritten. */
+  /** Other parts of a schema count, too. A temporary table does not, nor does a table that was only rewritten. */
   #changesSchema(ending: readonly Transaction[]): boolean {
     if (ending.some(({ isIncidental }) => isIncidental)) return false;
     return ending.some(({ rows }) => [...rows.keys()].some((key) => this.#known.catalogs.has(key)));

@@ -8,7 +8,7 @@ export interface RowCounts {
   deleted: number;
 }
 
-/** With the position of its record: subtransactions are merged in another order. */
+/** A change with the position of its record, because subtransactions are merged in another order. */
 export type PlacedChange = CatalogChange & { readonly at: number };
 
 export interface Transaction {

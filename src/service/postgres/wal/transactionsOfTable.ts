@@ -4,7 +4,7 @@ import { fileKey } from './catalogChanges.ts';
 import type { EndedTransaction, RowCounts, Transaction, TransactionReader } from './transaction.ts';
 
 interface WalTransaction extends Readonly<RowCounts>, EndedTransaction {
-  /** Of the transaction and its subtransactions, as in `xmin`. */
+  /** The ids of the transaction and its subtransactions, as in `xmin`. */
   readonly ids: readonly number[];
   /** See `TableTransaction`. */
   readonly late: boolean;

@@ -30,7 +30,7 @@ const TIMES_OF_TRANSACTIONS: ReadonlyMap<number, number> = new Map([
   [0x40, 0],
   [0x10, 16],
 ]);
-/** Of longer records, only the first part is read. No record of a table is as long. */
+/** If a record is longer, only its first part is read. No record of a table is as long. */
 const MAX_RECORD = 8 * 1024 * 1024;
 
 /** Microseconds from 1970 to 2000, from which Postgres counts. */
@@ -41,11 +41,11 @@ export interface WalRecord {
   readonly manager: number;
   /** What the manager did. */
   readonly info: number;
-  /** Of the transaction; 0 without one. */
+  /** The id of the transaction; 0 without one. */
   readonly xid: number;
-  /** With its header; incomplete if it is too long. */
+  /** The record with its header; incomplete if it is too long. */
   readonly bytes: Buffer;
-  /** Where the next record is looked for. */
+  /** The position where the next record is looked for. */
   readonly end: number;
   /** When a transaction ended or was prepared. Microseconds since 1970. */
   readonly time?: number;

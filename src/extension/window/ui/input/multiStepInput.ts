@@ -8,7 +8,7 @@
 export const BACK = Symbol('back');
 export type Answer<T> = T | typeof BACK | undefined;
 
-/** Where a question is in a sequence of questions. */
+/** The place of a question in a sequence of questions. */
 export interface StepPosition {
   readonly title: string;
   readonly step: number;
