@@ -25,7 +25,7 @@ export async function makeMemoryFolder(): Promise<string | undefined> {
   return folder;
 }
 
-/** With retries, because a service of another run that starts now empties and removes such folders, too. */
+/** Removal is retried, because a service of another run that starts now empties and removes such folders, too. */
 const FORCED = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 
 /** Removes what local services of root have stored outside of their data directories, if these are in the folder. */

@@ -6,7 +6,7 @@ import { bundleOptions, programBanner } from '../../src/service/bundleOptions.ts
 import { projectRoot } from '../workbench/folders.ts';
 import { makeOnce } from './sharedFolder.ts';
 
-/** In the folder of {@link builtService}: `node --import` loads it into the service. */
+/** A file in the folder of {@link builtService}: `node --import` loads it into the service. */
 export const BUILT_RECORDER = 'recorder.js';
 
 let built: Promise<string> | undefined;

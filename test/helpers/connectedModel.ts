@@ -74,7 +74,7 @@ export interface ConnectedModel {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly tracker: OperationTracker;
-  /** Of projects and accounts. Tests write here. */
+  /** The marks of projects and accounts. Tests write here. */
   readonly marks: Record<string, Mark>;
   readonly guards: Guards;
   readonly computeActions: ComputeActions;
@@ -84,7 +84,7 @@ export interface ConnectedModel {
   readonly schemas: Schemas;
   readonly knownHosts: KnownHosts;
   readonly sender: ChangeSender;
-  /** Of a change that begins now. */
+  /** The options of a change that begins now. */
   readonly options: SendOptions;
   readonly clock: FakeClock;
   readonly errors: unknown[];
@@ -100,7 +100,7 @@ export async function connectModel(
     secrets?: SecretMap;
     key?: string;
     budget?: RequestBudget;
-    /** Of the client; by default without retries, so that the test sees each reply. */
+    /** The options of the client, which by default doesn't retry, so that the test sees each reply. */
     client?: Partial<ConstructorParameters<typeof Client>[0]>;
   } = {},
 ): Promise<ConnectedModel> {

@@ -85,5 +85,5 @@ const listenersOf =
     return { dispose: () => listeners.delete(listener) };
   };
 
-/** Those that are open. */
+/** The quick picks that are open. */
 export const quickPicks: FakeQuickPick[] = [];

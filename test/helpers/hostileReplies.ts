@@ -55,7 +55,7 @@ export function hostileReply(reply: unknown): unknown {
   return copy;
 }
 
-/** Of the records that accept it, the one that has most of its fields. */
+/** Returns the record type that accepts the reply and has most of its fields. */
 function recordOf(reply: Fields) {
   const known = ({ shape }: (typeof RECORDS)[number]) =>
     Object.keys(reply).filter((name) => name in shape).length;

@@ -42,7 +42,7 @@ export const SETUP = `
   create view shop.labels as select shop.label(p), random() from shop.products p;
   create temporary table ignored (id int)`;
 
-/** By what they try. Each is rejected by the role that reads. */
+/** The statements by what they try. Each is rejected by the role that reads. */
 export const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'leaving the transaction': [
     'commit',

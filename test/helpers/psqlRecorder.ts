@@ -10,7 +10,7 @@ import { int32, message } from './postgresConversation.ts';
 /** A statement, or the data of a COPY, with a character for each byte. */
 export type Sent = readonly ['statement' | 'data', string];
 
-/** What the server replies, besides that it has run the statement. */
+/** What the server replies, except that it has run the statement. */
 export interface ScriptReply {
   readonly isCopy: boolean;
   readonly standardStrings?: 'on' | 'off' | undefined;

@@ -20,7 +20,7 @@ export class RotatingAccount {
   readonly account: Account;
   readonly proxy: FaultProxy;
   readonly oldKey: OldKey;
-  /** Those that are saved. */
+  /** The records that are saved. */
   readonly records = new Map<string, RotationRecord>();
   /** Values that the rotation reported as secret. */
   readonly seen: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * SQL that gives a database an operator of its own for each one of Postgres, in a schema that its `search_path` has before
- * `pg_catalog`. Whoever uses one without a schema runs a function that fails, so that no use stays unnoticed.
+ * SQL that gives a database a separate operator for each one of Postgres, in a schema that its `search_path` has before
+ * `pg_catalog`. A program that uses one without a schema runs a function that fails, so that no use stays unnoticed.
  */
 export const SHADOWED_OPERATORS = `
   create schema trap;

@@ -68,7 +68,7 @@ const OPERATORS = ['=', '<>', '<', '<=', '>', '>=', '~~', '!~~', '~~*', '@@@']
     (name) => `create operator "Trap".${name} (leftarg = text, rightarg = text, function = "Trap"."Compare")`,
   )
   .join('; ');
-/** By what they are. */
+/** Ways to run a stranger's code, by their names. */
 export const WAYS: Readonly<Record<string, Way>> = {
   // Calls.
   call: { sql: `select "Trap"."Run!"('a call')` },
@@ -260,7 +260,7 @@ export const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-/** In a database whose `search_path` has the names of users before those of Postgres. */
+/** Ways in a database whose `search_path` has the names of users before those of Postgres. */
 export const SHADOWED_WAYS: Readonly<Record<string, Way>> = {
   'shadowed =': { sql: `select name = 'a'::text from ${R}` },
   in: { sql: `select name in ('a'::text, 'b'::text) from ${R}` },

@@ -40,7 +40,7 @@ const channel = { info: write, warn: write, error: write, dispose: () => undefin
 export const answers: (string | undefined | Promise<string | undefined>)[] = [];
 /** What the user was asked. */
 export const questions: string[] = [];
-/** Those that took the keyboard focus: the modal messages and input boxes. */
+/** The modal messages and input boxes, which took the keyboard focus. */
 export const dialogs: string[] = [];
 const askInDialog = (question: string) => (dialogs.push(question), ask(question));
 const ask = async (question: string) => {

@@ -163,7 +163,7 @@ describe(`the npm package without network and Postgres${why}`, () => {
         'mocha.mjs': suite(''),
       });
       const setup = 'hosted-postgres/test/setup';
-      // Not --require, because this mocha is outside the project.
+      // The option --require of mocha looks next to mocha, which is outside the project here.
       const mocha = `node --import ${setup} ${MOCHA} --timeout 120000 mocha.mjs`;
       const output = run(machine, as, `node --import ${setup} --test node.mjs && ${mocha}`);
       assert.match(output, /pass 1\b[^]*1 passing/);
@@ -188,7 +188,7 @@ describe(`the npm package without network and Postgres${why}`, () => {
       'four.test.mjs': suite(imports, "'pg'", 'database'),
       'vitest.config.mjs': `export default ${JSON.stringify({ test: options })};`,
     });
-    // With more retries, a registry that can't be reached takes minutes.
+    // If there are more retries, a registry that can't be reached takes minutes.
     const flags = ['--prefer-offline', '--fetch-retries=1', '--fetch-retry-mintimeout=1000'];
     await npm(['install', tgz, ...VITEST, ...flags], path.join(machine, 'project'));
     const output = run(machine, 'user', 'NO_COLOR=1 npx vitest run', '--temporary');

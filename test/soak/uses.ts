@@ -83,7 +83,7 @@ export const uses: readonly Use[] = [
   },
   {
     // The memory of a service is 120 to 190 MB after a schema, by what is left of the thread that ran pg_dump, but doesn't grow
-    // with 100 of them. So the least of a third of the measurements only tells something if many schemas were read in it.
+    // with 100 of them. So the least of a third of the measurements only means something if many schemas were read in it.
     name: 'a schema is read',
     pause: 1,
     async run({ service }) {

@@ -22,7 +22,7 @@ export interface SoakWorld {
   readonly folder: string;
   readonly npxProgram: string;
   readonly service: Service;
-  /** Of the database of `npx hosted-postgres`. */
+  /** The address of the database of `npx hosted-postgres`. */
   readonly url: string;
   readonly agent: Agent;
   readonly window: OpenWorkbench;

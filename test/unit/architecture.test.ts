@@ -95,7 +95,7 @@ describe('The local service of root', () => {
       'src/service/main.ts',
       // Its package was copied with Postgres to a folder that the service can read.
       'src/service/postgres/catalog/pgDumpModule.ts',
-      // In the bundle, what it imports is in the same file.
+      // The bundle has what this imports in the same file.
       'src/service/postgres/compute.ts',
     ]);
   });

@@ -19,7 +19,7 @@ const TIMER = new RegExp(
     .join('|'),
 );
 
-/** Of the clock itself, and of what shows times or writes how long something took. */
+/** Files of the clock itself, and of what shows times or writes how long something took. */
 const NO_TIMERS = [
   'src/base/clock.ts',
   'src/service/core/clock.ts',

@@ -54,7 +54,7 @@ function hasScreen(): boolean {
 }
 
 function findOnPath(): string | undefined {
-  // In the terminal of a remote window, `code` only controls that window. It cannot start an extension under development.
+  // The terminal of a remote window has a `code` that only controls that window. It cannot start an extension under development.
   if (process.env.VSCODE_IPC_HOOK_CLI !== undefined) return undefined;
   const name = process.platform === 'win32' ? 'code.cmd' : 'code';
   const folders = (process.env.PATH ?? '').split(path.delimiter);

@@ -98,7 +98,7 @@ export class Notifications {
     );
     if (!(await isOpen)) return false;
     if (!(await this.#center.getByText('No New Notifications').isVisible())) return true;
-    // Not by its bell, which would open it again if it closed by itself just before the click.
+    // A click on its bell would open it again if it closed by itself just before.
     await this.#closeWith('Hide Notifications');
     return false;
   }

@@ -139,7 +139,7 @@ async function linkBuiltinExtensions(folder: string): Promise<void> {
 }
 
 async function runsInBrowser(extension: string): Promise<boolean> {
-  // Not every entry is an extension.
+  // Some entries aren't extensions.
   const manifest = await readFile(path.join(extension, 'package.json'), 'utf8').catch(() => '{}');
   return 'browser' in JSON.parse(manifest);
 }

@@ -136,7 +136,7 @@ async function connects(socket: string): Promise<boolean> {
     await once(connection, 'connect');
     return true;
   } catch {
-    return false; // Not listening yet.
+    return false; // It isn't listening yet.
   } finally {
     connection.destroy();
   }

@@ -23,7 +23,7 @@ export const LAUNCHER = process.platform === 'win32' ? 'hosted-postgres-mcp.cmd'
 
 /** Its VS Code API records everything that is registered, created or listened to, and its timers are counted. */
 export class RecordedActivation {
-  /** In order: `registerCommand hostedPostgres.view.refresh`, `secrets.get …`. */
+  /** The calls in order: `registerCommand hostedPostgres.view.refresh`, `secrets.get …`. */
   readonly events: string[] = [];
   /** Registrations, objects and listeners that are not disposed. */
   readonly open = new Set<object>();

@@ -55,7 +55,7 @@ describe('a connection', () => {
     folder: workspace,
     otherExtensions: clients.folders,
     settings: READABLE_TERMINALS,
-    // Of the user's environment, only the file of services counts.
+    // The user's environment may only decide where the file of services is.
     env: { PGSERVICEFILE: services, PGSERVICE: 'production', PGHOSTADDR: '127.0.0.9', PGPASSWORD: 'x' },
   });
   const service = useService({ postgres: true });
@@ -177,7 +177,7 @@ describe('a connection', () => {
       authenticationType: 'SqlLogin',
     });
     await ui().notifications.clear();
-    // In the browser, the link goes through a page of the server.
+    // The browser opens the link through a page of the server.
     for (const page of ui().page.context().pages()) if (page !== ui().page) await page.close();
   });
 

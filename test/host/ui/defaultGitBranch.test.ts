@@ -8,11 +8,11 @@ import { until } from '../../workbench/until.ts';
 import { connect, useService } from './connect.ts';
 import { useWorkbench } from './useWorkbench.ts';
 
-/** Of the branch `main` of the sample project. */
+/** The compute of the branch `main` of the sample project. */
 const PRIMARY = 'ep-little-smoke-851426';
 
 describe('The database branch of the default Git branch', () => {
-  // In a separate window, because no branch is offered after a command has run, and another suite expects the offer.
+  // The window is separate, because no branch is offered after a command has run, and another suite expects the offer.
   const ui = useWorkbench({ isPackaged: false });
   const service = useService({ postgres: true, args: [] });
   const file = () => path.join(ui().folder, '.env');

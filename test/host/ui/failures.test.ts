@@ -49,7 +49,7 @@ describe('the tree after failed requests', () => {
 
   it('is replaced by the reason while it cannot be loaded after a reload, and by the projects once it can', async () => {
     await revokeKey();
-    // Not tried again, unlike a service that is down.
+    // The request isn't repeated, unlike that to a service that is down.
     service().proxy.inject('captivePortal', { method: 'GET', times: Number.POSITIVE_INFINITY });
     await ui().reload();
     await ui().openView('Hosted Postgres');

@@ -43,7 +43,7 @@ describe('A checkout before migrations', () => {
   let uri: string;
 
   const write = (file: string, text: string) => writeFile(path.join(repository.folder, file), text);
-  /** In another terminal, of which VS Code knows nothing. */
+  /** Migrates as another terminal does, of which VS Code knows nothing. */
   const migrate = () => execFileSync(process.execPath, ['migrate.cjs'], { cwd: repository.folder });
   const commit = (message: string) => {
     repository.git('add', '.');

@@ -74,7 +74,7 @@ async function removeAccounts(ui: OpenWorkbench): Promise<void> {
 
 /** Resets the extension's views and shows the Explorer in front of them. */
 async function resetViews(ui: OpenWorkbench): Promise<void> {
-  // Not by a click: VS Code ignores a second click on a tab within 300 ms, and the next suite may be that fast.
+  // A click doesn't do: VS Code ignores a second click on a tab within 300 ms, and the next suite may be that fast.
   await ui.runCommand('View: Show Hosted Postgres');
   await until('the welcome text', async () => /Connect/.test(await ui.welcomeText('Computes')));
   await ui.waitForMessage(/^$/);

@@ -28,7 +28,7 @@ describe('The rows of a branch', () => {
       async () => `a tab ${String(title)}; it is ${await activeTab()}`,
       async () => title.test((await activeTab()) ?? ''),
     );
-  /** Of the editor that has the focus, as far as it is visible. */
+  /** Reads the visible lines of the editor that has the focus. */
   const lines = async (editor = '.editor-group-container.active .monaco-editor') => {
     const shown = ui().page.locator(`${editor} .view-line`);
     return (await shown.allInnerTexts()).map((line) => line.replaceAll('\u00a0', ' '));

@@ -120,7 +120,7 @@ describe('Undo… on an account', () => {
     await ui().run('Undo…');
     await firstMoment('Undo the undo of ');
     await shoot('undo-the-undo');
-    // Not before the branch was created.
+    // The branch was created, so the list is complete.
     const { items } = await ui().quickInput.waitFor(QUESTION);
     assert.deepEqual(
       items.map((item) => item.split(' ').slice(0, 2).join(' ')),

@@ -50,7 +50,7 @@ async function hasEnded(end: End, now: State, start: State, { notifications }: W
   if (end === 'editor' || (end === 'any' && now.tabs !== start.tabs)) return now.tabs !== start.tabs;
   if (end === 'any' && now.announced !== start.announced) return true;
   if (end !== 'notification' && now.selected !== start.selected) return true;
-  // In the page only while the center is open. Those of VS Code don't count.
+  // The page has the notification only while the center is open. VS Code's own ones don't count.
   if (!now.isNotified || (await notifications.all()).length > 0) return now.isNotified;
   await notifications.clear();
   return false;

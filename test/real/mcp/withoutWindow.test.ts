@@ -27,7 +27,7 @@ describe('The MCP server without a window', () => {
   let created: Created;
   let extension: string;
   let folder: string;
-  /** Of the service that all tests share. */
+  /** The data directory of the service that all tests share. */
   let dataDir: string;
 
   before(async () => {

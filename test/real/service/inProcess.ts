@@ -66,7 +66,7 @@ export class FaultyEngine implements ComputeEngine {
   tableTransactions: ComputeEngine['tableTransactions'] = (...args) => this.#plain.tableTransactions(...args);
   schemaChanges: ComputeEngine['schemaChanges'] = (...args) => this.#plain.schemaChanges(...args);
   keepHistory: ComputeEngine['keepHistory'] = (...args) => this.#plain.keepHistory(...args);
-  /** Of deleted branches. */
+  /** The most deleted branches that can be kept. */
   canKeepUntil = Infinity;
   canKeepDeleted: ComputeEngine['canKeepDeleted'] = async (ids) => ids.length <= this.canKeepUntil;
   createBranch: ComputeEngine['createBranch'] = ({ id, parentId }) =>

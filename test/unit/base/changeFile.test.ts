@@ -139,7 +139,7 @@ describe('changeFile', () => {
     assert.equal(text(), '100\n');
   });
 
-  describe('beside other processes', () => {
+  describe('while other processes write it', () => {
     const module = pathToFileURL(path.join(import.meta.dirname, '../../../src/base/changeFile.ts')).href;
     /** @returns what the code prints */
     const run = async (code: string) => {

@@ -114,7 +114,7 @@ describe('readOwnFile', () => {
 });
 
 describe('readChosenFile', () => {
-  it('reads up to a number of bytes, whatever size the system reports', async () => {
+  it('reads up to a number of bytes, for any size that the system reports', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'a');
     writeFileSync(file, 'text');

@@ -24,7 +24,7 @@ describe('The lease of a local service', () => {
   let respond: (response: ServerResponse) => void;
   /** The secret that the service's proof is made with. */
   let servicesSecret: string;
-  /** Of the leases. */
+  /** The keys of the leases. */
   let keys: string[];
   /** Requests that are not for a lease, with the key. */
   let tried: string[];

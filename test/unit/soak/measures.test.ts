@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { growthIn, type Measures } from '../../soak/measures.ts';
 
-/** Measurements of five minutes. For eight of eleven, a client has a service and two servers of its own. */
+/** Measurements of five minutes. For eight of eleven, a client has a separate service and two servers. */
 const measurements = (
   leak: Partial<Record<'service' | 'servers' | 'descriptors' | 'ports' | 'files', number>>,
 ) =>

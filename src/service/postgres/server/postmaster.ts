@@ -121,7 +121,7 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   try {
     text = readFileSync(postmasterPidFile(dataDir), 'utf8');
   } catch {
-    return undefined; // The file or the process is gone, so no server runs.
+    return undefined; // A server that runs has this file.
   }
   const lines = text.split('\n');
   // A single-user server writes its pid with a minus.

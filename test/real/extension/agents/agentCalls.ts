@@ -272,7 +272,7 @@ export function hostileCalls(random: Random, targets: Targets, count: number): H
     Array.from({ length: share }, () => kind),
   );
   return Array.from({ length: count }, (_, index) => {
-    // In turn, so that each kind has its share.
+    // The kinds take turns, so that each has its share.
     const kind = shares[index % shares.length] ?? '';
     const { make, isClosed = false } = KINDS[kind] ?? assert.fail();
     const made = make(random, targets);

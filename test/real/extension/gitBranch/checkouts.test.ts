@@ -11,7 +11,7 @@ import { GitWorld } from './gitWorld.ts';
 import type { Worktree } from './worktree.ts';
 
 const STEPS = Number(process.env['STEPS'] ?? 25);
-/** With some seeds, the windows follow nothing in the first steps. */
+/** The windows follow nothing in the first steps with some seeds. */
 const MOST_STEPS = 5 * STEPS;
 
 /** Milliseconds from a checkout to the changed file, for 95 % of the checkouts. A few of them are too few to judge. */

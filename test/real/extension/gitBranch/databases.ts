@@ -42,7 +42,7 @@ export class Databases {
     this.#setHost(project);
   }
 
-  /** Those that were created and still exist. */
+  /** The databases that were created and still exist. */
   get usable(): readonly string[] {
     return [...this.#hosts.keys()].filter((id) => id !== this.first && !this.gone.has(id));
   }

@@ -141,7 +141,7 @@ describe('The applied migrations of a database', () => {
     ]);
   });
 
-  it('are none without such a table, whatever its name is, and are not known with too many', async () => {
+  it('are empty without such a table, under any name, and are not known with too many', async () => {
     assert.deepEqual(await read(), []);
     await query(uri, 'create table migrations (id serial primary key, name text, batch int)');
     await query(uri, 'create table schema_migrations (version text, note text)');

@@ -219,7 +219,7 @@ export class MigrationWorld {
     await this.#map.setBranch(name, this.#ref);
   }
 
-  /** By the command, without an offer. */
+  /** Undoes by the command, without an offer. */
   async #undoSomewhere(): Promise<void> {
     const { inventory, markers } = this.#model;
     const list = await inventory.branches.refresh(this.#ref.projectId);

@@ -9,7 +9,7 @@ import { MigrationWorld } from './migrationWorld.ts';
 
 const STEPS = Number(process.env['STEPS'] ?? roundsOf(40, 400));
 
-/** With some seeds, the first steps have nothing to offer. */
+/** The first steps have nothing to offer with some seeds. */
 const MOST_STEPS = 5 * STEPS;
 
 describe('A database that follows git back before migrations', () => {

@@ -12,7 +12,7 @@ type Files = Readonly<Record<string, string>>;
 
 const journal = (...tags: readonly string[]) => JSON.stringify({ entries: tags.map((tag) => ({ tag })) });
 
-/** By tool: its files, and a table that exists at the end, or the error. */
+/** For each tool: its files, and a table that exists at the end, or the error. */
 const FOLDERS: Readonly<
   Record<string, readonly [files: Files, outcome: string | RegExp | ((error: Error) => true)]>
 > = {
@@ -247,7 +247,7 @@ describe('migrations that create extensions', () => {
   it('are explained if the tool prints the error of Postgres, and else not', async () => {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'migrations'));
-    // Not what the file says, which may have run or not.
+    // The advice is about the output, not about the file, which may have run or not.
     writeFileSync(path.join(folder, 'migrations', '1.sql'), 'create extension vector;\n');
     const run = (text: string) =>
       runStep(folder, { run: `echo '${text}'; exit 1`, files: ['migrations'] }, owner.uri);

@@ -29,7 +29,7 @@ describe('A branch that is restored to its own history', () => {
     await restore({ ...own, source_timestamp: at(60_000), preserve_under_name: 'present' }, 422);
     await restore({ ...own, source_timestamp: at(0), preserve_under_name: 'present' }, 200);
     const preserved = (await api.branches(PROJECT)).find(({ name }) => name === 'present');
-    // Of a protected branch, nothing may be lost.
+    // A protected branch may lose nothing.
     await api.send('PATCH', `${BRANCHES}/${id}`, { branch: { expires_at: null, protected: true } });
     await restore({ source_branch_id: preserved?.id }, 422);
     await restore({ source_branch_id: preserved?.id, preserve_under_name: 'past' }, 200);

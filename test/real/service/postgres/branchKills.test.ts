@@ -34,13 +34,13 @@ interface Moment {
 /** What the client knows: confirmed and deleted ids. A call without a reply may have happened or not. */
 class Client {
   readonly project: string;
-  /** Of the main branch, also when a snapshot has replaced it. All branches have its password. */
+  /** The address of the main branch, also when a snapshot has replaced it. All branches have its password. */
   readonly uri: string;
   readonly confirmed = new Set<string>();
   readonly deleted = new Set<string>();
   readonly projects = new Set<string>();
   readonly deletedProjects = new Set<string>();
-  /** By project: the branch that it was created with. */
+  /** The branch that each project was created with. */
   readonly #branchOf = new Map<string, string>();
   /** Confirmed changes. */
   changes = 0;

@@ -1,6 +1,6 @@
 /**
  * What happens to machines, at random: the service is killed or frozen, another container starts one on the same data, the clock is
- * wrong for a moment, the disk is full. Whatever was confirmed is there afterwards, and only one service and one server write.
+ * wrong for a moment, the disk is full. All that was confirmed is there afterwards, and only one service and one server write.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -45,7 +45,7 @@ const MAX_BRANCHES = 4;
     const dataDir = path.join(folder, 'data');
     const offset = path.join(temporaryFolder(), 'offset');
     const options = { key: 'k', dataDir, args: emptyAccount() };
-    /** With a clock that `setClock` sets. */
+    /** Starts the service with a clock that `setClock` sets. */
     const start = () => {
       process.env['CLOCK_OFFSET_FILE'] = offset;
       process.env['NODE_OPTIONS'] = `--import ${CLOCK}`;

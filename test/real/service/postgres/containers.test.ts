@@ -48,7 +48,7 @@ import { canContain, inContainer } from './container.ts';
     await stop(second);
   });
 
-  it('run one server on a branch, also if the service was killed beside it', async () => {
+  it('run one server on a branch, also if the service was killed and the server was not', async () => {
     const first = await startLocalService(options);
     await answers(uri);
     const client = await connectTo(uri);

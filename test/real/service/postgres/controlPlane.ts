@@ -46,7 +46,7 @@ export async function startControlPlane(
   const woken: string[] = [];
   const crashed: { id: string; reason: string }[] = [];
   const open = new Map<string, number>();
-  /** Of the branches' own role. No test changes it. */
+  /** The passwords of the branches' own role. No test changes them. */
   const passwords = new Map<string, string>();
   const engine = await startEngine({ ...options, dataDir }, (line) => log.push(line));
   const events = {

@@ -36,7 +36,7 @@ export async function leftBehind(service: LocalService, kept: readonly string[] 
   const computes = (await Promise.all(lists)).flatMap(({ endpoints }) => endpoints.map(({ id }) => id));
   const storage = storageOf(service);
   const family = await processTree([service.pid]);
-  // Of the API, and two of each compute. Those of servers end with them.
+  // The API has one address and each compute two. Those of servers end with them.
   const isServer = (pid: number) => target(`/proc/${pid}/cwd`).endsWith('/data');
   const ports = [...new Set(family.filter((pid) => !isServer(pid)).flatMap(listeningPorts))];
   return [

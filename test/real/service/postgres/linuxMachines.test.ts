@@ -11,7 +11,7 @@ import { didNotStart } from '../didNotStart.ts';
 import { query } from './clients.ts';
 import { usualPostgres } from './usualPostgres.ts';
 
-/** Of a compute of the sample account. */
+/** Returns the address of a compute of the sample account. */
 async function appUri(service: LocalService): Promise<string> {
   const path = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
   const { json } = await call(service.baseUrl, { path, key: service.key });

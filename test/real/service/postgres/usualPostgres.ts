@@ -11,7 +11,7 @@ import { nobody, type UnixAccount } from '../../../../src/service/privileges/uni
 export const serviceAccount = (): UnixAccount | undefined =>
   process.getuid?.() === 0 ? nobody() : undefined;
 
-/** The Postgres that a service runs unless it is told otherwise: a copy if the account couldn't reach it in this clone. */
+/** The Postgres that a service runs unless an option names another one: a copy if the account couldn't reach it in this clone. */
 export function usualPostgres(): Binaries {
   const [account, programs] = [serviceAccount(), findPrograms(undefined)];
   const found = chooseBinaries(account === undefined ? programs : reachablePrograms(programs, account));

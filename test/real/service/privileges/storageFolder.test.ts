@@ -26,7 +26,7 @@ describe(`storageFolder${isRoot ? '' : ' (skipped: needs root)'}`, () => {
     account = nobody();
   });
   beforeEach(() => {
-    // Not in the temporary folder. mkdtemp creates it with a mode that excludes other users.
+    // The folder is outside of the temporary one, and mkdtemp creates it with a mode that excludes other users.
     closed = mkdtempSync('/var/tmp/hosted-postgres-closed-');
   });
   afterEach(() => {

@@ -63,7 +63,7 @@ describe('The account file', () => {
     assert.equal(snapshots, before);
   });
 
-  it('is not made again beside that of version 0.2, which is left as it is', async () => {
+  it('is not created again next to that of version 0.2, which is left as it is', async () => {
     const dataDir = temporaryFolder();
     const old = path.join(dataDir, 'account.journal');
     writeFileSync(old, 'of 0.2');

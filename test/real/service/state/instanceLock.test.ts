@@ -96,7 +96,7 @@ describe('The lock of a data directory', () => {
       [lost, log] = [[], []];
       lock = path.join(folder, 'service.lock');
       writeFileSync(lock, JSON.stringify(foreign));
-      // Whatever the clocks of both machines say.
+      // The clocks of both machines may say anything.
       utimesSync(lock, 1, 1);
     });
     const take = () =>

@@ -74,7 +74,7 @@ describe('The bridge', () => {
     const request = lineOf({ token: record().token, call });
     assert.deepEqual(await send(request), { result: { computes: [] } });
     assert.deepEqual(calls, [call]);
-    // In small pieces.
+    // The request arrives in small pieces.
     assert.deepEqual(await send(...Array.from(request)), { result: { computes: [] } });
     answer = () => Promise.reject(new Error('No such compute.'));
     assert.deepEqual(await send(request), { error: 'No such compute.' });

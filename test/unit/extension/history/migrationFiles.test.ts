@@ -68,7 +68,7 @@ describe('The migrations that a checkout has removed', () => {
     ['untracked', () => write('db/1_b.sql', 'edited')],
     ['ignored', () => (write('.gitignore', '*.sql'), write('db/1_b.sql'))],
   ] as const)
-    it(`are none that the working tree still has, ${where}`, async () => {
+    it(`leave out those that the working tree still has, ${where}`, async () => {
       write('db/1_b.sql', 'text');
       write('db/2_c.sql');
       commit();

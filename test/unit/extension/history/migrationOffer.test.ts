@@ -17,7 +17,7 @@ const commit = (id: number, [added, changed, deleted] = [1, 0, 0]) => ({
   changed: changed ?? 0,
   deleted: deleted ?? 0,
 });
-/** Of migrations that were applied by one transaction each. */
+/** The rows and commits of migrations that were applied by one transaction each. */
 const [ROWS, COMMITS] = [rowsOf({ a: 1, b: 2, c: 3 }), [commit(1), commit(2), commit(3)]];
 /** @param files notes of the files that the working tree has: it has lost all other ones */
 const findLater = (
@@ -135,7 +135,7 @@ describe('The rows of migrations that a checkout has removed', () => {
     assert.deepEqual(laterOf([], ['db/1_a.ts', 'db/2_b.ts']), [['1_a.js', '2_b.js'], []]);
   });
 
-  it('are none in case of doubt', () => {
+  it('are undefined in case of doubt', () => {
     assert.equal(laterOf(['db/1_a.ts', 'db/2_b.ts'], []), undefined);
     assert.equal(laterOf(['db/1_a.ts', 'other/2_b.ts'], ['db/2_b.ts']), undefined);
     assert.equal(laterOf(['db/1_a.ts'], []), undefined);

@@ -53,7 +53,7 @@ interface Facts {
   readonly markers?: readonly Marker[];
   readonly gitEvents?: readonly GitEvent[];
   readonly retention?: number;
-  /** By branch: minutes ago that it was created. */
+  /** For each branch: minutes ago that it was created. */
   readonly created?: Readonly<Record<string, number>>;
 }
 

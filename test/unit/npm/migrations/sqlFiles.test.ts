@@ -218,7 +218,7 @@ describe('A folder of SQL', () => {
   const PARTS: Readonly<
     Record<string, readonly [text: string, part: string, project?: Files, others?: Files]>
   > = {
-    'of Prisma, whatever its comments say': [
+    'of Prisma, with any comments': [
       '-- Down migration: drop the table\n-- Rollback\ncreate table a ();\n-- Down Migration\ncreate table b ();\n',
       '-- Down migration: drop the table\n-- Rollback\ncreate table a ();\n-- Down Migration\ncreate table b ();\n',
       {},

@@ -26,7 +26,7 @@ const COLUMNS: Readonly<Record<string, (random: () => number) => string>> = {
   size: (random) => `${random()}::float8`,
   long: (random) => `repeat('x', 4000) || ${at(random, 3)}`,
 };
-/** By name: how each key is written, and a new one. */
+/** For each kind of key: how it is written, and a new one. */
 const KEYS: Readonly<
   Record<string, { readonly columns: string; readonly key: string; readonly value: (id: number) => string }>
 > = {
@@ -232,7 +232,7 @@ const counts = async (comparison: ReturnType<typeof compareRows>): Promise<numbe
 const idsOf = (rows: readonly DifferingRow[]): string[] =>
   rows.map(({ cells }) => JSON.stringify(cells.slice(0, -1)));
 
-/** By reading both tables as a whole. */
+/** Compares by reading both tables as a whole. */
 async function expectedDifference(
   sides: { before: pg.Client; after: pg.Client },
   table: string,

@@ -11,7 +11,7 @@ import { startControlPlane, type ControlPlane } from '../../../service/postgres/
 import { readerOf } from './readerOf.ts';
 
 const never = new AbortController().signal;
-/** By database. */
+/** The ways by database. */
 const ALL = { app: WAYS, shadowed: SHADOWED_WAYS };
 const HARMLESS = /^ran as service_reader in .* done: \(P0001/;
 const EVIDENCE = `select (select count(*)::int from "Trap"."Evidence"),
@@ -106,7 +106,7 @@ describe('The code of strangers in a database that is read', () => {
           assert.match(text, HARMLESS, `${name}: ${spelling}`);
         }
       await isUnchanged();
-      // Not in all spellings, and not by a policy, which the role bypasses.
+      // Some spellings don't run, nor does a policy, which the role bypasses.
       assert.ok(ran > 0.9 * count, `${ran} of ${count} ran`);
     });
 

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 
 export interface ToolCase {
-  /** Of npm or Debian, with its version. The first one is the tool. */
+  /** The packages of npm or Debian, with their versions. The first one is the tool. */
   readonly packages: readonly string[];
   /** Files of the project. */
   readonly files: Readonly<Record<string, string>>;
-  /** In the folder of the project. Gets the database from `DATABASE_URL`. */
+  /** The command runs in the folder of the project, and gets the database from `DATABASE_URL`. */
   readonly command: string;
   readonly folder: string;
   /** Deletes what the tool has noted in the database. Missing if the folder is refused. */

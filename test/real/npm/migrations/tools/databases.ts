@@ -19,7 +19,7 @@ export function writeProject(files: Readonly<Record<string, string>>): string {
 
 export interface Database {
   readonly url: string;
-  /** By pg_dump. */
+  /** Returns the schema that pg_dump writes. */
   readonly schema: () => Promise<string>;
 }
 

@@ -117,7 +117,7 @@ describe('databases and roles', () => {
     });
 
     for (const state of ['active', 'idle'] as const)
-      it(`change whatever settings the user has, while the primary is ${state}`, async () => {
+      it(`change with any settings of the user, while the primary is ${state}`, async () => {
         const { engine } = service;
         const branchId = `br-${state}`;
         const compute = await service.create({

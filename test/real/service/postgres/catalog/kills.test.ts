@@ -145,7 +145,7 @@ describe(`databases and roles of a service that is killed ${KILLS} times`, () =>
     for (let kill = 0; kill < KILLS; kill += 1) {
       service = await startLocalService(options);
       await check();
-      // In half of the runs the compute is active; in the others its data is changed without it.
+      // Every second run changes the data while the compute is active, and the others without it.
       if (kill % 2 === 1) await api.suspend();
       const writing = Promise.all(writers.map(async (writer) => writer.write()));
       const enough = replies() + 1 + Math.floor(Math.random() * MOST_REPLIES);

@@ -55,7 +55,7 @@ describe('the schema of a branch', () => {
     await service.stop();
   });
 
-  // In the full run only, because Postgres’s own clock counts the ten seconds.
+  // This runs in the full run only, because Postgres’s own clock counts the ten seconds.
   it('fails after ten seconds if a client keeps a table locked, as does the deletion of the owner', async function () {
     if (roundsOf(0, 1) === 0) return this.skip();
     await main.state();

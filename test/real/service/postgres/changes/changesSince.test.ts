@@ -77,14 +77,14 @@ describe('What has changed since a moment', () => {
       await Promise.all([stopped.end(), dropping.end()]);
     }
   };
-  /** With a checkpoint. */
+  /** Makes a base, which begins with a checkpoint. */
   const makeBase = () =>
     service.engine.keepHistory([{ id: ID, seconds: DAY }], {
       isAll: true,
       limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
     });
   const insertOrder = () => query(uri, 'insert into orders select max(id) + 1 from orders');
-  /** Of rows, since moments. */
+  /** Returns the numbers of changed rows since the moments. */
   const ordersSince = async (moments: readonly PastMoment[]) => {
     const found = await service.engine.changesSince(ID, moments);
     return found.map((tables) => {

@@ -171,7 +171,7 @@ describe('What has changed, exactly', () => {
     changed,
     deleted,
   });
-  /** With a checkpoint. */
+  /** Makes a base, which begins with a checkpoint. */
   const makeBase = () =>
     service.engine.keepHistory([{ id: ID, seconds: 86_400 }], {
       isAll: true,

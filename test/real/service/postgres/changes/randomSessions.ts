@@ -101,7 +101,7 @@ export class RandomSessions {
       this.counts.done += 1;
     } catch {
       this.counts.failed += 1;
-      // In a transaction, the statements after it would fail.
+      // The savepoint lets the transaction continue after a failed statement.
       if (/^(begin|savepoint|set|commit|rollback)/.test(sql)) return;
       await client.query('rollback to s').catch(() => undefined);
     }

@@ -1,4 +1,4 @@
-/** Random statements of many kinds. Some fail, such as for a table that is gone: a session goes on after that. */
+/** Random statements of many kinds. Some fail, such as for a table that is gone: a session continues after that. */
 
 export type Random = () => number;
 

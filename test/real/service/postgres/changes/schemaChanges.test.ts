@@ -21,7 +21,7 @@ describe('The changes of the schema of a branch', () => {
     uri = await service.uri(await service.create({ id: `ep-schema-${branches}`, branchId: id }));
     await beginHistory(86_400);
   });
-  /** With a copy of the data as it is now, and without older ones if they aren't kept for so long. */
+  /** Begins a history with a copy of the data as it is now, and without older ones if they aren't kept for so long. */
   const beginHistory = async (seconds: number) => {
     const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
     await service.engine.keepHistory([{ id, seconds }], { isAll: true, limits });

@@ -45,7 +45,7 @@ const TABLES = `
 const DATABASES = `select datname as name, datconnlimit as connections from pg_database
   where datname not in ('template0', 'template1', 'postgres') order by 1`;
 
-/** Of a server, through one of its databases. */
+/** Reads the content of a server through one of its databases. */
 export async function contentOf(uri: string): Promise<Content> {
   const own = await connectTo(uri);
   try {

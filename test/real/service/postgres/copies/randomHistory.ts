@@ -46,13 +46,13 @@ export class RandomHistory {
   readonly #id: string;
   #compute: ComputeSpec | undefined;
   #marks: Mark[] = [];
-  /** Those while the clock was wrong. */
+  /** The marks that were set while the clock was wrong. */
   readonly #shifted = new Set<Mark>();
   /** Branches with the data before a restore, and their marks. */
   readonly #preserved: { readonly id: string; readonly marks: Mark[] }[] = [];
   #created = 0;
   readonly steps: string[] = [];
-  /** Of branches of a moment, and of restores. */
+  /** How many branches of a moment and restores were checked. */
   readonly checks = { lsn: 0, time: 0, unclear: 0, undo: 0 };
 
   constructor(service: ControlPlane, seed: number) {
@@ -220,7 +220,7 @@ export class RandomHistory {
     }
   }
 
-  /** Of those that the history of a branch still has. */
+  /** Picks one of the marks that the history of a branch still has. */
   async #pickMoment(branchId: string, all: readonly Mark[], kind = this.#pick(['lsn', 'time'] as const)) {
     const { start = '', startLsn = '' } = (await this.#service.engine.history(branchId)) ?? {};
     const first = parseLsn(startLsn) ?? 0;

@@ -88,7 +88,7 @@ describe('A branch of the schema only', () => {
       await api().change('DELETE', `/${PROJECT}/branches/${branch.id}`);
     });
 
-    it('is refused if a database accepts no connections, so that it can be emptied by nobody', async () => {
+    it('is refused if a database accepts no connections, because its rows could not be removed', async () => {
       await query(uri, 'alter database more allow_connections false');
       await assert.rejects(copy(), /"more" accepts no connections.*ALLOW_CONNECTIONS true/);
     });

@@ -13,7 +13,7 @@ import { usualPostgres } from '../usualPostgres.ts';
 const NAMES = Object.keys(OWNER_EXTENSIONS);
 const SECRET = 'a secret of the machine';
 const ROW_OF_OTHERS = 'a row of another branch';
-/** Of verifiers of passwords, files of the machine, and rows of another branch. */
+/** Matches verifiers of passwords, files of the machine, and rows of another branch. */
 const LEAKED = new RegExp(`SCRAM-SHA-256|${SECRET}|${ROW_OF_OTHERS}`);
 
 /** Statements by extension that must fail. */

@@ -126,7 +126,7 @@ describe('extensions that reach other servers', () => {
       );
       await owner.query('drop server s cascade');
     }
-    // With the password, they do what they are for.
+    // The extensions do what they are for, once they have the password.
     const target = `host=127.0.0.1 port=${other.address.port} dbname=app user=app_owner password=${otherUri.password}`;
     assert.deepEqual(await values(`select * from dblink('${target}', 'select 7') as t (n int)`), [7]);
     const insert = `select dblink_exec('${otherUri.href}', 'insert into secrets values (1)')`;

@@ -179,7 +179,7 @@ describe('extensions that owners create', () => {
   });
 });
 
-/** By the start of what the table says: `works`, or the SQLSTATE. 58P01: its library isn't there or can't be loaded. */
+/** The outcomes begin the text in the table: `works`, or the SQLSTATE. 58P01: its library isn't there or can't be loaded. */
 const OUTCOMES = [
   ['works', 'works'],
   ['only with', 'works|58P01'],

@@ -47,7 +47,7 @@ export function useOwner() {
   const create = async (name: string) => {
     await query(`drop extension if exists ${name} cascade; create extension ${name} cascade`);
   };
-  /** Those that the owner may call with values. */
+  /** Returns the functions that the owner may call with values. */
   const functionsOf = async (extension: string) => {
     const { rows } = await client.query<{ call: string; types: string[]; columns: string }>(
       `select p.oid::regproc::text as call,

@@ -16,7 +16,7 @@ const UPGRADE =
 const QUERY = '{"query":"select 1"}';
 const COMPLETE = `${HEAD}${LOGIN}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
 
-/** Of HTTP clients and WebSockets at a compute's address. */
+/** The limit for HTTP clients and WebSockets at a compute's address. */
 const MAX_CONNECTIONS = 1000;
 const STARTUP = Buffer.from('\0\u0003\0\0user\0someone\0\0');
 

@@ -89,7 +89,7 @@ describe("strangers at a compute's address", () => {
 const openSockets = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
 
-/** Of the heap and of buffers. Bytes. */
+/** The bytes of the heap and of buffers. */
 function usedMemory(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

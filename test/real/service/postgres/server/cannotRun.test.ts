@@ -13,7 +13,7 @@ import { createUsableFolder } from '../../../../../src/service/state/dataDirecto
 import { temporaryFolder } from '../../../../helpers/localService.ts';
 import { onPlatform } from '../../../../helpers/onPlatform.ts';
 
-/** By system: how a program ended, and the message. */
+/** For each system: how a program ended, and the message. */
 const FAILURES: readonly (readonly [NodeJS.Platform, object, RegExp])[] = [
   [
     'win32',

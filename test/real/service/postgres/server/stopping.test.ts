@@ -34,7 +34,7 @@ describe('service that is stopped while it creates its first data directories', 
 
   it('stops at once during initdb and leaves no process or unfinished template', async () => {
     const { root, folder } = copyOfPostgres();
-    // Not unpacked, because it is damaged.
+    // The damaged file isn't unpacked.
     writeFileSync(path.join(root, path.basename(CLUSTER_IN_CLONE)), '');
     await stopAt('template-*.new/base', ['--postgres-path', folder]);
     assert.deepEqual(files('{template-*,initdb-password,branches/*/data*}'), []);

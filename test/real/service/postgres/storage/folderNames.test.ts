@@ -11,7 +11,7 @@ describe('data directory', () => {
   let parent: string;
   before(() => {
     parent = mkdtempSync(path.join(os.tmpdir(), 'names-'));
-    // With it, the data of a service that runs as root would be in a folder with a simple name.
+    // If `nobody` couldn't enter the folder, a service of root would store its data in another one, with a simple name.
     chmodSync(parent, 0o755);
   });
   after(() => rmSync(parent, { recursive: true, force: true }));

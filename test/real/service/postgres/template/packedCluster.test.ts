@@ -55,7 +55,7 @@ describe('the packed cluster', () => {
   const valuesIn = (output: string) =>
     [...output.matchAll(/ = "([^]*?)"\t\(typeid/g)].map(([, value = '']) => value);
 
-  /** With another version of the catalogs in its control file. */
+  /** Returns the cluster with another version of the catalogs in its control file. */
   function ofAnotherBuild(): Buffer {
     const bytes = brotliDecompressSync(readFileSync(cluster ?? ''));
     const contents = bytes.indexOf('\n') + 1;
@@ -136,7 +136,7 @@ describe('the packed cluster', () => {
       [],
     );
     assert(differing.filter((index) => index < 289).length > 16);
-    // The same bytes differ between two clusters of initdb, beside the id and the times.
+    // The same bytes differ between two clusters of initdb, apart from the id and the times.
     const made = ['a', 'b'].map((name) => {
       const dataDir = path.join(folder, name);
       run(binaries.initdb, ['-D', dataDir, ...clusterArguments(binaries.major), '--auth=trust']);

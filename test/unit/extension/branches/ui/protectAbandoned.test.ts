@@ -29,7 +29,7 @@ describe('protectAbandoned', () => {
     records = new RecoveryRecordMap();
     store = await connectModel(service);
     const account = accountId(store.account);
-    // Of an earlier window.
+    // An earlier window has left this record.
     await records.set(JSON.stringify([account, 'shop', 'br-dev']), {
       account,
       projectId: 'shop',

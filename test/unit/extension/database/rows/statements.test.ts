@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/extension/database/rows/statements.ts';
 
 describe('The statements of a SQL file', () => {
-  /** Those at each character, without repetitions. */
+  /** Returns the statements at each character, without repetitions. */
   const texts = (sql: string) => [
     ...new Set(Array.from({ length: sql.length + 1 }, (_, offset) => statementAt(sql, offset)?.text)),
   ];

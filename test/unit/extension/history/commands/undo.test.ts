@@ -58,7 +58,7 @@ describe('Undo…', () => {
     branches = [{ id: 'br-main', name: 'main', default: true, created_at: YESTERDAY }];
     [project, operations, rejection] = [{ history_retention_seconds: 86_400 }, [], undefined];
     const { baseUrl } = await scriptService(script);
-    // Of an account on the internet, with its requests sent here.
+    // The account is one on the internet, with its requests sent here.
     model = await connectModel({ baseUrl: PUBLIC_BASE_URL }, { client: { baseUrl } });
   });
 
