@@ -2,7 +2,7 @@
 import type { Compute, Session } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
-import { credentialsFor } from '../connection/credentials.ts';
+import { credentialsFor } from '../connection/branchLogin.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText, type Translator } from './whyActiveText.ts';

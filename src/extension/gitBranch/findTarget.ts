@@ -1,7 +1,7 @@
 /** The connection string of a branch, with the role, database and parameters of the previous one. */
 import { isPermanentRejection, isRejected } from '../../api/transport/errors.ts';
 import { connectionString } from '../connection/connectionStrings.ts';
-import { credentialsFor, hostOf } from '../connection/credentials.ts';
+import { credentialsFor, hostOf } from '../connection/branchLogin.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Session } from '../account/session.ts';

@@ -4,7 +4,7 @@
  */
 import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
-import { findBranchLogin, findBranchReader } from '../branchLogin.ts';
+import { findBranchLogin, findBranchReader } from '../agentLogin.ts';
 import type { BranchLogin } from '../../database/sql/sqlSession.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import type { ToolCall, ToolDependencies } from './toolCall.ts';

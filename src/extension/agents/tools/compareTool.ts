@@ -5,7 +5,7 @@ import { tableLines, tableWidths } from '../../database/rows/formatRows.ts';
 import { rowSourceOf } from '../../database/rows/statements.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { schemaDiff } from '../../database/schema/compareSchemas.ts';
-import { findRoleAndDatabase } from '../branchLogin.ts';
+import { findRoleAndDatabase } from '../agentLogin.ts';
 import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Branch } from '../../../api/records/records.ts';
-import { findBranchLogin, findRoleAndDatabase } from '../branchLogin.ts';
+import { findBranchLogin, findRoleAndDatabase } from '../agentLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { projectName } from '../../inventory/names.ts';

@@ -1,6 +1,6 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
 import * as z from 'zod/mini';
-import { findBranchLogin } from '../branchLogin.ts';
+import { findBranchLogin } from '../agentLogin.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { findGatedBranch, findReadingLogin } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, wholeNumber } from './tool.ts';

@@ -18,7 +18,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import { hostOf } from '../credentials.ts';
+import { hostOf } from '../branchLogin.ts';
 import { pickRecord } from './host.ts';
 import { askForLogin } from './login.ts';
 

@@ -7,7 +7,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { hostOf } from '../credentials.ts';
+import { hostOf } from '../branchLogin.ts';
 import { pickRecord } from './host.ts';
 import { askForLogin, findOrAskPassword, type LoginRequest, type PasswordAnswer } from './login.ts';
 

@@ -2,7 +2,7 @@
 import { l10n, Range, window, type TextDocument, type TextEditorEdit } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { pooledHost } from '../../../api/addresses/host.ts';
-import { hostOf } from '../credentials.ts';
+import { hostOf } from '../branchLogin.ts';
 import { portPlace, withPort } from '../portPlace.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';

@@ -13,7 +13,7 @@ import { isServiceName } from '../serviceFile.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
-import { hostOf } from '../credentials.ts';
+import { hostOf } from '../branchLogin.ts';
 import { pickRecord } from './host.ts';
 import { knownLogin } from './login.ts';
 

@@ -14,7 +14,7 @@ import {
   type Catalog,
 } from '../connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
-import { credentialsFor } from '../credentials.ts';
+import { credentialsFor } from '../branchLogin.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../envFile/ui/envFile.ts';
 import { findRelatedVariables, readEnv } from '../ui/envValue.ts';
 import { findTarget } from '../findTarget.ts';
-import { hostOf } from '../../connection/credentials.ts';
+import { hostOf } from '../../connection/branchLogin.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { requirePrimary } from '../../commandSupport/pickers.ts';

@@ -1,6 +1,6 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import { findBranchLogin } from '../../../../src/extension/agents/branchLogin.ts';
+import { findBranchLogin } from '../../../../src/extension/agents/agentLogin.ts';
 import { findTarget } from '../../../../src/extension/gitBranch/findTarget.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../src/extension/account/accountConnection.ts';
-import { findRoleAndDatabase } from '../../../../src/extension/agents/branchLogin.ts';
+import { findRoleAndDatabase } from '../../../../src/extension/agents/agentLogin.ts';
 
 describe('The login of an agent', () => {
   /** Undefined if the service doesn't list them. */

@@ -2,7 +2,7 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
-import { credentialsFor } from '../connection/credentials.ts';
+import { credentialsFor } from '../connection/branchLogin.ts';
 import { findReaderLogin } from '../database/sql/readerLogin.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import type { Inventory } from '../inventory/inventory.ts';
