@@ -1,15 +1,15 @@
-/** How an agent connects to a branch: its compute, a database with its owner, and the password that the service has. */
+/** How an agent connects to a branch: without asking for what is missing. */
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import { databaseOwners, LOCAL_DEFAULTS, type RoleAndDatabase } from '../connection/connectionDefaults.ts';
-import { credentialsFor } from '../connection/branchLogin.ts';
+import type { BranchIds } from '../account/refs.ts';
+import { loginOf, ownerOf, type Missing } from '../connection/branchLogin.ts';
+import type { RoleAndDatabase } from '../connection/connectionDefaults.ts';
 import { findReaderLogin } from '../database/sql/readerLogin.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
-import type { Inventory } from '../inventory/inventory.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
-import type { BranchIds } from '../account/refs.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 
-interface BranchLoginRequest extends BranchIds {
+interface LoginRequest extends BranchIds {
   readonly connection: AccountConnection;
   /** If undefined, the branch's first database or the local service's usual one is meant. */
   readonly database?: string | undefined;
@@ -17,58 +17,42 @@ interface BranchLoginRequest extends BranchIds {
 }
 
 /** The login of the database's owner, which is a secret. @throws {Error} with a sentence for the agent */
-export async function findBranchLogin(
-  inventory: Inventory,
-  request: BranchLoginRequest,
-): Promise<BranchLogin> {
-  const { connection } = request;
+export async function requireLogin(inventory: Inventory, request: LoginRequest): Promise<BranchLogin> {
   const compute = await requireCompute(inventory, request);
-  const { role, database } = await findRoleAndDatabase(request);
-  const login = { role, database, pooled: false };
-  const credentials = await credentialsFor(connection, compute, login, optionsOf(request).signal);
-  if (credentials === undefined) throw new Error(`The service doesn't provide the password of ${role}.`);
-  return { ...credentials, host: compute.host, role, database };
+  return orRefuse(request, await loginOf(request.connection, compute, request));
 }
 
 /**
  * The login that only reads, which is a secret.
  * @returns undefined if the service has none @throws {Error} with a sentence for the agent
  */
-export async function findBranchReader(
+export async function findReader(
   inventory: Inventory,
-  request: BranchLoginRequest,
+  request: LoginRequest,
 ): Promise<BranchLogin | undefined> {
+  const { connection, signal } = request;
   const { host } = await requireCompute(inventory, request);
-  const login = { ...(await findRoleAndDatabase(request)), host };
-  return await findReaderLogin(request.connection, request, login, optionsOf(request).signal);
+  const login = { ...(await requireOwner(request)), host };
+  return await findReaderLogin(connection, request, login, AbortSignal.any([connection.signal, signal]));
 }
 
-async function requireCompute(inventory: Inventory, request: BranchLoginRequest): Promise<Compute> {
+/** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
+export const requireOwner = async (request: LoginRequest): Promise<RoleAndDatabase> =>
+  orRefuse(request, await ownerOf(request.connection, request, request));
+
+async function requireCompute(inventory: Inventory, request: LoginRequest): Promise<Compute> {
   const compute = await findPrimary(inventory, request);
   if (compute === undefined) throw new Error(`${request.branchId} has no compute to connect to.`);
   return compute;
 }
 
-/** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */
-export async function findRoleAndDatabase(request: BranchLoginRequest): Promise<RoleAndDatabase> {
-  const { connection, projectId, branchId, database } = request;
-  const client = await connection.client();
-  const [databases = [], roles = []] = await Promise.all([
-    client.listDatabases(projectId, branchId, optionsOf(request)),
-    client.listRoles(projectId, branchId, optionsOf(request)),
-  ]);
-  const owners = databaseOwners({ databases, roles });
-  const find = (name: string) => owners.find((owner) => owner.database === name);
-  const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
-  const found = database ? find(database) : (usual ?? owners[0]);
-  if (found === undefined) {
-    const missing = database ? `database ${database}` : 'database';
-    const names = databases.map(({ name }) => name).join(', ');
-    throw new Error(`${branchId} has no ${missing}. It has: ${names || 'none'}`);
-  }
-  return found;
+function orRefuse<T extends { readonly missing?: undefined }>(
+  { branchId, database }: LoginRequest,
+  found: T | Missing,
+): T {
+  if (found.missing === undefined) return found;
+  if (found.missing === 'password')
+    throw new Error(`The service doesn't provide the password of ${found.role}.`);
+  const missing = database ? `database ${database}` : 'database';
+  throw new Error(`${branchId} has no ${missing}. It has: ${found.existing.join(', ') || 'none'}`);
 }
-
-const optionsOf = ({ connection, signal }: BranchLoginRequest) => ({
-  signal: AbortSignal.any([connection.signal, signal]),
-});

@@ -2,7 +2,7 @@
 import type { Compute, Session } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
-import { credentialsFor } from '../connection/branchLogin.ts';
+import { loginOf } from '../connection/branchLogin.ts';
 import { knownSince } from '../operations/activitySpans.ts';
 import type { ClientProcess } from './clientProcess.ts';
 import { whyActiveText, type Translator } from './whyActiveText.ts';
@@ -82,14 +82,9 @@ async function askPostgres(
   compute: Compute,
   signal: AbortSignal,
 ): Promise<readonly Session[] | undefined> {
-  const client = await connection.client();
-  const { project_id: projectId, branch_id: branchId, host } = compute;
-  const [first] = (await client.listDatabases(projectId, branchId, { signal })) ?? [];
-  if (first === undefined) return undefined;
-  const login = { role: first.owner_name, database: first.name, pooled: false };
-  const credentials = await credentialsFor(connection, compute, login, signal);
-  if (credentials === undefined) return undefined;
+  const login = await loginOf(connection, compute, { signal });
+  if (login.missing !== undefined) return undefined;
   // Loads `pg`, which most windows never need.
   const { readSessions } = await import('./readSessions.ts');
-  return await readSessions({ ...credentials, ...login, host }, signal);
+  return await readSessions(login, signal);
 }

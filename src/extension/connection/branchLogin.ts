@@ -1,9 +1,75 @@
-/** The password that the service has for a login. */
+/** The logins of a branch: its databases with their owners, and the passwords that the service has. Asks no user. */
 import type { Credentials } from '../../api/addresses/connectionUri.ts';
+import { pooledHost } from '../../api/addresses/host.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
-import type { Login } from './connectionDefaults.ts';
-import { pooledHost } from '../../api/addresses/host.ts';
+import type { BranchIds } from '../account/refs.ts';
+import {
+  databaseOwners,
+  LOCAL_DEFAULTS,
+  type Catalog,
+  type Login,
+  type RoleAndDatabase,
+} from './connectionDefaults.ts';
+import type { ConnectionStringParts } from './connectionStrings.ts';
+
+/** What a branch lacks for a login. */
+export type Missing =
+  | { readonly missing: 'database'; readonly existing: readonly string[] }
+  | { readonly missing: 'password'; readonly role: string };
+
+type Found<T> = (T & { readonly missing?: undefined }) | Missing;
+
+interface Wanted {
+  /** By default, the local service's usual one, or else the first one of the branch. */
+  readonly database?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A login for the compute, which is a secret: a database, its owner, and the owner's password. @throws {ApiError} */
+export async function loginOf(
+  connection: AccountConnection,
+  compute: Compute,
+  { database: named, signal }: Wanted = {},
+): Promise<Found<ConnectionStringParts & Credentials>> {
+  const branch = { projectId: compute.project_id, branchId: compute.branch_id };
+  const owner = await ownerOf(connection, branch, { database: named, signal });
+  if (owner.missing !== undefined) return owner;
+  const { role, database } = owner;
+  const credentials = await credentialsFor(connection, compute, { role, database, pooled: false }, signal);
+  return credentials === undefined
+    ? { missing: 'password', role }
+    : { ...credentials, host: compute.host, role, database };
+}
+
+/** A database of the branch with its owner, or with another role if the owner can't log in. @throws {ApiError} */
+export async function ownerOf(
+  connection: AccountConnection,
+  branch: BranchIds,
+  { database, signal }: Wanted = {},
+): Promise<Found<RoleAndDatabase>> {
+  const catalog = (await catalogOf(connection, branch, signal)) ?? { databases: [], roles: [] };
+  const owners = databaseOwners(catalog);
+  const find = (name: string) => owners.find((owner) => owner.database === name);
+  const usual = connection.isLocal ? find(LOCAL_DEFAULTS.database) : undefined;
+  const found = database ? find(database) : (usual ?? owners[0]);
+  return found ?? { missing: 'database', existing: catalog.databases.map(({ name }) => name) };
+}
+
+/** @returns undefined if the service doesn't offer both lists, at all or to this key. @throws {ApiError} */
+export async function catalogOf(
+  connection: AccountConnection,
+  { projectId, branchId }: BranchIds,
+  signal?: AbortSignal,
+): Promise<Catalog | undefined> {
+  const client = await connection.client();
+  const options = optionsOf(connection, signal);
+  const [databases, roles] = await Promise.all([
+    client.listDatabases(projectId, branchId, options),
+    client.listRoles(projectId, branchId, options),
+  ]);
+  return databases && roles && { databases, roles };
+}
 
 export const hostOf = (compute: Compute, isPooled: boolean): string =>
   (isPooled ? pooledHost(compute) : undefined) ?? compute.host;
@@ -17,11 +83,15 @@ export async function credentialsFor(
   connection: AccountConnection,
   compute: Compute,
   login: Login,
-  signal: AbortSignal = connection.signal,
+  signal?: AbortSignal,
 ): Promise<Credentials | undefined> {
   const client = await connection.client();
   const ids = { computeId: compute.id, branchId: compute.branch_id };
   const pooled = login.pooled && pooledHost(compute) !== undefined;
   const query = { ...login, ...ids, pooled, host: hostOf(compute, pooled) };
-  return await client.findCredentials(compute.project_id, query, { signal });
+  return await client.findCredentials(compute.project_id, query, optionsOf(connection, signal));
 }
+
+const optionsOf = (connection: AccountConnection, signal = connection.signal) => ({
+  signal: AbortSignal.any([connection.signal, signal]),
+});

@@ -5,7 +5,7 @@ import { tableLines, tableWidths } from '../../database/rows/formatRows.ts';
 import { rowSourceOf } from '../../database/rows/statements.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { schemaDiff } from '../../database/schema/compareSchemas.ts';
-import { findRoleAndDatabase } from '../agentLogin.ts';
+import { requireOwner } from '../agentLogin.ts';
 import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -40,7 +40,7 @@ export const compareTools = {
       const otherId = input.otherBranchId ?? found.branch.parent_id;
       if (!otherId) throw new Error(`${found.title} has no parent. Name the other branch.`);
       if (!found.list.branches.has(otherId)) throw new Error(`${found.projectId} has no branch ${otherId}.`);
-      const { database } = await findRoleAndDatabase({ ...call, ...found, database: input.database });
+      const { database } = await requireOwner({ ...call, ...found, database: input.database });
       const { projectId, branchId } = found;
       const [after = '', before = ''] = await Promise.all(
         [branchId, otherId].map((id) => deps.schemas.read({ projectId, branchId: id, database }, { signal })),

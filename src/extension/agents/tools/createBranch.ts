@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Branch } from '../../../api/records/records.ts';
-import { findBranchLogin, findRoleAndDatabase } from '../agentLogin.ts';
+import { requireLogin, requireOwner } from '../agentLogin.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { projectName } from '../../inventory/names.ts';
@@ -66,7 +66,7 @@ export const createBranchTool = defineTool({
     const source = existing ?? requireParent(list, projectId, call.input.parentId ?? parentId);
     const request = { ...call, projectId, database: wanted };
     // Check the agent's input before creating anything, so that an error leaves nothing behind.
-    const { database, role } = await findRoleAndDatabase({ ...request, branchId: source.id });
+    const { database, role } = await requireOwner({ ...request, branchId: source.id });
     const env = await prepareNamedEnv(call, call.input);
     const branch = existing ?? (await create(call, projectId, source));
     const ref = { account, projectId, branchId: branch.id };
@@ -86,9 +86,7 @@ export const createBranchTool = defineTool({
     try {
       await ensureOwnPasswords(call, ref, role);
       if (env === undefined && !includePassword) return output;
-      const url = connectionString(
-        await findBranchLogin(deps.inventory, { ...request, branchId: branch.id }),
-      );
+      const url = connectionString(await requireLogin(deps.inventory, { ...request, branchId: branch.id }));
       await deps.knownHosts.remember(deps.inventory, account, [compute]);
       await env?.write(url);
       if (env !== undefined) deps.agentBranches.edit(ref, { envFile: env.path, envVariable: env.variable });

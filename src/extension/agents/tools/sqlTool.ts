@@ -1,6 +1,6 @@
 /** Runs SQL for agents: reads any branch, and writes to the agent's own ones. */
 import * as z from 'zod/mini';
-import { findBranchLogin } from '../agentLogin.ts';
+import { requireLogin } from '../agentLogin.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { findGatedBranch, findReadingLogin } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, wholeNumber } from './tool.ts';
@@ -37,7 +37,7 @@ export const sqlTools = {
           `You may only read ${branch.branchId}. Write to a branch that you have created and that the user hasn't marked.`,
         );
       const login = write
-        ? await findBranchLogin(deps.inventory, { ...call, ...branch, database })
+        ? await requireLogin(deps.inventory, { ...call, ...branch, database })
         : await findReadingLogin(call, branch, { database, sql });
       // Loads `pg`, which most windows never need.
       const { runSql: run } = await import('../runSql.ts');

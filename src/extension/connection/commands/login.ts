@@ -9,12 +9,13 @@ import {
   type Login,
   type RoleAndDatabase,
   canLogIn,
+  databaseOwners,
   isInCatalog,
   loginChoices,
   type Catalog,
 } from '../connectionDefaults.ts';
 import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
-import { credentialsFor } from '../branchLogin.ts';
+import { catalogOf, credentialsFor } from '../branchLogin.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
@@ -33,13 +34,20 @@ export interface LoginRequest {
   readonly scope: Uri | undefined;
   /** Whether the caller can use a pooled connection. */
   readonly allowsPooled: boolean;
+  /** Asked for if it isn't named. */
+  readonly database?: string | undefined;
   /** Whether to take the first database instead of asking which. */
   readonly takesFirst?: boolean;
 }
 
-/** Asks nothing if there is only one database, role and host. @returns undefined if the user canceled */
+/**
+ * Asks nothing if the branch has the named database, or only one database, role and host.
+ * @returns undefined if the user canceled
+ */
 export async function askForLogin(context: LoginContext, request: LoginRequest): Promise<Login | undefined> {
-  return await ask(context, request, await loadCatalog(context, request));
+  const catalog = await loadCatalog(context, request);
+  const owner = catalog && databaseOwners(catalog).find(({ database }) => database === request.database);
+  return owner === undefined ? await ask(context, request, catalog) : { ...owner, pooled: false };
 }
 
 /**
@@ -89,15 +97,9 @@ export async function loadCatalog(
   { session }: LoginContext,
   { title, compute }: Target,
 ): Promise<Catalog | undefined> {
-  const client = await session.connection?.client();
-  if (client === undefined) return undefined;
-  const branch = [compute.project_id, compute.branch_id] as const;
-  const options = { signal: session.connection?.signal };
-  return await loadIfOffered(title, async () => {
-    const lists = [client.listDatabases(...branch, options), client.listRoles(...branch, options)] as const;
-    const [databases, roles] = await Promise.all(lists);
-    return databases && roles && { databases, roles };
-  });
+  const { connection } = session;
+  const branch = { projectId: compute.project_id, branchId: compute.branch_id };
+  return await loadIfOffered(title, async () => connection && catalogOf(connection, branch));
 }
 
 async function ask(

@@ -4,8 +4,8 @@ import { findReaderLogin } from '../sql/readerLogin.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
-import { databaseOwners, type Login } from '../../connection/connectionDefaults.ts';
-import { askForLogin, findOrAskPassword, loadCatalog } from '../../connection/commands/login.ts';
+import type { Login } from '../../connection/connectionDefaults.ts';
+import { askForLogin, findOrAskPassword } from '../../connection/commands/login.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { AccountSwitchedError } from '../../window/changeErrors.ts';
@@ -61,11 +61,8 @@ export async function findReadable(
   if (status === 'disabled') throw new Error(l10n.t('The compute of {0} is disabled.', branchName));
   const wakes = !connection.isLocal && status !== 'active';
   if (wakes && !mayWake && !(await confirmWake(title, branchName))) return undefined;
-  const request = { title, compute, scope: undefined, allowsPooled: false };
-  const catalog = database === undefined ? undefined : await loadCatalog(context, request);
-  const owner = catalog && databaseOwners(catalog).find((each) => each.database === database);
-  const login: Login | undefined =
-    owner === undefined ? await askForLogin(context, request) : { ...owner, pooled: false };
+  const request = { title, compute, scope: undefined, allowsPooled: false, database };
+  const login = await askForLogin(context, request);
   if (login === undefined) return undefined;
   const target = { host: compute.host, role: login.role, database: login.database };
   const reader = purpose === 'write' ? undefined : await findReaderLogin(connection, branch, target);
