@@ -3,12 +3,16 @@ import { l10n, ProgressLocation } from 'vscode';
 import type { CallOptions } from '../../api/client.ts';
 import type { SendOptions } from '../operations/changeSender.ts';
 import { announce } from '../window/ui/announce.ts';
-import { approve, type ApprovalRequest } from '../operations/ui/approval.ts';
+import { approve, requireWritable, type ApprovalRequest } from '../operations/ui/approval.ts';
 import { window } from '../window/ui/window.ts';
 import type { CommandContext, Run } from './context.ts';
 import type { ComputeIds, ResourceRef } from '../account/refs.ts';
 
-interface ApprovedAction<T> extends ApprovalRequest {
+interface ApprovedAction<T> extends Omit<ApprovalRequest, 'detail'> {
+  /** The compute whose connections the change drops. They are counted first. */
+  readonly drops?: ComputeIds | undefined;
+  /** The consequences, also by the number of dropped connections, which is undefined if the service doesn't report it. */
+  readonly detail?: string | ((connections: number | undefined) => string | undefined) | undefined;
   readonly progress: string;
   /** The announcement, unless the command shows the result itself. */
   readonly done?: string | ((result: T) => string | undefined);
@@ -17,12 +21,15 @@ interface ApprovedAction<T> extends ApprovalRequest {
 
 /** @returns undefined if the user canceled. @throws {ApiError} @throws {ReadOnlyError} @throws {AccountSwitchedError} */
 export async function makeChange<T extends object>(
-  { guards }: Pick<CommandContext, 'guards'>,
+  { guards, computeActions }: Pick<CommandContext, 'guards' | 'computeActions'>,
   run: Run,
-  { progress, done, send, ...request }: ApprovedAction<T>,
+  { progress, done, send, drops, detail, ...request }: ApprovedAction<T>,
 ): Promise<T | undefined> {
   const { initialConnection } = run;
-  if (!(await approve(guards, request, initialConnection))) return undefined;
+  if (drops !== undefined) requireWritable(guards, request);
+  const connections = drops && (await countConnections(computeActions, drops));
+  const text = typeof detail === 'function' ? detail(connections) : detail;
+  if (!(await approve(guards, { ...request, detail: text }, initialConnection))) return undefined;
   const result = await withProgress(progress, (options) => send({ ...options, initialConnection }));
   // For a pending change, the status bar shows the progress and the end.
   const isPending = 'isPending' in result && result.isPending === true;
@@ -60,9 +67,8 @@ function showWait(title: string, ended: Promise<void>, cancel: () => void): (mes
   return (message) => report(message);
 }
 
-/** Undefined if the service doesn't report the number of connections. */
-export const countConnections = async (
-  { computeActions }: Pick<CommandContext, 'computeActions'>,
+const countConnections = async (
+  computeActions: CommandContext['computeActions'],
   node: ComputeIds,
 ): Promise<number | undefined> =>
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>

@@ -3,10 +3,9 @@ import { l10n } from 'vscode';
 import type { Compute } from '../../../api/records/records.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
 import { asComputeNode, type ComputeNode } from '../../inventory/nodes.ts';
-import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { changeTexts, effectText, suspendText } from '../../operations/ui/changeText.ts';
-import { countConnections, makeChange, revealRow } from '../../commandSupport/change.ts';
+import { makeChange, revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { pickCompute } from '../../commandSupport/pickers.ts';
 
@@ -21,12 +20,11 @@ export const restart: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't restart {0}", name);
-  requireWritable(context.guards, node);
-  const connections = await countConnections(context, node);
   await makeChange(context, run, {
     ...node,
     question: l10n.t('Restart {0}?', name),
-    detail: connections === 0 ? undefined : effectText('restart', { connections }),
+    drops: node,
+    detail: (connections) => (connections === 0 ? undefined : effectText('restart', { connections })),
     button: l10n.t('Restart'),
     ...changeTexts('restart', name),
     send: (options) => context.computeActions.restart(node, options),
@@ -55,12 +53,11 @@ export const suspend: Command = async (context, argument, run) => {
   if (node === undefined) return;
   const { name } = node;
   run.failureMessage = l10n.t("Couldn't suspend {0}", name);
-  requireWritable(context.guards, node);
-  const connections = await countConnections(context, node);
   await makeChange(context, run, {
     ...node,
     question: l10n.t('Suspend {0}?', name),
-    detail: connections === 0 ? undefined : suspendText(connections),
+    drops: node,
+    detail: (connections) => (connections === 0 ? undefined : suspendText(connections)),
     button: l10n.t('Suspend'),
     ...changeTexts('suspend', name),
     send: (options) => context.computeActions.suspend(node, options),

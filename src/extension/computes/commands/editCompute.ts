@@ -13,12 +13,12 @@ import { onlyChanged } from '../computeActions.ts';
 import { settingsUri } from '../settings/pgSettings.ts';
 import { settingsOn } from '../../inventory/computeStatus.ts';
 import { announce } from '../../window/ui/announce.ts';
-import { requireWritable, type ApprovalRequest } from '../../operations/ui/approval.ts';
+import { requireWritable } from '../../operations/ui/approval.ts';
 import { branchLabel } from '../../inventory/ui/branchText.ts';
 import { sizeText } from '../../inventory/ui/sizeText.ts';
 import { changeTexts, effectText } from '../../operations/ui/changeText.ts';
 import { autosuspendText } from '../../window/ui/timeText.ts';
-import { countConnections, makeChange } from '../../commandSupport/change.ts';
+import { makeChange } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { branchQuestion } from '../../commandSupport/branchPicker.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
@@ -43,7 +43,7 @@ export const edit: Command = async (context, argument, run) => {
   await makeChange(context, run, {
     ...node,
     name,
-    ...(await questionFor(context, current, change)),
+    ...questionFor(context, current, change),
     toBranchId: change.branch_id,
     ...changeTexts('edit', name),
     send: (options) => context.computeActions.update(node, change, options),
@@ -51,18 +51,11 @@ export const edit: Command = async (context, argument, run) => {
 };
 
 /** Asks for confirmation only if connections are affected, or in production. */
-async function questionFor(
-  context: CommandContext,
-  compute: Compute,
-  change: ComputePatch,
-): Promise<Pick<ApprovalRequest, 'question' | 'button' | 'detail'>> {
+function questionFor({ inventory }: CommandContext, compute: Compute, change: ComputePatch) {
   const { project_id: projectId, id: computeId } = compute;
   const branchId = change.branch_id ?? compute.branch_id;
-  const branch = branchLabel(branchId, context.inventory.branches.get(projectId, branchId));
+  const branch = branchLabel(branchId, inventory.branches.get(projectId, branchId));
   const effect = changeEffect(compute, change);
-  const connections =
-    effect === 'none' ? undefined : await countConnections(context, { projectId, computeId });
-  const detail = effectText(effect, { connections, toBranch: branch }) ?? poolerText(compute, change);
   const size = sizeText({ ...compute, ...change });
   const name = nameOrId(compute.name, computeId);
   const texts: Record<EditEffect, { readonly question: string; readonly button: string }> = {
@@ -74,7 +67,12 @@ async function questionFor(
     },
     none: { question: l10n.t('Change {0}?', name), button: l10n.t('Change') },
   };
-  return { ...texts[effect], detail };
+  return {
+    ...texts[effect],
+    drops: effect === 'none' ? undefined : { projectId, computeId },
+    detail: (connections: number | undefined) =>
+      effectText(effect, { connections, toBranch: branch }) ?? poolerText(compute, change),
+  };
 }
 
 /** A change drops pooled connections only on the local service, which starts or stops PgBouncer if it is installed. */
