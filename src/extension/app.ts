@@ -32,7 +32,7 @@ import { ApiKeysTree, type KeysNode } from './signIn/ui/apiKeysTree.ts';
 import type { LoadTables } from './inventory/databaseRows.ts';
 import { ComputesTree } from './inventory/ui/computesTree.ts';
 import { offerNames } from './inventory/ui/namesOffer.ts';
-import type { TreeNode } from './inventory/ui/nodes.ts';
+import type { TreeNode } from './inventory/ui/treeNodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel.ts';
 import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
 import { renewUsedBranches } from './gitBranch/ui/renewal.ts';

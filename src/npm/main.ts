@@ -2,7 +2,7 @@
 /** `npx hosted-postgres`: starts the service with the Postgres from npm, alone or around a command. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { StartError } from '../service/core/errors.ts';
+import { StartError } from '../service/core/serviceErrors.ts';
 import { Api } from './api.ts';
 import { findDatabase, waitForAnswer, type Database } from './database.ts';
 import { databaseVariables } from './databaseVariables.ts';

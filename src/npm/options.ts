@@ -1,5 +1,5 @@
 /** The command line of `npx hosted-postgres`: its own options, and some of the service's. */
-import { StartError } from '../service/core/errors.ts';
+import { StartError } from '../service/core/serviceErrors.ts';
 import { parseOptions, SHARED_OPTIONS } from '../service/options.ts';
 
 export const HELP = `Usage: npx hosted-postgres [options]

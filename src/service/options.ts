@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { isSendableKey } from '../api/records/ids.ts';
 import type { Plan } from '../api/rules/sizes.ts';
-import { StartError } from './core/errors.ts';
+import { StartError } from './core/serviceErrors.ts';
 
 export const SERVICE_HELP = `Usage: service [options]
 

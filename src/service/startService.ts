@@ -2,11 +2,11 @@
 import { ControlPlane } from './controlPlane/controlPlane.ts';
 import { seedAccount } from './controlPlane/seedAccount.ts';
 import type { Clock } from '../base/clock.ts';
-import { delay } from './core/clock.ts';
+import { delay } from './core/serviceClock.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
-import { systemReason, StartError } from './core/errors.ts';
-import { createListener } from './http/app.ts';
-import { Leases } from './http/lease.ts';
+import { systemReason, StartError } from './core/serviceErrors.ts';
+import { createListener } from './http/createListener.ts';
+import { Leases } from './http/leases.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import type { ServiceOptions } from './options.ts';
 import type { ProjectsFile } from './state/projectsFile.ts';

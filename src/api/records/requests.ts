@@ -1,7 +1,7 @@
 /** Request bodies. The local service parses requests with them; the extension uses only their types. */
 import * as z from 'zod/mini';
-import { isAutosuspendDelay } from '../rules/autosuspend.ts';
-import { isName, MAX_NAME, MAX_SHORT_NAME } from '../rules/names.ts';
+import { isAutosuspendDelay } from '../rules/autosuspendDelay.ts';
+import { isName, MAX_NAME, MAX_SHORT_NAME } from '../rules/nameLength.ts';
 import { isBranchId } from './ids.ts';
 import type { PgSettings } from './records.ts';
 

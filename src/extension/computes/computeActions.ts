@@ -1,7 +1,7 @@
 /** The calls that change computes: see `ChangeSender`. */
 import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Client } from '../../api/client.ts';
-import { AUTOSUSPEND_DEFAULT } from '../../api/rules/autosuspend.ts';
+import { AUTOSUSPEND_DEFAULT } from '../../api/rules/autosuspendDelay.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { ComputePatch, ComputeCreation } from '../../api/records/requests.ts';
 import type { ComputeIds } from '../account/refs.ts';

@@ -4,7 +4,7 @@
  * time of the last statement. The local service counts each open connection.
  */
 import type { Compute, Operation, Session } from '../../api/records/records.ts';
-import { autosuspendSeconds } from '../../api/rules/autosuspend.ts';
+import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
 import type { ClientProcess } from './clientProcess.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAX_NAME } from '../../api/rules/names.ts';
+import { MAX_NAME } from '../../api/rules/nameLength.ts';
 
 /** The same rule as in the public service's command line, so that each finds the other's branches. */
 export function databaseBranchName(gitBranch: string): string {

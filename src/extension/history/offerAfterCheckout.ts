@@ -10,7 +10,7 @@ import type { BranchRef } from '../account/refs.ts';
 import type { Session } from '../account/session.ts';
 import type { WorkFolder, WorkFolderState } from '../gitBranch/workFolder.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { branchHistory } from './branchHistory.ts';
+import { branchHistory } from './knownHistory.ts';
 import { readHeadLog } from './headLog.ts';
 import type { Markers } from './markers.ts';
 import type { AppliedMigrations } from './appliedMigrations.ts';

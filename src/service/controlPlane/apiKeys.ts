@@ -5,8 +5,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { ApiKey, CreatedApiKey, RevokedApiKey } from '../../api/records/records.ts';
 import type { Clock } from '../../base/clock.ts';
-import { toTimestamp } from '../core/clock.ts';
-import { notFound } from '../core/errors.ts';
+import { toTimestamp } from '../core/serviceClock.ts';
+import { notFound } from '../core/serviceErrors.ts';
 import { LOCAL_USER, type Mutation, type StoredKey } from '../state/storedRecords.ts';
 import type { Store } from '../state/store.ts';
 

@@ -3,7 +3,7 @@ import { ApiKeys } from './apiKeys.ts';
 import { Autosuspend, AUTOSUSPEND_INTERVAL } from './computes/autosuspend.ts';
 import { deleteExpiredBranches } from './branches/branches.ts';
 import { deleteExpiredSnapshots } from './branches/snapshots.ts';
-import { listRetentions } from './records/history.ts';
+import { listRetentions } from './records/historyRetention.ts';
 import {
   dataIds,
   removeExpiredProjects,
@@ -11,17 +11,17 @@ import {
   removeSurplusProjects,
 } from './branches/deletedProjects.ts';
 import type { Clock } from '../../base/clock.ts';
-import { every } from '../core/clock.ts';
+import { every } from '../core/serviceClock.ts';
 import { ClockWatch } from '../core/clockWatch.ts';
 import { asEngineError, EngineError, type ComputeEngine, type EngineEvents } from '../core/computeEngine.ts';
 import { startForClient } from './computes/computes.ts';
-import { recordCompute } from './records/usage.ts';
+import { recordCompute } from './records/countUsage.ts';
 import { withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, withStatus } from './records/operationRecord.ts';
 import { Operations, type Plane } from './operations/operations.ts';
 import type { Plan } from '../../api/rules/sizes.ts';
 import { attachAll, resetUncountedTime, setPooledSessions, suspendAll } from './recovery.ts';
-import { systemReason } from '../core/errors.ts';
+import { systemReason } from '../core/serviceErrors.ts';
 import type { Store } from '../state/store.ts';
 
 interface ControlPlaneDependencies extends Pick<Plane, 'store' | 'engine' | 'clock' | 'plan'> {

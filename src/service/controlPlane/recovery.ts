@@ -2,14 +2,14 @@
  * What happens to computes when the service ends and starts. No compute runs without the service, so all active ones
  * become idle. Those that never suspend are started again.
  */
-import { AUTOSUSPEND_NEVER } from '../../api/rules/autosuspend.ts';
+import { AUTOSUSPEND_NEVER } from '../../api/rules/autosuspendDelay.ts';
 import { limitConcurrency } from '../../base/limitConcurrency.ts';
 import type { ComputeEngine, PooledSessions } from '../core/computeEngine.ts';
 import type { AccountState } from '../state/accountState.ts';
 import type { Mutation, StoredCompute, StoredOperation } from '../state/storedRecords.ts';
 import { specOf, withState } from './records/computeRecord.ts';
 import { computeTask, newOperation, unfinishedOperations } from './records/operationRecord.ts';
-import { recordCompute } from './records/usage.ts';
+import { recordCompute } from './records/countUsage.ts';
 
 /** Each may start a PgBouncer, whose port is free only until another program takes it. */
 const MAX_CONCURRENT_ATTACHMENTS = 32;

@@ -3,7 +3,7 @@ import type { ComputeCreation } from '../../api/records/requests.ts';
 import type { Plan } from '../../api/rules/sizes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ComputeEngine } from '../core/computeEngine.ts';
-import { conflict, HttpError, StartError } from '../core/errors.ts';
+import { conflict, HttpError, StartError } from '../core/serviceErrors.ts';
 import {
   type BranchDescription,
   type ComputeDescription,

@@ -1,4 +1,4 @@
-import { badRequest } from './errors.ts';
+import { badRequest } from './serviceErrors.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -1,7 +1,7 @@
 /** The calls about the account itself, its API keys and its projects. */
 import { ApiKeyCreationBody, ProjectPatchBody, ProjectCreationBody } from '../../api/records/requests.ts';
 import { sizesOf } from '../../api/rules/sizes.ts';
-import { historyRetention } from '../controlPlane/records/history.ts';
+import { historyRetention } from '../controlPlane/records/historyRetention.ts';
 import {
   deleteProject,
   listDeletedProjects,
@@ -9,13 +9,13 @@ import {
 } from '../controlPlane/branches/deletedProjects.ts';
 import { createProject, updateProject } from '../controlPlane/branches/projects.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { withUsage } from '../controlPlane/records/usage.ts';
-import { badRequest, notFound } from '../core/errors.ts';
+import { withUsage } from '../controlPlane/records/countUsage.ts';
+import { badRequest, notFound } from '../core/serviceErrors.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import { LOCAL_USER, type ProjectRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
 import { booleanParameter, BY_CREATION, paginate, paginationOf, PROJECT_PAGES, search } from './query.ts';
-import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { reply, type JsonReply } from './response.ts';
 
 /** `/projects/shared` comes before `/projects/:project_id`, which matches it too. */

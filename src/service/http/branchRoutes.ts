@@ -10,12 +10,12 @@ import {
   type BranchResult,
 } from '../controlPlane/branches/branches.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { usageOfBranch } from '../controlPlane/records/usage.ts';
+import { usageOfBranch } from '../controlPlane/records/countUsage.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord } from '../state/storedRecords.ts';
 import { showChanges } from './changesReply.ts';
 import { choiceParameter, paginate, search } from './query.ts';
-import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './request.ts';
+import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const BRANCHES = '/projects/:project_id/branches';

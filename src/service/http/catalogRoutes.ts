@@ -2,7 +2,7 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { DatabaseChangeBody, DatabaseCreationBody, RoleCreationBody } from '../../api/records/requests.ts';
 import { defaultBranch, findBranch, primaryOf } from '../controlPlane/records/branchRecord.ts';
-import { momentOf } from '../controlPlane/records/history.ts';
+import { momentOf } from '../controlPlane/records/historyRetention.ts';
 import { findReader, readSchema, type BranchTarget } from '../controlPlane/catalog/branchCatalogs.ts';
 import { connectionUriOf } from '../controlPlane/catalog/catalogRecords.ts';
 import {
@@ -24,11 +24,11 @@ import {
 import { poolerHost } from '../controlPlane/records/computeRecord.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { Moment } from '../core/branchHistory.ts';
-import { badRequest, notFound } from '../core/errors.ts';
+import { badRequest, notFound } from '../core/serviceErrors.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { BranchRecord, StoredCompute } from '../state/storedRecords.ts';
 import { booleanParameter, choiceParameter, queryParameter, requiredParameter } from './query.ts';
-import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';

@@ -1,13 +1,13 @@
 /** What has changed in a branch since moments. Only the local service has the call. It wakes no compute and is no activity. */
 import { findBranch } from '../controlPlane/records/branchRecord.ts';
-import { momentOf } from '../controlPlane/records/history.ts';
+import { momentOf } from '../controlPlane/records/historyRetention.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { PastMoment } from '../core/branchHistory.ts';
-import { badRequest } from '../core/errors.ts';
+import { badRequest } from '../core/serviceErrors.ts';
 import { parseLsn } from '../core/lsn.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import { queryParameter, requiredParameter } from './query.ts';
-import type { ApiCall } from './request.ts';
+import type { ApiCall } from './readRequest.ts';
 import { reply, type JsonReply } from './response.ts';
 
 const MAX_MOMENTS = 100;

@@ -10,11 +10,11 @@ import {
   updateCompute,
 } from '../controlPlane/computes/computes.ts';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
-import { notFound } from '../core/errors.ts';
+import { notFound } from '../core/serviceErrors.ts';
 import type { OperationRecord } from '../state/storedRecords.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import { paginate, paginationOf } from './query.ts';
-import { findProject, readJsonBody, type ApiCall, type Routes } from './request.ts';
+import { findProject, readJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { deletionReply, reply, type JsonReply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';

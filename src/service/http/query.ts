@@ -1,7 +1,7 @@
 /** Query parameters, and searching and paging through lists. */
-import { badRequest } from '../core/errors.ts';
+import { badRequest } from '../core/serviceErrors.ts';
 import * as z from 'zod/mini';
-import { validate, type ApiCall } from './request.ts';
+import { validate, type ApiCall } from './readRequest.ts';
 
 /** Returns undefined if the parameter is missing or empty. @throws {HttpError} 400 if it is given twice */
 export function queryParameter({ query }: Pick<ApiCall, 'query'>, name: string): string | undefined {

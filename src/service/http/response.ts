@@ -1,7 +1,7 @@
 /** Replies and errors as the client receives them. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpError } from '../core/errors.ts';
+import type { HttpError } from '../core/serviceErrors.ts';
 
 export interface JsonReply {
   readonly status: number;

@@ -16,7 +16,7 @@ import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import type { SnapshotRecord } from '../state/storedRecords.ts';
 import { toBranchResponse } from './branchRoutes.ts';
 import { readQuery } from './query.ts';
-import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './request.ts';
+import { findProject, readJsonBody, readOptionalJsonBody, type ApiCall, type Routes } from './readRequest.ts';
 import { reply } from './response.ts';
 
 const PROJECT = '/projects/:project_id';

@@ -9,7 +9,7 @@ import {
 } from '../core/computeEngine.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import { ReaderRole } from './catalog/readerRole.ts';
-import { ComputeServer } from './compute.ts';
+import { ComputeServer } from './computeServer.ts';
 import { asciiPath } from './server/asciiPath.ts';
 import {
   canBeTrusted,
@@ -27,10 +27,10 @@ import { canKeepDeleted, keepHistory } from './copies/historyUpkeep.ts';
 import { rangeOfHistory } from './copies/recoverTo.ts';
 import type { Settings } from './server/settings.ts';
 import type { AvailableExtensions } from '../../localService/leaseProof.ts';
-import { createBranchData, deleteBranchData, restoreBranchData } from './copies/branches.ts';
+import { createBranchData, deleteBranchData, restoreBranchData } from './copies/changeBranchData.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
-import { removeAll } from './storage/files.ts';
+import { removeAll } from './storage/privateFiles.ts';
 import { servicePasswords } from './roles/logins.ts';
 import { spaceProblem } from './history/historySpace.ts';
 import { majorsInUse, openStorage, removeUnrecorded, type Storage } from './storage/storage.ts';

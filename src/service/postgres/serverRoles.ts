@@ -6,7 +6,7 @@ import type { ComputeSpec } from '../core/computeEngine.ts';
 import { REPLICATOR } from '../core/systemNames.ts';
 import { maximumSettings, standbySettings, type StandbySettings } from './server/settings.ts';
 import type { ServerDependencies } from './branchData/branchData.ts';
-import { writePrivateFile } from './storage/files.ts';
+import { writePrivateFile } from './storage/privateFiles.ts';
 import { addressOf, connectionInfo } from './server/serverAddress.ts';
 import { connectAsSuperuser } from './server/superuser.ts';
 import { launchServer } from './server/launchServer.ts';

@@ -1,6 +1,6 @@
 /** The engines without Postgres: one that simulates computes, and one on which no compute can start. */
 import { EngineError, type ComputeEngine } from '../core/computeEngine.ts';
-import { removeAll } from './storage/files.ts';
+import { removeAll } from './storage/privateFiles.ts';
 import { removeUnrecorded, type Storage } from './storage/storage.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { freeAddress } from './server/serverAddress.ts';

@@ -27,7 +27,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
-import { notUsable, systemReason } from '../core/errors.ts';
+import { notUsable, systemReason } from '../core/serviceErrors.ts';
 import {
   canReach,
   canSearch,

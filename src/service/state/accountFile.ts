@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { notUsable, StartError, systemReason } from '../core/errors.ts';
+import { notUsable, StartError, systemReason } from '../core/serviceErrors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 /** Increase it when older versions of the service couldn't read the file. */

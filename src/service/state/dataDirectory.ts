@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync } fro
 import os from 'node:os';
 import path from 'node:path';
 import { fieldsOf } from '../../base/fieldsOf.ts';
-import { notUsable, StartError, systemReason } from '../core/errors.ts';
+import { notUsable, StartError, systemReason } from '../core/serviceErrors.ts';
 
 export interface DataDirectory {
   readonly folder: string;

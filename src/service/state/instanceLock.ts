@@ -27,8 +27,8 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import { isRunningSync, ownIdentity, type ProcessIdentity } from '../../base/processIdentity.ts';
 import { createFileSync, renameOverSync } from '../../base/replaceFile.ts';
 import { lockFile } from '../core/systemLock.ts';
-import { notUsable, StartError, systemReason } from '../core/errors.ts';
-import { every } from '../core/clock.ts';
+import { notUsable, StartError, systemReason } from '../core/serviceErrors.ts';
+import { every } from '../core/serviceClock.ts';
 import { TEMPORARY } from './dataDirectory.ts';
 
 const LOCK = 'service.lock';

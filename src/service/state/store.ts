@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { encodeAccount, readAccountFile } from './accountFile.ts';
 import { AccountState } from './accountState.ts';
-import { delay } from '../core/clock.ts';
-import { notUsable, systemReason } from '../core/errors.ts';
+import { delay } from '../core/serviceClock.ts';
+import { notUsable, systemReason } from '../core/serviceErrors.ts';
 import type { Mutation } from './storedRecords.ts';
 
 interface StoreOptions {

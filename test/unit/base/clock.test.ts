@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { pause, systemClock } from '../../../src/base/clock.ts';
-import { delay, every } from '../../../src/service/core/clock.ts';
+import { delay, every } from '../../../src/service/core/serviceClock.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 
 describe('systemClock', () => {

@@ -7,7 +7,7 @@ import { displayName, sanitize } from '../../../base/sanitize.ts';
 import { clearAgentEnv, rewriteAgentEnv } from './agentEnv.ts';
 import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
-import { createBranchTool } from './createBranch.ts';
+import { createBranchTool } from './createBranchTool.ts';
 import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './agentPermissions.ts';
 import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, READS } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';

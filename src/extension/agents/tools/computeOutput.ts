@@ -1,5 +1,5 @@
 /** What tools return to the model about projects and computes: chosen fields, sanitized and of limited length. */
-import { autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
+import { autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import { maxConnections } from '../../../api/rules/sizes.ts';
 import { isPrimary, sizeOf, computeStatus } from '../../inventory/computeStatus.ts';

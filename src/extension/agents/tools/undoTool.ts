@@ -9,7 +9,7 @@ import { pointParameter } from '../../../api/records/pointInTime.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { readGitState } from '../../gitBranch/gitState.ts';
 import { findRepository } from '../../../base/git/repository.ts';
-import { branchHistory, timeProblem } from '../../history/branchHistory.ts';
+import { branchHistory, timeProblem } from '../../history/knownHistory.ts';
 import { readHeadLog } from '../../history/headLog.ts';
 import { schemaChanges } from '../../history/momentChanges.ts';
 import {

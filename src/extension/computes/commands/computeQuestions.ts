@@ -8,7 +8,7 @@ import {
   AUTOSUSPEND_MAX_SECONDS,
   AUTOSUSPEND_MIN_SECONDS,
   AUTOSUSPEND_NEVER,
-} from '../../../api/rules/autosuspend.ts';
+} from '../../../api/rules/autosuspendDelay.ts';
 import {
   COMPUTE_SIZES,
   isFixedSize,

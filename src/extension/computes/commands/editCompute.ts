@@ -1,7 +1,7 @@
 /** Edit Compute…: asks what to change and the new value, confirms the consequences, and sends only what differs. */
 import { commands, l10n, ThemeIcon, Uri } from 'vscode';
-import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspend.ts';
-import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
+import { AUTOSUSPEND_DEFAULT } from '../../../api/rules/autosuspendDelay.ts';
+import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
 import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';

@@ -19,7 +19,7 @@ import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText } from '../../window/ui/input/quickInput.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { hostOf } from '../branchLogin.ts';
-import { pickRecord } from './host.ts';
+import { pickRecord } from './copyHost.ts';
 import { askForLogin } from './login.ts';
 
 /** Postgres truncates longer names. */

@@ -8,7 +8,7 @@ import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { hostOf } from '../branchLogin.ts';
-import { pickRecord } from './host.ts';
+import { pickRecord } from './copyHost.ts';
 import { askForLogin, findOrAskPassword, type LoginRequest, type PasswordAnswer } from './login.ts';
 
 export const copyConnectionString: Command = async (context, argument, run) => {

@@ -14,7 +14,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { defaultServiceName, saveService } from './addService.ts';
 import { hostOf } from '../branchLogin.ts';
-import { pickRecord } from './host.ts';
+import { pickRecord } from './copyHost.ts';
 import { knownLogin } from './login.ts';
 
 type InputArguments = ReturnType<typeof readArguments>;

@@ -23,7 +23,7 @@ import { copyText, loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { requireCompute } from '../../commandSupport/pickers.ts';
-import { poolingQuestion } from './host.ts';
+import { poolingQuestion } from './copyHost.ts';
 
 type LoginContext = Pick<CommandContext, 'session' | 'inventory' | 'connectionDefaults' | 'config'>;
 

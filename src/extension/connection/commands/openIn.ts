@@ -10,7 +10,7 @@ import { sanitize } from '../../../base/sanitize.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
-import { pickRecord } from './host.ts';
+import { pickRecord } from './copyHost.ts';
 import { copyPassword, knownLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';

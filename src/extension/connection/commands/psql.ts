@@ -11,7 +11,7 @@ import { connectionName } from '../../inventory/names.ts';
 import type { Login } from '../connectionDefaults.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
-import { pickRecord } from './host.ts';
+import { pickRecord } from './copyHost.ts';
 import { findCredentials, knownLogin, proposedLogin, type LoginRequest } from './login.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';

@@ -1,7 +1,7 @@
 /** Refreshes the rows in the active editor, from a button in its title. */
 import { l10n } from 'vscode';
 import type { Command } from '../../commandSupport/context.ts';
-import { refreshComparison } from './compareRowsCommand.ts';
+import { refreshComparison } from './compareBranchRows.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { activeRows, refreshPeek } from './peekRows.ts';
 

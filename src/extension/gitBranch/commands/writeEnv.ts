@@ -7,7 +7,7 @@ import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 import { askForUri } from '../../connection/commands/connectionString.ts';
-import { pickRecord } from '../../connection/commands/host.ts';
+import { pickRecord } from '../../connection/commands/copyHost.ts';
 
 export const writeEnv: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't write the connection string");

@@ -12,7 +12,7 @@ import type { WorkFolderState } from '../../gitBranch/workFolder.ts';
 import { hideNotOffered } from '../../window/ui/contextKey.ts';
 import type { Ask, Following } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
-import { branchHistory } from '../branchHistory.ts';
+import { branchHistory } from '../knownHistory.ts';
 import type { FoundChanges, MomentChanges } from '../momentChanges.ts';
 import { changesText } from '../ui/changesText.ts';
 import { readHeadLog, type GitEvent } from '../headLog.ts';
@@ -27,7 +27,7 @@ import {
 } from '../moments.ts';
 import { type RestoreSource } from '../../account/refs.ts';
 import { parseMoment, type MomentLimits } from '../parseMoment.ts';
-import { listSnapshots } from '../snapshots.ts';
+import { listSnapshots } from '../snapshotActions.ts';
 import { momentItem, momentProblem, momentText, typedMomentItem } from '../ui/momentText.ts';
 import { pointText } from '../../window/ui/timeText.ts';
 

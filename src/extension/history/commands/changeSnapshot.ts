@@ -10,7 +10,7 @@ import { expiryAfter } from '../../branches/expiryTime.ts';
 import { changeTexts } from '../../operations/ui/changeText.ts';
 import { singleStep, type Question } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
-import { branchOfSnapshot, deleteSnapshot, updateSnapshot } from '../snapshots.ts';
+import { branchOfSnapshot, deleteSnapshot, updateSnapshot } from '../snapshotActions.ts';
 import { refOf, type ChosenMoment } from './askForMoment.ts';
 
 export const snapshotNameQuestion = (prompt: string, value = ''): Question<string> =>

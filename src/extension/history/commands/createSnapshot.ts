@@ -4,7 +4,7 @@ import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import { makeChange } from '../../commandSupport/change.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
-import { createSnapshot as create } from '../snapshots.ts';
+import { createSnapshot as create } from '../snapshotActions.ts';
 import { branchArgument, refOf } from './askForMoment.ts';
 import { snapshotNameQuestion } from './changeSnapshot.ts';
 

@@ -6,7 +6,7 @@ import type { Command, CommandContext, Run } from '../../commandSupport/context.
 import { createPastBranch, PAST_BRANCH_LIFETIME } from './pastBranch.ts';
 import { findPsql, openTerminal } from '../../connection/commands/psql.ts';
 import { projectName } from '../../inventory/names.ts';
-import { showComparison } from '../../database/commands/compareRowsCommand.ts';
+import { showComparison } from '../../database/commands/compareBranchRows.ts';
 import { givenSource } from '../../database/commands/givenSource.ts';
 import { activeRows } from '../../database/commands/peekRows.ts';
 import { findReadable, pickTable, type Readable } from '../../database/commands/readable.ts';

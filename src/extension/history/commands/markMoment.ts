@@ -6,7 +6,7 @@ import { announce } from '../../window/ui/announce.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { enterText, nameProblem } from '../../window/ui/input/quickInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { timeProblem } from '../branchHistory.ts';
+import { timeProblem } from '../knownHistory.ts';
 import { MAX_TEXT } from '../markers.ts';
 import { branchArgument, loadHistory, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';

@@ -12,10 +12,10 @@ import type { BranchNode } from '../../inventory/nodes.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { window } from '../../window/ui/window.ts';
-import { timeProblem } from '../branchHistory.ts';
+import { timeProblem } from '../knownHistory.ts';
 import { momentChanges, schemaChanges, startIdle } from '../momentChanges.ts';
 import { momentsOf, type Moment } from '../moments.ts';
-import { restoreInPlace } from '../snapshots.ts';
+import { restoreInPlace } from '../snapshotActions.ts';
 import { preservedName, undoBranch } from '../undoBranch.ts';
 import {
   askForMoment,

@@ -2,7 +2,7 @@ import type { Event } from '../../../base/event.ts';
 import type { BranchRef } from '../../account/refs.ts';
 import type { Session } from '../../account/session.ts';
 import type { BranchNode } from '../nodes.ts';
-import { nodeId, type TreeNode } from './nodes.ts';
+import { nodeId, type TreeNode } from './treeNodes.ts';
 
 /** The branches to which the env files of this window point. */
 export interface EnvTargets {

@@ -1,4 +1,4 @@
-import { nodeId, type TreeNode } from './nodes.ts';
+import { nodeId, type TreeNode } from './treeNodes.ts';
 
 /** Keeps one object per node id, so that VS Code always gets the same object. Nodes without a parent are dropped. */
 export class NodeCache {

@@ -27,7 +27,7 @@ import { markdownTable } from '../../window/ui/markdown.ts';
 import { displayName, nameOrId } from '../../../base/sanitize.ts';
 import type { AgentBranch } from '../agentBranches.ts';
 import { databaseItem } from './databaseItems.ts';
-import { childrenOf, nodeId, type HintNode, type TreeNode } from './nodes.ts';
+import { childrenOf, nodeId, type HintNode, type TreeNode } from './treeNodes.ts';
 import { MARKS, type Mark } from '../../window/marks.ts';
 import { markText } from '../../account/ui/accountLabel.ts';
 import type { OwnCommand } from '../../window/ui/executeCommand.ts';

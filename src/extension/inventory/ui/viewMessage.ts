@@ -6,7 +6,7 @@ import { setViewDescription, setViewMessage } from '../../window/ui/window.ts';
 import type { Session } from '../../account/session.ts';
 import type { Mark } from '../../window/marks.ts';
 import type { Inventory } from '../inventory.ts';
-import { visibleFailure, type TreeNode } from './nodes.ts';
+import { visibleFailure, type TreeNode } from './treeNodes.ts';
 
 export interface MessageDependencies {
   readonly session: Pick<Session, 'connection'>;

@@ -9,7 +9,7 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
-import { startLocal } from './localServiceCommands.ts';
+import { startLocal } from './startLocalService.ts';
 
 /** @param argument to replace the key of an account: its `accountId`, or `newKey` for the current one */
 export const connect: Command = async (context, argument, run) => {

@@ -1,6 +1,6 @@
 /** Create and revoke API keys. The value of a new key goes from the response to the clipboard and nowhere else. */
 import { l10n } from 'vscode';
-import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
+import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
 import { isRejected } from '../../../api/transport/errors.ts';
 import type { Account } from '../../account/accounts.ts';
 import { asApiKeyNode } from '../../inventory/nodes.ts';

@@ -3,7 +3,7 @@ import { env, l10n } from 'vscode';
 import { pointParameter, type PointInTime } from '../../../api/records/pointInTime.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { TIME_UNITS } from '../timeUnits.ts';
-import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
+import { AUTOSUSPEND_DEFAULT, autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
 
 export const formatDate = (timestamp: string): string =>
   format(timestamp, (date) => date.toLocaleString(env.language));

@@ -1,20 +1,20 @@
 /** The calls that change branches: check the rules, record the change, start the operations. */
 import type { BranchPatch, BranchCreationBody, BranchRestoreBody } from '../../../api/records/requests.ts';
 import type { Moment } from '../../core/branchHistory.ts';
-import { toTimestamp } from '../../core/clock.ts';
-import { HttpError, unprocessable } from '../../core/errors.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
+import { HttpError, unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, Mutation, OperationRecord } from '../../state/storedRecords.ts';
 import { readWithPassword } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValid, type Allocation } from '../records/computeRecord.ts';
 import { allocate, openAddresses, pendingCompute, withPending } from '../computes/computes.ts';
-import { findInHistory, isHistoryKept, momentOf } from '../records/history.ts';
+import { findInHistory, isHistoryKept, momentOf } from '../records/historyRetention.ts';
 import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 import { removeBranch } from '../operations/operationSteps.ts';
-import { recordCompute } from '../records/usage.ts';
+import { recordCompute } from '../records/countUsage.ts';
 import {
   computesOf,
   defaultBranch,

@@ -2,15 +2,15 @@
  * Deleting projects, and recovering them while their history would have been kept. Until then, the account has their records and the
  * engine their data, but no compute of them can be reached.
  */
-import { toTimestamp } from '../../core/clock.ts';
-import { notFound, unprocessable } from '../../core/errors.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
+import { notFound, unprocessable } from '../../core/serviceErrors.ts';
 import { mutationsOf, type ProjectState } from '../../state/accountState.ts';
 import type { DeletedProject, PendingDeletion } from '../../state/storedRecords.ts';
 import { openAddresses } from '../computes/computes.ts';
 import { withState } from '../records/computeRecord.ts';
-import { historyRetention } from '../records/history.ts';
+import { historyRetention } from '../records/historyRetention.ts';
 import { locked, unfinishedOperations } from '../records/operationRecord.ts';
-import { recordCompute } from '../records/usage.ts';
+import { recordCompute } from '../records/countUsage.ts';
 import type { Plane } from '../operations/operations.ts';
 
 /** While the computes of a deleted project are being stopped, and its size is being checked. */

@@ -1,8 +1,8 @@
 /** The calls that create, change and delete projects, and the records of new projects. */
 import type { ProjectPatch, ProjectCreation } from '../../../api/records/requests.ts';
-import { toTimestamp } from '../../core/clock.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
 import type { BranchOwner } from '../../core/computeEngine.ts';
-import { unprocessable } from '../../core/errors.ts';
+import { unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectDescription } from '../../state/projectsFile.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import { CREATION_SOURCE, LOCAL_USER, type ProjectRecord } from '../../state/storedRecords.ts';
@@ -15,7 +15,7 @@ import { branchTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 import { newBranch } from '../records/branchRecord.ts';
 import { newBranchId } from './branches.ts';
-import { isHistoryKept } from '../records/history.ts';
+import { isHistoryKept } from '../records/historyRetention.ts';
 
 const DEFAULT_BRANCH = 'main';
 const PRIMARY = { type: 'read_write' } as const;

@@ -5,8 +5,8 @@ import type {
   SnapshotPatch,
   SnapshotRestoreBody,
 } from '../../../api/records/requests.ts';
-import { toTimestamp } from '../../core/clock.ts';
-import { conflict, HttpError, notFound, unprocessable } from '../../core/errors.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
+import { conflict, HttpError, notFound, unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import {
   isSnapshotStep,
@@ -31,7 +31,7 @@ import {
 } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
 import { generateId } from '../records/generateId.ts';
-import { findInHistory, isHistoryKept, momentOf } from '../records/history.ts';
+import { findInHistory, isHistoryKept, momentOf } from '../records/historyRetention.ts';
 import {
   branchTask,
   computeTask,

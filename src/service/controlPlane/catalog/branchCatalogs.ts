@@ -8,12 +8,12 @@ import {
   type SchemaFormat,
 } from '../../core/computeEngine.ts';
 import { isSystemDatabase, isSystemRole, READER } from '../../core/systemNames.ts';
-import { notFound, unprocessable } from '../../core/errors.ts';
+import { notFound, unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ComputeRecord, OperationRecord } from '../../state/storedRecords.ts';
 import { findBranch, primaryOf, requireFree, requireReady, sourceOfCopy } from '../records/branchRecord.ts';
 import { requirePostgres } from '../records/computeRecord.ts';
-import { findInHistory } from '../records/history.ts';
+import { findInHistory } from '../records/historyRetention.ts';
 import { computeTask, newOperation, removeOldOperations } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
 

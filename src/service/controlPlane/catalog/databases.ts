@@ -1,6 +1,6 @@
 /** Databases of a branch. */
 import type { BranchCatalog, BranchDatabase } from '../../core/computeEngine.ts';
-import { conflict } from '../../core/errors.ts';
+import { conflict } from '../../core/serviceErrors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
   changeCatalog,

@@ -1,6 +1,6 @@
 /** Roles of a branch and their passwords. */
 import type { BranchRole } from '../../core/computeEngine.ts';
-import { conflict, preconditionFailed } from '../../core/errors.ts';
+import { conflict, preconditionFailed } from '../../core/serviceErrors.ts';
 import type { BranchRecord, OperationRecord } from '../../state/storedRecords.ts';
 import {
   changeCatalog,

@@ -2,8 +2,8 @@
  * Suspends inactive computes. A compute is in use while a client connection is open. The delay counts from
  * the end of the last connection, or, before the first connection, from the start of the compute.
  */
-import { autosuspendSeconds } from '../../../api/rules/autosuspend.ts';
-import { toTimestamp } from '../../core/clock.ts';
+import { autosuspendSeconds } from '../../../api/rules/autosuspendDelay.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
 import type { StoredCompute } from '../../state/storedRecords.ts';
 import { copyOf } from '../records/branchRecord.ts';
 import { suspendCompute } from './computes.ts';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ComputePatch, ComputeCreation } from '../../../api/records/requests.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
-import { conflict, notFound, unprocessable } from '../../core/errors.ts';
+import { conflict, notFound, unprocessable } from '../../core/serviceErrors.ts';
 import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import type {
   ComputeRecord,
@@ -28,7 +28,7 @@ import {
 import { generateId } from '../records/generateId.ts';
 import { computeTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
-import { countUsage, recordCompute } from '../records/usage.ts';
+import { countUsage, recordCompute } from '../records/countUsage.ts';
 
 interface ComputeResult {
   readonly endpoint: ComputeRecord;

@@ -2,7 +2,7 @@
  * Finalizing the restore of a snapshot: as on the public service, the restored branch takes the place of another one, with its
  * name, settings and computes, and so with its connection strings. The other one stays under another name.
  */
-import { toTimestamp } from '../../core/clock.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, BranchStep, Mutation } from '../../state/storedRecords.ts';
 import { computesOf, isCopyOf, uniqueName } from '../records/branchRecord.ts';

@@ -1,5 +1,5 @@
 /** What each step of an operation does with the engine, and how its success or failure changes the account. */
-import { toTimestamp } from '../../core/clock.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
 import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../state/storedRecords.ts';
 import { computesOf, isOwnEarlierData } from '../records/branchRecord.ts';
 import { specOf, withState } from '../records/computeRecord.ts';
-import { recordCompute } from '../records/usage.ts';
+import { recordCompute } from '../records/countUsage.ts';
 import { afterFinalizing, withoutPending } from './finalizeRestore.ts';
 
 export async function perform(

@@ -5,7 +5,7 @@
  */
 import type { Plan } from '../../../api/rules/sizes.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { delay } from '../../core/clock.ts';
+import { delay } from '../../core/serviceClock.ts';
 import { EngineError, type ComputeEngine } from '../../core/computeEngine.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { Store } from '../../state/store.ts';

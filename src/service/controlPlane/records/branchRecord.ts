@@ -1,7 +1,7 @@
 /** The rules for branches, as the public service documents them. Pure functions. */
-import { MAX_NAME } from '../../../api/rules/names.ts';
-import { toTimestamp } from '../../core/clock.ts';
-import { conflict, notFound, unprocessable } from '../../core/errors.ts';
+import { MAX_NAME } from '../../../api/rules/nameLength.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
+import { conflict, notFound, unprocessable } from '../../core/serviceErrors.ts';
 import { locked, unfinishedOperations } from './operationRecord.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import {

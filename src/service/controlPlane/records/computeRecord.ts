@@ -9,9 +9,9 @@ import {
   type Plan,
   type SizeRange,
 } from '../../../api/rules/sizes.ts';
-import { toTimestamp } from '../../core/clock.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
 import type { ComputeAddress, ComputeEngine, ComputeSpec, PooledSessions } from '../../core/computeEngine.ts';
-import { conflict, HttpError, unprocessable } from '../../core/errors.ts';
+import { conflict, HttpError, unprocessable } from '../../core/serviceErrors.ts';
 import { locked, unfinishedOperations } from './operationRecord.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import {

@@ -1,7 +1,7 @@
 /** The records of operations. Pure functions. */
 import { randomUUID } from 'node:crypto';
-import { toTimestamp } from '../../core/clock.ts';
-import { HttpError } from '../../core/errors.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
+import { HttpError } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import {
   isUnfinished,

@@ -7,7 +7,7 @@ import { limitConcurrency } from '../../../base/limitConcurrency.ts';
 import { EngineError, type BranchCatalog, type BranchOwner } from '../../core/computeEngine.ts';
 import type { StandbySettings } from '../server/settings.ts';
 import { BranchLock } from './branchLock.ts';
-import { writePrivateFile } from '../storage/files.ts';
+import { writePrivateFile } from '../storage/privateFiles.ts';
 import { hasHistory, keptWal, templateBase, writeHistory } from '../history/history.ts';
 import { branchLogin, type OwnerLogin } from '../roles/logins.ts';
 import { sampleStatements } from '../template/sampleData.ts';

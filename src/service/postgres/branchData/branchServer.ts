@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { LOOPBACK } from '../server/serverAddress.ts';
 import { fixedArguments, settingsLines, SMALLEST_SIZE, userSettings } from '../server/settings.ts';
-import { writePrivateFile } from '../storage/files.ts';
+import { writePrivateFile } from '../storage/privateFiles.ts';
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { runProgram } from '../server/runProgram.ts';

@@ -13,7 +13,7 @@ import { EngineError } from '../../core/computeEngine.ts';
 import { withBranchServer } from '../branchData/branchServer.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
 import { copyTree } from '../storage/copyTree.ts';
-import { makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import { isTemplate, linkWal, readHistory, writeHistory, type Base } from '../history/history.ts';
 import { asSuperuser, connectAsSuperuser } from '../server/superuser.ts';
 import type { Postmaster } from '../server/postmaster.ts';

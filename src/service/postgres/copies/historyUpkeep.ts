@@ -7,7 +7,7 @@ import { constants, existsSync, rmSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
-import { createAtomically, databasesSize, folderSize } from '../storage/files.ts';
+import { createAtomically, databasesSize, folderSize } from '../storage/privateFiles.ts';
 import { noteSpace, readDisk, reportSpace, type Disk } from '../history/historySpace.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Postmaster } from '../server/postmaster.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { BranchHistory, Moment } from '../../core/branchHistory.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
-import { makePrivateFolder, removeData, writePrivateFile } from '../storage/files.ts';
+import { makePrivateFolder, removeData, writePrivateFile } from '../storage/privateFiles.ts';
 import { startServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { asSuperuser } from '../server/superuser.ts';

@@ -6,7 +6,7 @@ import type { ComputeSpec } from '../../core/computeEngine.ts';
 import { KEPT_WAL_FILE } from '../server/settings.ts';
 import { copyData, prepareCopy, takeBaseBackup } from './baseBackup.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';
-import { createAtomically, makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+import { createAtomically, makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import { hasHistory, KEPT_WAL_SETTING } from '../history/history.ts';
 
 type Replica = Pick<ComputeSpec, 'id' | 'branchId'>;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { makePrivateFolder, removeAll } from '../storage/files.ts';
+import { makePrivateFolder, removeAll } from '../storage/privateFiles.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
 import { definitionsOnly } from './definitionsOnly.ts';
 import { foreignServerSql, restrictDblink } from './foreignServers.ts';

@@ -8,7 +8,7 @@ import { copyFileSync, existsSync, linkSync, readFileSync, rmSync, statSync } fr
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { KEPT_WAL_FILE } from '../server/settings.ts';
-import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../storage/files.ts';
+import { databasesSize, namesInFolder, removeData, writePrivateFile } from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { BranchSize } from '../../core/branchHistory.ts';
 import { formatLsn, parseLsn } from '../../core/lsn.ts';

@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { writePrivateFile } from '../storage/files.ts';
+import { writePrivateFile } from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
 
 const MB = 1024 ** 2;

@@ -16,7 +16,7 @@ import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
-import { systemReason } from '../../core/errors.ts';
+import { systemReason } from '../../core/serviceErrors.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { errorResponse, readBackendPid, readFirstPacket, type FirstPacket } from './protocol.ts';
 import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../server/serverAddress.ts';

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { POOLED_CONNECTIONS } from '../../../api/rules/sizes.ts';
 import { EngineError, type ComputeSpec } from '../../core/computeEngine.ts';
 import { SUPERUSER } from '../../core/systemNames.ts';
-import { makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 import { POOLER_FILE, POOLER_PID_FILE } from '../server/orphans.ts';
 import { ServerProcess } from '../server/serverProcess.ts';
 import type { ServerDependencies } from '../branchData/branchData.ts';

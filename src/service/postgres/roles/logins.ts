@@ -8,7 +8,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import type { BranchOwner } from '../../core/computeEngine.ts';
 import { READER } from '../../core/systemNames.ts';
-import { makePrivateFolder, readPrivateJson, writePrivateFile } from '../storage/files.ts';
+import { makePrivateFolder, readPrivateJson, writePrivateFile } from '../storage/privateFiles.ts';
 
 /** The default role of clients: owner of {@link BRANCH_DATABASE}, no superuser. */
 export const BRANCH_ROLE = 'app_owner';

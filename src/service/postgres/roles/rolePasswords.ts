@@ -7,7 +7,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import type { BranchRole } from '../../core/computeEngine.ts';
 import { branchLogin, matchesVerifier, newPassword } from './logins.ts';
-import { readPrivateJson, writePrivateFile } from '../storage/files.ts';
+import { readPrivateJson, writePrivateFile } from '../storage/privateFiles.ts';
 
 /** Timestamps are ISO 8601 UTC. */
 const StoredRole = z.object({

@@ -2,7 +2,7 @@
 import { X509Certificate, createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { makePrivateFolder, writePrivateFile } from '../storage/files.ts';
+import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 
 export interface Certificate {
   /** Both are PEM files. */

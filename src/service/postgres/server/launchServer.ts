@@ -7,7 +7,7 @@ import { configurationFile, fixedArguments, KEPT_WAL_FILE, userSettings, type Se
 import type { Certificate } from './certificate.ts';
 import type { Binaries } from './programs.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { writePrivateFile } from '../storage/files.ts';
+import { writePrivateFile } from '../storage/privateFiles.ts';
 import { addressOf } from './serverAddress.ts';
 import type { Storage } from '../storage/storage.ts';
 import { stopOrphan } from './orphans.ts';

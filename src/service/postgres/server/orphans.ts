@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess, canSignal } from '../../../base/processIdentity.ts';
 import { postmasterPidFile, readPostmasterPid, STOP_STEPS } from './postmaster.ts';
 import { send, type StopSteps } from './serverProcess.ts';
-import { namesInFolder } from '../storage/files.ts';
+import { namesInFolder } from '../storage/privateFiles.ts';
 import type { Storage } from '../storage/storage.ts';
 
 const POLL = 20;

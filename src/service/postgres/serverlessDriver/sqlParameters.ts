@@ -2,7 +2,7 @@
  * Parameters as text for Postgres, from the text of the request: a parsed number may have lost digits, and a parsed object
  * may be nested too deeply to be written as JSON again.
  */
-import { badRequest } from '../../core/errors.ts';
+import { badRequest } from '../../core/serviceErrors.ts';
 
 /** The most dimensions that Postgres allows for an array. */
 const MAX_DIMENSIONS = 6;

@@ -21,7 +21,7 @@ import path from 'node:path';
 import { isId } from '../../../api/records/ids.ts';
 import { EngineError, type RecordedIds } from '../../core/computeEngine.ts';
 import { renameOverSync } from '../../../base/replaceFile.ts';
-import { makePrivateFolder, namesInFolder, removeAll, removeData, writePrivateFile } from './files.ts';
+import { makePrivateFolder, namesInFolder, removeAll, removeData, writePrivateFile } from './privateFiles.ts';
 
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const MAX_SOCKET_PATH_LENGTH = 103;

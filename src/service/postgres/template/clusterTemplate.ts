@@ -4,13 +4,13 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { writePrivateFile, createAtomically, removeAll } from '../storage/files.ts';
+import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
 import { isUnreadable } from '../server/asciiPath.ts';
 import { packedCluster, PACKED_MAJOR, type Binaries } from '../server/programs.ts';
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
-import { hasRemedy } from '../../core/errors.ts';
+import { hasRemedy } from '../../core/serviceErrors.ts';
 import { inBatches } from '../../core/inBatches.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { SampleBranches, SampleData } from '../../core/computeEngine.ts';
-import { readPrivateJson, writePrivateFile } from '../storage/files.ts';
+import { readPrivateJson, writePrivateFile } from '../storage/privateFiles.ts';
 import { BRANCH_ROLE } from '../roles/logins.ts';
 
 const BranchesFile = z.record(z.string(), z.enum(['beforeMigration', 'main', 'checkoutRewrite']));

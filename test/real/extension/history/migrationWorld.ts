@@ -7,7 +7,7 @@ import { gitRunner } from '../../../../src/base/git/runGit.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 import { branchMapWriter } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { WorkFolder } from '../../../../src/extension/gitBranch/workFolder.ts';
-import { branchHistory } from '../../../../src/extension/history/branchHistory.ts';
+import { branchHistory } from '../../../../src/extension/history/knownHistory.ts';
 import { momentsOf } from '../../../../src/extension/history/moments.ts';
 import { type RestoreSource } from '../../../../src/extension/account/refs.ts';
 import { offerAfterCheckout } from '../../../../src/extension/history/offerAfterCheckout.ts';

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { serviceClock } from '../../../../src/service/core/clock.ts';
+import { serviceClock } from '../../../../src/service/core/serviceClock.ts';
 import { lockInstance } from '../../../../src/service/state/instanceLock.ts';
 
 const options = { clock: serviceClock, log: () => undefined, onLost: () => undefined };

@@ -8,7 +8,7 @@ import {
   type QuickInputButton,
   type QuickPickItem,
 } from 'vscode';
-import { isName, MAX_NAME } from '../../../../api/rules/names.ts';
+import { isName, MAX_NAME } from '../../../../api/rules/nameLength.ts';
 import { DisposableStore } from '../../../../base/disposable.ts';
 import { safeItem, safeText } from '../window.ts';
 import { BACK, type Answer, type Question, type StepPosition } from './multiStepInput.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../../../src/base/clock.ts';
-import { findInHistory } from '../../../../../src/service/controlPlane/records/history.ts';
+import { findInHistory } from '../../../../../src/service/controlPlane/records/historyRetention.ts';
 import type { ProjectState } from '../../../../../src/service/state/accountState.ts';
 import { roundsOf } from '../../../../helpers/fullRun.ts';
 import { query } from '../clients.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
-import { serverlessListener } from '../../../../../src/service/postgres/serverlessDriver/server.ts';
+import { serverlessListener } from '../../../../../src/service/postgres/serverlessDriver/serverlessListener.ts';
 import { freePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
 
 /** Starts a gateway to a server that is no Postgres. */

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
-import { ComputeServer } from '../../../../../src/service/postgres/compute.ts';
+import { ComputeServer } from '../../../../../src/service/postgres/computeServer.ts';
 import type { ServerDependencies } from '../../../../../src/service/postgres/branchData/branchData.ts';
 import { freeAddress } from '../../../../../src/service/postgres/server/serverAddress.ts';
 import { launchServer } from '../../../../../src/service/postgres/server/launchServer.ts';

@@ -7,7 +7,7 @@ import type { BranchRef } from '../../../../../src/extension/account/refs.ts';
 import type { TableName } from '../../../../../src/extension/inventory/databaseNodes.ts';
 import type { LoadTables } from '../../../../../src/extension/inventory/databaseRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
-import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
+import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
 import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
 

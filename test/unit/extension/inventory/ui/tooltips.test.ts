@@ -1,6 +1,6 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
-import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
+import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
 

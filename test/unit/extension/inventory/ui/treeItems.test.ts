@@ -1,7 +1,7 @@
 import { executed } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { TreeItem } from 'vscode';
-import type { TreeNode } from '../../../../../src/extension/inventory/ui/nodes.ts';
+import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
 import { MemoryMap } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { connectShop, type ShopInventory } from '../../../../helpers/shopInventory.ts';
@@ -13,7 +13,7 @@ const {
   nodeId: idOf,
   parentOf,
   roots,
-} = await import('../../../../../src/extension/inventory/ui/nodes.ts');
+} = await import('../../../../../src/extension/inventory/ui/treeNodes.ts');
 const { tooltip, treeItem } = await import('../../../../../src/extension/inventory/ui/treeItems.ts');
 
 type Shape = readonly [text: string, children?: readonly Shape[]];

@@ -15,8 +15,8 @@ import {
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { hashOfKey } from '../controlPlane/apiKeys.ts';
 import type { Clock } from '../../base/clock.ts';
-import { delay } from '../core/clock.ts';
-import { authenticate } from './request.ts';
+import { delay } from '../core/serviceClock.ts';
+import { authenticate } from './readRequest.ts';
 import { baseUrlAt } from './server.ts';
 
 interface LeasesDependencies {

@@ -1,7 +1,7 @@
 /** Rotate API Key…: replaces the key of this window with a new one. */
 import { l10n, ThemeIcon } from 'vscode';
 import type { ApiKey } from '../../../api/records/records.ts';
-import { MAX_SHORT_NAME } from '../../../api/rules/names.ts';
+import { MAX_SHORT_NAME } from '../../../api/rules/nameLength.ts';
 import type { Account } from '../../account/accounts.ts';
 import { rotateKey, type RotationOutcome, type RotationDependencies } from '../apiKeys/keyRotation.ts';
 import { announce } from '../../window/ui/announce.ts';

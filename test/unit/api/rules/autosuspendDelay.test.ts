@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { autosuspendSeconds, isAutosuspendDelay } from '../../../../src/api/rules/autosuspend.ts';
+import { autosuspendSeconds, isAutosuspendDelay } from '../../../../src/api/rules/autosuspendDelay.ts';
 
 describe('autosuspend delay', () => {
   const rows = [

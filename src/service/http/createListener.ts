@@ -2,13 +2,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ControlPlane } from '../controlPlane/controlPlane.ts';
 import { EngineError } from '../core/computeEngine.ts';
-import { conflict, HttpError, systemReason } from '../core/errors.ts';
+import { conflict, HttpError, systemReason } from '../core/serviceErrors.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { branchRoutes } from './branchRoutes.ts';
 import { catalogRoutes } from './catalogRoutes.ts';
 import { computeRoutes } from './computeRoutes.ts';
 import { snapshotRoutes } from './snapshotRoutes.ts';
-import { holdLease, type Leases } from './lease.ts';
+import { holdLease, type Leases } from './leases.ts';
 import {
   authenticate,
   parseTarget,
@@ -16,7 +16,7 @@ import {
   type Handler,
   type RequestTarget,
   type Routes,
-} from './request.ts';
+} from './readRequest.ts';
 import { errorReply, requestIdOf, sendReply, type JsonReply } from './response.ts';
 import { API_PATH } from './server.ts';
 

@@ -13,7 +13,7 @@ import {
   removeAll,
   removeData,
   writePrivateFile,
-} from '../storage/files.ts';
+} from '../storage/privateFiles.ts';
 import {
   HISTORY_FILE,
   inheritHistory,

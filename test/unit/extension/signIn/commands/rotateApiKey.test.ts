@@ -2,7 +2,7 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../../../src/api/transport/errors.ts';
 
-const { errorOf } = await import('../../../../../src/extension/signIn/commands/rotateKey.ts');
+const { errorOf } = await import('../../../../../src/extension/signIn/commands/rotateApiKey.ts');
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 
 describe('Rotate API Key…', () => {

@@ -17,7 +17,7 @@ import { Gateway, type GatewayTarget } from './network/gateway.ts';
 import { Pooler } from './network/pooler.ts';
 import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
-import { readSessions } from './server/sessions.ts';
+import { readSessions } from './server/serverSessions.ts';
 import { withoutRoutine } from './server/serverLog.ts';
 import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
 
@@ -76,7 +76,7 @@ export class ComputeServer {
       ...target,
       certificate: this.#deps.certificate,
       serveHttp: async (at) => {
-        const { serverlessListener } = await import('./serverlessDriver/server.ts');
+        const { serverlessListener } = await import('./serverlessDriver/serverlessListener.ts');
         return serverlessListener({ port: at, allowedOrigins: this.#deps.allowedOrigins });
       },
     });

@@ -12,7 +12,7 @@ import {
   leaseProof,
   newLeaseSecret,
 } from '../../../../src/localService/leaseProof.ts';
-import { Leases } from '../../../../src/service/http/lease.ts';
+import { Leases } from '../../../../src/service/http/leases.ts';
 import { takeLease } from '../../../../src/localService/lease.ts';
 import { builtService } from '../../../helpers/builtService.ts';
 import { startLocalService, temporaryFolder, type LocalService } from '../../../helpers/localService.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
 import type { ApiKeys } from '../controlPlane/apiKeys.ts';
 import type { Plane } from '../controlPlane/operations/operations.ts';
-import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/errors.ts';
+import { badRequest, formatIssue, HttpError, notFound, unprocessable } from '../core/serviceErrors.ts';
 import { parseJsonBytes } from '../core/parseJson.ts';
 import type { ProjectState } from '../state/accountState.ts';
 import type { JsonReply } from './response.ts';

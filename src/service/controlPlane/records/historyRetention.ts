@@ -1,10 +1,10 @@
 /** Which history of branches is kept, and whether a moment that a request names is in it. */
 import { Timestamp } from '../../../api/records/requests.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { toTimestamp } from '../../core/clock.ts';
+import { toTimestamp } from '../../core/serviceClock.ts';
 import type { BranchRetention, Moment } from '../../core/branchHistory.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
-import { badRequest, unprocessable } from '../../core/errors.ts';
+import { badRequest, unprocessable } from '../../core/serviceErrors.ts';
 import { parseLsn } from '../../core/lsn.ts';
 import type { AccountState, ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, ProjectRecord } from '../../state/storedRecords.ts';
