@@ -96,7 +96,7 @@ describe('The local service of root', () => {
       // Its package was copied with Postgres to a folder that the service can read.
       'src/service/postgres/catalog/pgDumpModule.ts',
       // The bundle has what this imports in the same file.
-      'src/service/postgres/compute.ts',
+      'src/service/postgres/computeServer.ts',
     ]);
   });
 

@@ -22,7 +22,7 @@ const TIMER = new RegExp(
 /** Files of the clock itself, and of what shows times or writes how long something took. */
 const NO_TIMERS = [
   'src/base/clock.ts',
-  'src/service/core/clock.ts',
+  'src/service/core/serviceClock.ts',
   'src/extension/window/ui/timeText.ts',
   'src/extension/computes/whyActive.ts',
   'src/service/controlPlane/records/operationRecord.ts',

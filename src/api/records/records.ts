@@ -127,7 +127,7 @@ export type Snapshot = z.infer<typeof Snapshot>;
 export type PgSettings = Record<string, string>;
 
 /**
- * A compute. Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspend.ts`. Only the local
+ * A compute. Sizes are in compute units; for `suspend_timeout_seconds` see `autosuspendDelay.ts`. Only the local
  * service has a `pooler_host`; the public service's is derived from `host`.
  */
 export const Compute = z.object({

@@ -67,7 +67,7 @@ function relativeTime(timestamp: string, seconds: number): string {
   return format.format(Math.trunc(seconds / length), unit);
 }
 
-/** @param delay as in the compute's record: see `autosuspend.ts` */
+/** @param delay as in the compute's record: see `autosuspendDelay.ts` */
 export function autosuspendText(delay: number | null | undefined): string {
   const seconds = autosuspendSeconds(delay ?? AUTOSUSPEND_DEFAULT);
   if (seconds === undefined) return l10n.t('never');
