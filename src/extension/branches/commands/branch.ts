@@ -16,7 +16,7 @@ import { explainExpiry } from './expiry.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import { displayName } from '../../../base/sanitize.ts';
 
-export const rename: Command = async (context, argument, run) => {
+export const renameBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't rename the branch");
   const title = l10n.t('Rename Branch');
   const picked = await pickBranch(context, title, argument);
@@ -37,7 +37,7 @@ export const rename: Command = async (context, argument, run) => {
   });
 };
 
-export const protect: Command = async (context, argument, run) => {
+export const protectBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't protect the branch");
   const problem = (branch: Branch) => (branch.protected === true ? l10n.t('already protected') : undefined);
   const picked = await pickBranch(context, l10n.t('Protect Branch'), argument, problem);
@@ -55,7 +55,7 @@ export const protect: Command = async (context, argument, run) => {
   });
 };
 
-export const unprotect: Command = async (context, argument, run) => {
+export const unprotectBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the protection");
   const problem = (branch: Branch) => (branch.protected === true ? undefined : l10n.t('not protected'));
   const picked = await pickBranch(context, l10n.t('Unprotect Branch'), argument, problem);
@@ -73,7 +73,7 @@ export const unprotect: Command = async (context, argument, run) => {
   });
 };
 
-export const setDefault: Command = async (context, argument, run) => {
+export const setDefaultBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't change the default branch");
   const problem = (branch: Branch) => (branch.default === true ? l10n.t('already the default') : undefined);
   const picked = await pickBranch(context, l10n.t('Set as Default Branch'), argument, problem);
@@ -92,7 +92,7 @@ export const setDefault: Command = async (context, argument, run) => {
   });
 };
 
-export const reset: Command = async (context, argument, run) => {
+export const resetBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't reset the branch");
   const problem = (branch: Branch) => (branch.parent_id ? undefined : l10n.t('has no parent'));
   const picked = await pickBranch(context, l10n.t('Reset from Parent'), argument, problem);

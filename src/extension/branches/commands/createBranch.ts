@@ -15,7 +15,7 @@ import { askForProject, currentBranch, onlyProject } from '../../commandSupport/
 import { enterText, nameProblem, pickOne } from '../../window/ui/input/quickInput.ts';
 import { lifetimeQuestion, explainExpiry } from './expiry.ts';
 
-export const create: Command = async (context, argument, run) => {
+export const createBranch: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the branch");
   const answers = await askForCreation(context, argument);

@@ -13,7 +13,7 @@ import { askForCompute, pickCompute } from '../../commandSupport/pickers.ts';
  * Refreshes everything visible, and the project of the argument even if it is collapsed. That project may also be the focused
  * row, which VS Code passes to the button in the view's title.
  */
-export const refresh: Command = async (context, argument, run) => {
+export const refreshView: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't refresh");
   const { session } = context;
   const databases = asDatabaseParent(argument);
@@ -44,7 +44,7 @@ export const showNamesFirst = changeOrder(true);
 export const showIdsFirst = changeOrder(false);
 
 /** Find Compute…: finds computes by name, id, branch or project and reveals one in the tree. */
-export const find: Command = async (context, _argument, run) => {
+export const findCompute: Command = async (context, _argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't find computes");
   const question = { placeholder: l10n.t('Search by name, id, branch or project') };

@@ -13,7 +13,7 @@ import { window } from '../../window/ui/window.ts';
 import { projectName } from '../../inventory/names.ts';
 import { offerRecovery } from './recoverProject.ts';
 
-export const create: Command = async (context, _argument, run) => {
+export const createProject: Command = async (context, _argument, run) => {
   const connection = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the project");
   requireWritable(context.guards, {});
@@ -35,7 +35,7 @@ export const create: Command = async (context, _argument, run) => {
   if (created?.project !== undefined) await revealRow(context, { projectId: created.project.id });
 };
 
-export const rename: Command = async (context, argument, run) => {
+export const renameProject: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't rename the project");
   const title = l10n.t('Rename Project');

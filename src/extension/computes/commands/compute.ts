@@ -14,7 +14,7 @@ const isRunning = (compute: Compute): boolean => ['active', 'unknown'].includes(
 const isIdle = (compute: Compute): boolean => computeStatus(compute) === 'idle';
 const isActive = (compute: Compute): boolean => computeStatus(compute) === 'active';
 
-export const restart: Command = async (context, argument, run) => {
+export const restartCompute: Command = async (context, argument, run) => {
   const offered = { canPick: isRunning, none: l10n.t('No compute is running.') };
   const node = await pickCompute(context, l10n.t('Restart Compute'), argument, offered);
   if (node === undefined) return;
@@ -32,7 +32,7 @@ export const restart: Command = async (context, argument, run) => {
 };
 
 /** Asks for confirmation only in production and on protected branches, because starting interrupts nothing. */
-export const start: Command = async (context, argument, run) => {
+export const startCompute: Command = async (context, argument, run) => {
   const offered = { canPick: isIdle, none: l10n.t('No compute is idle.') };
   const node = await pickCompute(context, l10n.t('Start Compute'), argument, offered);
   if (node === undefined) return;
@@ -47,7 +47,7 @@ export const start: Command = async (context, argument, run) => {
   });
 };
 
-export const suspend: Command = async (context, argument, run) => {
+export const suspendCompute: Command = async (context, argument, run) => {
   const offered = { canPick: isActive, none: l10n.t('No compute is active.') };
   const node = await pickCompute(context, l10n.t('Suspend Compute'), argument, offered);
   if (node === undefined) return;

@@ -16,7 +16,7 @@ import { projectName } from '../../inventory/names.ts';
 
 type ComputeType = ComputeCreation['type'];
 
-export const create: Command = async (context, argument, run) => {
+export const createCompute: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the compute");
   const answers = await askForCreation(context, argument);

@@ -26,7 +26,7 @@ import { askForCompute, requireCompute } from '../../commandSupport/pickers.ts';
 import { enterText, nameProblem, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { autosuspendQuestion, askSize } from './computeQuestions.ts';
 
-export const edit: Command = async (context, argument, run) => {
+export const editCompute: Command = async (context, argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't edit the compute");
   const answers = await askForEdit(context, argument);

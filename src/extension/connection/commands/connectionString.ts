@@ -43,7 +43,7 @@ export async function askForUri(
   return { uri: connectionString({ ...login, ...answer, host }), hasPassword: !answer.isPlaceholder };
 }
 
-export const copyAs: Command = async (context, argument, run) => {
+export const copyConnectionAs: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the connection");
   const title = l10n.t('Copy As');
   const compute = await pickRecord(context, title, argument);

@@ -44,7 +44,7 @@ const SQL_CLIENTS: readonly SqlClient[] = [
   },
 ];
 
-export const openIn: Command = async (context, argument, run) => {
+export const openConnectionIn: Command = async (context, argument, run) => {
   const clients = SQL_CLIENTS.filter(({ id }) => extensions.getExtension(id) !== undefined);
   if (clients.length === 0) return void offerClients(argument);
   run.failureMessage = l10n.t("Couldn't open the SQL client");

@@ -12,7 +12,7 @@ import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { givenSource } from './givenSource.ts';
 import { findReadable, pickTable, read, type Readable } from './readable.ts';
 
-export const compareRows: Command = async (context, argument, run) => {
+export const compareBranchRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows');
   const given = givenSource(context, argument);

@@ -11,7 +11,7 @@ import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { givenSource } from './givenSource.ts';
 import { findReadable, pickTable, read, type Readable } from './readable.ts';
 
-export const peek: Command = async (context, argument, run) => {
+export const peekRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't read rows");
   const title = l10n.t('Peek Rows');
   const given = givenSource(context, argument);
@@ -63,9 +63,11 @@ async function show(
   const { login, project, branchName } = readable;
   const name = sanitize(request.source.name);
   run.failureMessage = l10n.t("Couldn't read {0} on {1}", name, branchName);
-  const { peekRows, READ_SECONDS } = await import('../rows/readRows.ts');
+  const rows = await import('../rows/readRows.ts');
   const progress = l10n.t('Reading {0} on {1}', name, branchName);
-  const peeked = await read(progress, READ_SECONDS, (signal) => peekRows(login, request.source.sql, signal));
+  const peeked = await read(progress, rows.READ_SECONDS, (signal) =>
+    rows.peekRows(login, request.source.sql, signal),
+  );
   if (peeked === undefined) return false;
   const place = { name, project, branch: branchName, database: login.database, time: new Date() };
   const uri = Uri.from(context.rows.add(rowsTitle(place), rowsText(peeked, place), request));

@@ -15,7 +15,7 @@ import type { ScriptResult } from '../../../base/sql/runScript.ts';
 import type { StopSignals } from '../sql/runFile.ts';
 import { FileTerminal } from '../ui/fileTerminal.ts';
 
-export const runFile: Command = async (context, argument, run) => {
+export const runSqlFile: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't run the file");
   requireTrust();
   const { accountId: account } = context.session.requireConnection();

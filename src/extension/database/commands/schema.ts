@@ -16,7 +16,7 @@ import { withCancel } from '../../window/ui/input/dialogs.ts';
 import { askInSteps } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne } from '../../window/ui/input/quickInput.ts';
 
-export const open: Command = async (context, argument, run) => {
+export const openSchema: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open the schema");
   const title = l10n.t('Open Schema');
   const picked = await pickBranch(context, title, argument);
@@ -30,7 +30,7 @@ export const open: Command = async (context, argument, run) => {
 };
 
 /** @param argument a branch; with `baseId` (`parent` or an id) and `database`, neither is asked for */
-export const compare: Command = async (context, argument, run) => {
+export const compareSchema: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare the schemas");
   const title = l10n.t('Compare Schema');
   const picked = await pickBranch(context, title, argument);

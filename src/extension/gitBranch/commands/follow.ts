@@ -9,7 +9,7 @@ import { pickBranch } from '../../commandSupport/branchPicker.ts';
 import { mapDefaultBranch, pickGitFolder, type GitFolder } from './gitFolder.ts';
 import { writeBranchUrl } from './writeBranchUrl.ts';
 
-export const follow: Command = async (context, argument, run) => {
+export const followGitBranch: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't follow the Git branch");
   const git = await pickGitFolder(context, l10n.t('Follow Git Branch'), argument);
   if (git === undefined) return;

@@ -33,7 +33,7 @@ import { pickMany, type Choice } from '../../window/ui/input/quickInput.ts';
 import { pickWorkFolder, requireRepository } from './gitFolder.ts';
 import type { BranchRef } from '../../account/refs.ts';
 
-export const tidyUp: Command = async (context, argument, run) => {
+export const tidyUpBranches: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't tidy up the branches");
   context.session.requireConnection();
   requireTrust();

@@ -15,7 +15,7 @@ import { askForMoment, branchArgument, loadHistory, needsNoHistory } from './ask
 import { createFromSnapshot } from './changeSnapshot.ts';
 import { problemText } from './undo.ts';
 
-export const createFromTime: Command = async (context, argument, run) => {
+export const createBranchFromTime: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't create the branch");
   const title = l10n.t('Create Branch from a Time');
   const picked = await pickBranch(context, title, branchArgument(context, argument));

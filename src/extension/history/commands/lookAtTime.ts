@@ -19,7 +19,7 @@ import type { RestoreSource } from '../../account/refs.ts';
 import { askForMoment, branchArgument, loadHistory, refOf } from './askForMoment.ts';
 import { problemText } from './undo.ts';
 
-export const compareSchema: Command = async (context, argument, run) => {
+export const comparePastSchema: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare the schemas");
   const title = l10n.t('Compare Schema with a Time');
   const past = await pickPast(context, title, argument);
@@ -27,7 +27,7 @@ export const compareSchema: Command = async (context, argument, run) => {
 };
 
 /** @param argument a row, or `{ again: true }` for the comparison in the active editor */
-export const compareRows: Command = async (context, argument, run) => {
+export const comparePastRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
   const title = l10n.t('Compare Rows with a Time');
   if (fieldsOf(argument)['again'] === true) return await compareAgain(context, run, title);
@@ -79,7 +79,7 @@ async function compareRowsWithPast(
   }
 }
 
-export const openPsql: Command = async (context, argument, run) => {
+export const openPastPsql: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't open psql");
   const program = findPsql(context, argument);
   if (program === undefined) return;

@@ -10,7 +10,16 @@ import type { Tree } from '../../window/ui/lazyTreeView.ts';
 import { isGuarded, markDecorations, markItem, tooltip, treeItem, visibleFields } from './treeItems.ts';
 import { BranchesInUse, type EnvTargets } from './branchesInUse.ts';
 import { NodeCache } from './nodeCache.ts';
-import { childrenOf, findNode, firstNode, hostsOf, nodeId, parentOf, roots, type TreeNode } from './treeNodes.ts';
+import {
+  childrenOf,
+  findNode,
+  firstNode,
+  hostsOf,
+  nodeId,
+  parentOf,
+  roots,
+  type TreeNode,
+} from './treeNodes.ts';
 import { showMessage, type MessageDependencies } from './viewMessage.ts';
 import type { ResourceRef } from '../../account/refs.ts';
 import type { Compute } from '../../../api/records/records.ts';

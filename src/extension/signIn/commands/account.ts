@@ -9,10 +9,10 @@ import type { Command, CommandContext } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { askForAccount, organizationIdQuestion, organizationQuestion } from './accountQuestions.ts';
-import { startLocal } from './startLocalService.ts';
+import { startLocalService } from './startLocalService.ts';
 
 /** @param argument to replace the key of an account: its `accountId`, or `newKey` for the current one */
-export const connect: Command = async (context, argument, run) => {
+export const connectAccount: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't connect");
   const { accounts } = await context.accounts.list();
   const account =
@@ -20,10 +20,10 @@ export const connect: Command = async (context, argument, run) => {
       ? context.session.connection?.account
       : accounts.find((stored) => accountId(stored) === argument);
   // The user can't know the key of the local service. It gets a new one.
-  if (account?.local === true) return await startLocal(context, undefined, run);
+  if (account?.local === true) return await startLocalService(context, undefined, run);
   const answer = await askForAccount(context, account);
   if (answer === undefined) return;
-  if (answer === 'localService') return await startLocal(context, undefined, run);
+  if (answer === 'localService') return await startLocalService(context, undefined, run);
   context.log.addSecret(answer.key);
   await context.accounts.add(answer.account, answer.key);
   await context.session.reread();
@@ -56,8 +56,8 @@ export const switchAccount: Command = async (context, _argument, run) => {
     pickOne<Account | 'another'>({ placeholder, items }),
   );
   if (account === undefined) return;
-  if (account === 'another') return await connect(context, undefined, run);
-  if (account.local === true) return await startLocal(context, undefined, run);
+  if (account === 'another') return await connectAccount(context, undefined, run);
+  if (account.local === true) return await startLocalService(context, undefined, run);
   await context.accounts.choose(account);
   announce(l10n.t('Connected to {0}', accountLabel(account)));
 };
@@ -80,18 +80,18 @@ export const chooseOrganization: Command = async (context, _argument, run) => {
   announce(l10n.t('Showing the projects of {0}', sanitize(name)));
 };
 
-export const disconnect: Command = async (context, _argument, run) => {
+export const disconnectAccount: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't disconnect");
   const { accounts, session } = context;
   const account = session.connection?.account ?? (await accounts.list()).current;
   if (account === undefined) return;
   const name = accountLabel(account);
   const question = l10n.t('Disconnect from {0}?', name);
-  if (await removeAccount(context, account, question, l10n.t('Disconnect')))
+  if (await askAndRemove(context, account, question, l10n.t('Disconnect')))
     announce(l10n.t('Disconnected from {0}', name));
 };
 
-export const remove: Command = async (context, _argument, run) => {
+export const removeAccount: Command = async (context, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't remove the account");
   const items = await accountItems(context);
   const [placeholder, none] = [l10n.t('Select an account to remove'), l10n.t('No accounts')];
@@ -99,12 +99,11 @@ export const remove: Command = async (context, _argument, run) => {
   if (account === undefined) return;
   const name = accountLabel(account);
   const question = l10n.t('Remove {0}?', name);
-  if (await removeAccount(context, account, question, l10n.t('Remove')))
-    announce(l10n.t('Removed {0}', name));
+  if (await askAndRemove(context, account, question, l10n.t('Remove'))) announce(l10n.t('Removed {0}', name));
 };
 
 /** @returns whether the user confirmed */
-async function removeAccount(
+async function askAndRemove(
   { accounts }: CommandContext,
   account: Account,
   question: string,

@@ -25,7 +25,7 @@ export async function requireKeyAccess<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-export const create: Command = async (context, _argument, run) => {
+export const createApiKey: Command = async (context, _argument, run) => {
   context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't create the API key");
   requireWritable(context.guards, {});
@@ -54,7 +54,7 @@ export const create: Command = async (context, _argument, run) => {
   await showOnce(l10n.t('Created API key “{0}”', sanitize(name)), detail, copy);
 };
 
-export const revoke: Command = async (context, argument, run) => {
+export const revokeApiKey: Command = async (context, argument, run) => {
   const connection = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't revoke the API key");
   const { apiKeys } = context;

@@ -17,7 +17,7 @@ import { askInSteps, type Question } from '../../window/ui/input/multiStepInput.
 import { enterText, nameProblem, pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 import { requireKeyAccess } from './apiKey.ts';
 
-export const rotate: Command = async (context, _argument, run) => {
+export const rotateApiKey: Command = async (context, _argument, run) => {
   const connection = context.session.requireConnection();
   run.failureMessage = l10n.t("Couldn't rotate the API key");
   const { account } = connection;

@@ -10,7 +10,7 @@ import { showExtensions } from './extensions.ts';
 import { refreshAll } from '../../commandSupport/refreshAll.ts';
 
 /** Starts the local service and connects to it. */
-export const startLocal: Command = async (context, _argument, run) => {
+export const startLocalService: Command = async (context, _argument, run) => {
   const { localService, session } = context;
   run.failureMessage = l10n.t("Couldn't start the local service");
   const title = l10n.t('Starting the local service');
@@ -29,7 +29,7 @@ export const startLocal: Command = async (context, _argument, run) => {
   if (isNew) await context.computesView.revealFirst();
 };
 
-export const stop: Command = async ({ localService }, _argument, run) => {
+export const stopLocalService: Command = async ({ localService }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't stop the local service");
   const detail = l10n.t(
     'It stops in all windows, and connections to its computes are dropped. Projects, computes and data are kept for the next start.',
@@ -57,7 +57,7 @@ export const setUpPostgres: Command = async (context, argument, run) => {
   const { problem } = await localService.checkPostgres(folder);
   if (problem !== undefined) throw new LocalServiceError('noPostgres', problem);
   if (option === 'folder' && folder !== undefined) await config.setPostgresPath(folder);
-  await startLocal(context, argument, run);
+  await startLocalService(context, argument, run);
   announce(l10n.t('Computes can start now'));
 };
 

@@ -5,7 +5,7 @@ import { toTimestamp } from '../../core/serviceClock.ts';
 import { HttpError, unprocessable } from '../../core/serviceErrors.ts';
 import type { ProjectState } from '../../state/accountState.ts';
 import type { BranchRecord, Mutation, OperationRecord } from '../../state/storedRecords.ts';
-import { readWithPassword } from '../catalog/branchCatalogs.ts';
+import { readCatalogForCopy } from '../catalog/branchCatalogs.ts';
 import { catalogRecords } from '../catalog/catalogRecords.ts';
 import { requirePostgres, requireValid, type Allocation } from '../records/computeRecord.ts';
 import { allocate, openAddresses, pendingCompute, withPending } from '../computes/computes.ts';
@@ -13,7 +13,7 @@ import { findInHistory, isHistoryKept, momentOf } from '../records/historyRetent
 import { generateId } from '../records/generateId.ts';
 import { branchTask, computeTask, startTask } from '../records/operationRecord.ts';
 import type { Plane } from '../operations/operations.ts';
-import { removeBranch } from '../operations/operationSteps.ts';
+import { branchRemovals } from '../operations/operationSteps.ts';
 import { recordCompute } from '../records/countUsage.ts';
 import {
   computesOf,
@@ -44,7 +44,7 @@ export async function createBranch(plane: Plane, project: ProjectState, body: Br
   const source = buildBranch(plane, project, body).parent;
   const given = momentOf({ parent_lsn, parent_timestamp }, plane.clock.now());
   const moment = await findInHistory(plane, project, source.id, given);
-  const catalog = await readWithPassword({ plane, project, branchId: source.id });
+  const catalog = await readCatalogForCopy({ plane, project, branchId: source.id });
   const engine = await plane.engine;
   const ports = new Set<number>();
   const allocated: (readonly [ComputeOfBranch, Allocation])[] = [];
@@ -151,7 +151,7 @@ export function deleteBranch(plane: Plane, project: ProjectState, id: string): B
   const operations = plane.operations.begin(
     project.record.id,
     [...removals, branchTask(branch, { kind: 'deleteBranch' })],
-    removeBranch(project, id),
+    branchRemovals(project, id),
   );
   return { branch, operations };
 }

@@ -65,8 +65,8 @@ export async function readSchema(
   return (await target.plane.engine).schema(branch.id, database, format, found);
 }
 
-/** Also returns the password if there is exactly one role. Empty without Postgres. */
-export async function readWithPassword(target: BranchTarget): Promise<BranchCatalog> {
+/** What a copy of the branch begins with: also the password if there is exactly one role. Empty without Postgres. */
+export async function readCatalogForCopy(target: BranchTarget): Promise<BranchCatalog> {
   const { engine } = await findWithPostgres(target);
   if (engine.pgVersion === undefined) return { databases: [], roles: [] };
   return (await readCatalog(target, ONLY_ROLE)).catalog;

@@ -126,7 +126,7 @@ export async function restartCompute(
   project: ProjectState,
   id: string,
 ): Promise<ComputeResult> {
-  const compute = await findStartable(plane, project, id);
+  const compute = await requireStartable(plane, project, id);
   const steps: ComputeStep[] = [{ kind: 'start' }];
   if (compute.record.current_state === 'active') steps.unshift({ kind: 'suspend' });
   return begin(plane, withPending(plane, compute, 'active'), steps);
@@ -134,7 +134,7 @@ export async function restartCompute(
 
 /** Does nothing if the compute is active. */
 export async function startCompute(plane: Plane, project: ProjectState, id: string): Promise<ComputeResult> {
-  const compute = await findStartable(plane, project, id);
+  const compute = await requireStartable(plane, project, id);
   if (compute.record.current_state === 'active') return { endpoint: compute.record, operations: [] };
   return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }]);
 }
@@ -145,7 +145,8 @@ export function startForClient(plane: Plane, project: ProjectState, id: string):
   return begin(plane, withPending(plane, compute, 'active'), [{ kind: 'start' }], 'connection');
 }
 
-async function findStartable(plane: Plane, project: ProjectState, id: string): Promise<StoredCompute> {
+/** @throws {HttpError} 404; 409 if the compute can't start; 423 */
+async function requireStartable(plane: Plane, project: ProjectState, id: string): Promise<StoredCompute> {
   findCompute(project, id);
   requirePostgres(await plane.engine);
   return findEnabled(plane, project, id);

@@ -209,11 +209,11 @@ function afterBranchFailure(
   switch (step.kind) {
     case 'createBranch':
       if (step.parentId === undefined) return [{ removed: 'project', projectId: project.record.id }];
-      return removeBranch(project, branch.id);
+      return branchRemovals(project, branch.id);
     case 'restoreBranch':
       return [
         ready(branch, now),
-        ...(step.preservedId === undefined ? [] : removeBranch(project, step.preservedId)),
+        ...(step.preservedId === undefined ? [] : branchRemovals(project, step.preservedId)),
         ...withoutPending(project, branch.id, now),
       ];
     case 'finalizeBranch':
@@ -223,8 +223,8 @@ function afterBranchFailure(
   }
 }
 
-/** Returns the mutations that remove the branch and its computes from the account. */
-export function removeBranch(project: ProjectState, id: string): readonly Mutation[] {
+/** The mutations that remove the branch and its computes from the account. */
+export function branchRemovals(project: ProjectState, id: string): readonly Mutation[] {
   const projectId = project.record.id;
   const computes = computesOf(project, id);
   return [

@@ -160,11 +160,11 @@ export function requireNoPrimary(project: ProjectState, branchId: string, except
   }
   const leaving = unfinishedOperations(project)
     .filter(({ record }) => record.endpoint_id !== exceptId)
-    .find((operation) => leavesBranch(operation, branchId));
+    .find((operation) => takesPrimaryFrom(operation, branchId));
   if (leaving !== undefined) throw locked(leaving, 'The primary compute is still leaving the branch.');
 }
 
-function leavesBranch({ step, record }: StoredOperation, branchId: string): boolean {
+function takesPrimaryFrom({ step, record }: StoredOperation, branchId: string): boolean {
   if (step.kind === 'apply') return step.before.type === 'read_write' && step.before.branch_id === branchId;
   return step.kind === 'remove' && step.type === 'read_write' && record.branch_id === branchId;
 }

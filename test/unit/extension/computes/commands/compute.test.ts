@@ -6,7 +6,7 @@ import { connectScripted, MemoryMap, type ScriptedModel } from '../../../../help
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
 import { until } from '../../../../workbench/until.ts';
 
-const { deleteCompute, restart, suspend } =
+const { deleteCompute, restartCompute, suspendCompute } =
   await import('../../../../../src/extension/computes/commands/compute.ts');
 
 describe('Commands of a compute', () => {
@@ -28,7 +28,10 @@ describe('Commands of a compute', () => {
 
   it('say how many connections a restart drops', async () => {
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    await restartCompute(context as unknown as CommandContext, node, {
+      failureMessage: '',
+      ...store.options,
+    });
     assert.deepEqual(questions, [
       'Restart ep-one? The compute restarts. 2 open connections are dropped. Clients can reconnect a moment later.',
     ]);
@@ -46,7 +49,10 @@ describe('Commands of a compute', () => {
           ? 405
           : { endpoint: { ...compute, connections: 0 }, endpoints: [compute] };
     const context = { ...store, lastCompute: new LastCompute(store.session, new MemoryMap()) };
-    await restart(context as unknown as CommandContext, node, { failureMessage: '', ...store.options });
+    await restartCompute(context as unknown as CommandContext, node, {
+      failureMessage: '',
+      ...store.options,
+    });
     assert.deepEqual(questions, []);
     assert.ok(store.service.requests.includes('POST /projects/shop/endpoints/ep-one/restart'));
   });
@@ -69,7 +75,7 @@ describe('Commands of a compute', () => {
     const { connection: initialConnection } = store.session;
     answers.push('Suspend');
     const run = { failureMessage: '', initialConnection };
-    const suspending = Promise.resolve(suspend(context as unknown as CommandContext, node, run));
+    const suspending = Promise.resolve(suspendCompute(context as unknown as CommandContext, node, run));
     await until('the count', async () => store.service.requests.some((call) => call.endsWith('/ep-one')));
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');
     await until('the other account', async () => store.session.connection !== initialConnection);

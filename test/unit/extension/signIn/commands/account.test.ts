@@ -5,7 +5,8 @@ import type { CommandContext } from '../../../../../src/extension/commandSupport
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
 
 const { window } = await import('vscode');
-const { connect, disconnect } = await import('../../../../../src/extension/signIn/commands/account.ts');
+const { connectAccount, disconnectAccount } =
+  await import('../../../../../src/extension/signIn/commands/account.ts');
 const { showFailure } = await import('../../../../../src/extension/account/ui/notify.ts');
 
 const run = { failureMessage: '', initialConnection: undefined };
@@ -16,7 +17,7 @@ describe('Disconnect', () => {
     await accounts.add({ ...account, local: true }, 'key');
     await session.reread();
     questions.length = 0;
-    await disconnect({ accounts, session } as CommandContext, undefined, run);
+    await disconnectAccount({ accounts, session } as CommandContext, undefined, run);
     assert.deepEqual(questions, ['Disconnect from Local service? Its projects, computes and data are kept.']);
   });
 });
@@ -52,7 +53,7 @@ describe('Enter New Key…', () => {
     answers.push('Enter New Key…');
     await showFailure("Couldn't restart", new ApiError('No', fault), assert.fail, { account });
     const [, argument] = executed.at(-1) ?? [];
-    await connect({ accounts, session } as CommandContext, argument, run);
+    await connectAccount({ accounts, session } as CommandContext, argument, run);
     assert.deepEqual(prompts, [`API key for ${account.baseUrl}`]);
   });
 });

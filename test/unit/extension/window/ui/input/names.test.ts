@@ -2,7 +2,7 @@ import { enterInInputBoxes } from '../../../../../helpers/enterIn.ts';
 import assert from 'node:assert/strict';
 import type { CommandContext } from '../../../../../../src/extension/commandSupport/context.ts';
 
-const { create: createKey } = await import('../../../../../../src/extension/signIn/commands/apiKey.ts');
+const { createApiKey } = await import('../../../../../../src/extension/signIn/commands/apiKey.ts');
 const { snapshotNameQuestion } =
   await import('../../../../../../src/extension/history/commands/changeSnapshot.ts');
 
@@ -24,7 +24,7 @@ describe('A name that is entered', () => {
       guards: { cachedMark: () => undefined },
       apiKeys: {},
     };
-    void createKey(context as unknown as CommandContext, undefined, { failureMessage: '' } as never);
+    void createApiKey(context as unknown as CommandContext, undefined, { failureMessage: '' } as never);
     assert.equal(shown[0]?.validationMessage, 'At most 64 characters, no control characters');
   });
 });
