@@ -6,6 +6,7 @@ import { projectFiles, readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 
 const DOCUMENTS = [
+  'AGENTS.md',
   'README.md',
   'CHANGELOG.md',
   '.changes/README.md',
