@@ -9,7 +9,8 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fieldsOf } from '../base/fieldsOf.ts';
 import { listTools } from '../extension/agents/tools/toolTable.ts';
 import { markTurn } from './hook.ts';
-import { callTool, holdPresence } from './windows.ts';
+import { answerCall } from './toolCalls.ts';
+import { holdPresence } from './windows.ts';
 
 /** Codex reads the first 512 characters only. */
 const INSTRUCTIONS =
@@ -31,16 +32,7 @@ const createServer = () => {
   server.setRequestHandler('tools/list', () => ({ tools: listTools() }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const client = fieldsOf(mcpReq.envelope)[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
-    const { name } = fieldsOf(client);
-    const agent = typeof name === 'string' ? name : '';
-    const call = { tool: params.name, input: params.arguments ?? {}, agent };
-    try {
-      const structuredContent = await callTool(call, mcpReq.signal);
-      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
-    } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      return { content: [{ type: 'text', text }], isError: true };
-    }
+    return await answerCall(params, client, mcpReq.signal);
   });
   return server;
 };

@@ -9,11 +9,24 @@ import { findAgentProject } from './agentProject.ts';
 import { changeBranch } from './branchChange.ts';
 import { createBranchTool } from './createBranchTool.ts';
 import { findGatedBranch, isOwnBranch, requireFreshBranches, type GatedBranch } from './agentPermissions.ts';
-import { branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema, READS } from './tool.ts';
+import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
+import {
+  branchIdSchema,
+  defineTool,
+  described,
+  INTERRUPTS,
+  projectIdSchema,
+  READS,
+  shortened,
+  skipNote,
+  skipSchema,
+} from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
 /** Limits what the model has to read. */
 const MAX_BRANCHES = 100;
+/** Bytes that the other fields of the list have at most. */
+const OTHER_FIELDS = 500;
 
 const ids = { projectId: projectIdSchema, branchId: branchIdSchema };
 const change = z.object({
@@ -29,6 +42,7 @@ export const branchTools = {
     hints: READS,
     input: z.strictObject({
       projectId: described(projectIdSchema, "Default: the folder's or the only project."),
+      skip: skipSchema,
     }),
     output: z.object({
       projectId: z.string(),
@@ -45,13 +59,15 @@ export const branchTools = {
         }),
       ),
       branchesLeftOut: z.optional(z.number()),
+      ...shortened,
     }),
     async run(call) {
-      const { account } = call;
+      const { account, input } = call;
       const { projectId } = await findAgentProject(call);
       const list = await requireFreshBranches(call, projectId);
-      const all = [...list.branches.values()];
-      const branches = all.slice(0, MAX_BRANCHES).map((branch) => ({
+      const { skip = 0 } = input;
+      const all = [...list.branches.values()].slice(skip);
+      const listed = all.slice(0, MAX_BRANCHES).map((branch) => ({
         branchId: branch.id,
         name: displayName(branch),
         parentId: branch.parent_id ?? undefined,
@@ -61,8 +77,9 @@ export const branchTools = {
         isYours: isOwnBranch(call, list, { account, projectId, branchId: branch.id }),
         expiresAt: branch.expires_at ?? undefined,
       }));
+      const branches = [...fittingItems(listed, MAX_OUTPUT - OTHER_FIELDS)];
       const branchesLeftOut = all.length - branches.length || undefined;
-      return { projectId, branches, branchesLeftOut };
+      return { projectId, branches, branchesLeftOut, ...skipNote(branchesLeftOut, skip + branches.length) };
     },
   }),
 

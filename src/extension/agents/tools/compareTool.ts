@@ -3,17 +3,28 @@ import * as z from 'zod/mini';
 import type { RowComparison } from '../../database/rows/compareRows.ts';
 import { tableLines, tableWidths } from '../../database/rows/formatRows.ts';
 import { rowSourceOf } from '../../database/rows/statements.ts';
+import { SqlError } from '../../window/sqlError.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import { schemaDiff } from '../../database/schema/compareSchemas.ts';
 import { requireOwner } from '../agentLogin.ts';
 import { findGatedBranch, findReadingLogin, isOwnBranch, type GatedBranch } from './agentPermissions.ts';
-import { branchIdSchema, defineTool, described, projectIdSchema, READS } from './tool.ts';
+import { fittingText, MAX_OUTPUT, sizeOf } from '../outputText.ts';
+import {
+  branchIdSchema,
+  defineTool,
+  described,
+  maxBytesSchema,
+  projectIdSchema,
+  READS,
+  shortened,
+} from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 
-/** Limits of what the model has to read: characters of the diff, rows of each side, and characters of a value. */
-const MAX_DIFF = 20_000;
+/** Limits of what the model has to read: rows of each side, and characters of a value. */
 const MAX_ROWS = 20;
 const MAX_VALUE = 200;
+/** Bytes that the other fields of the result have at most. */
+const OTHER_FIELDS = 500;
 
 export const compareTools = {
   compareSchema: defineTool({
@@ -26,13 +37,14 @@ export const compareTools = {
       otherBranchId: described(branchIdSchema, 'Default: the parent.'),
       database: z.optional(z.string()),
       rowsOf: described(z.string(), 'Also compare rows of this table or query.'),
+      maxBytes: maxBytesSchema,
     }),
     output: z.object({
       database: z.string(),
       differs: z.boolean(),
       diff: z.string(),
-      truncated: z.optional(z.boolean()),
       rows: z.optional(z.string()),
+      ...shortened,
     }),
     async run(call) {
       const { deps, input, signal } = call;
@@ -46,34 +58,56 @@ export const compareTools = {
         [branchId, otherId].map((id) => deps.schemas.read({ projectId, branchId: id, database }, { signal })),
       );
       const diff = schemaDiff(before, after);
-      const shown = diff.slice(0, MAX_DIFF);
-      const { rowsOf } = input;
-      return {
-        database,
-        differs: diff !== '',
-        diff: shown.toWellFormed(),
-        truncated: shown !== diff || undefined,
-        rows:
-          rowsOf === undefined ? undefined : await differingRows(call, found, { otherId, database, rowsOf }),
-      };
+      const { rowsOf, maxBytes = MAX_OUTPUT } = input;
+      const asked = { otherId, database, rowsOf: rowsOf ?? '' };
+      const compared = rowsOf === undefined ? {} : await differingRows(call, found, asked);
+      return { database, differs: diff !== '', ...shorten(diff, compared, maxBytes - OTHER_FIELDS) };
     },
   }),
 };
 
-/** @throws {Error} with a sentence for the model */
+interface ComparedRows {
+  readonly rows?: string;
+  readonly note?: string;
+}
+
+/** The rows get at most half of the space. */
+function shorten(diff: string, { rows, note }: ComparedRows, maxBytes: number) {
+  const shownRows = rows === undefined ? undefined : fittingText(rows, maxBytes / 2);
+  const shown = fittingText(diff, maxBytes - sizeOf(shownRows));
+  const isCut = shown !== diff || shownRows !== rows;
+  const notes = [note, isCut ? 'For more, set maxBytes.' : undefined].filter((text) => text !== undefined);
+  return {
+    diff: shown.toWellFormed(),
+    rows: shownRows,
+    truncated: isCut || undefined,
+    note: notes.join(' ') || undefined,
+  };
+}
+
+/** SQLSTATEs: the table or column doesn't exist. */
+const UNDEFINED = ['42P01', '42703'];
+
+/** @returns only a note if a side doesn't have what is compared, such as a new table @throws {Error} for the model */
 async function differingRows(
   call: ToolCall<unknown>,
   found: GatedBranch,
   { otherId, database, rowsOf }: Readonly<Record<'otherId' | 'database' | 'rowsOf', string>>,
-): Promise<string> {
+): Promise<ComparedRows> {
   const { list } = found;
   const ref = { ...found, branchId: otherId, title: branchTitle(otherId, list.branches.get(otherId)) };
   const other = { ...ref, isOwn: isOwnBranch(call, list, ref) };
   const loginOf = (branch: typeof other) => findReadingLogin(call, branch, { database, sql: rowsOf });
   const logins = { before: await loginOf(other), after: await loginOf(found) };
   // Loads `pg`, which most windows never need.
-  const { compareRows } = await import('../../database/rows/compareRows.ts');
-  return differenceOf(await compareRows(logins, rowSourceOf(rowsOf), call.signal));
+  const { compareRows, NoTableError } = await import('../../database/rows/compareRows.ts');
+  try {
+    return { rows: differenceOf(await compareRows(logins, rowSourceOf(rowsOf), call.signal)) };
+  } catch (error) {
+    const isUndefined = error instanceof SqlError && UNDEFINED.includes(error.code ?? '');
+    if (!isUndefined && !(error instanceof NoTableError)) throw error;
+    return { note: `Rows weren't compared: ${call.deps.explain(error)}` };
+  }
 }
 
 /** Like a diff: the counts, the columns, then deleted rows and changed ones as they were (-), and added and changed ones (+). */

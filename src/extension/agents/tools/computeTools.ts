@@ -15,12 +15,26 @@ import { onlyChanged } from '../../computes/computeActions.ts';
 import { displayName } from '../../../base/sanitize.ts';
 import { computeDetails, computeOutput, projectOutput } from './computeOutput.ts';
 import { findGatedBranch } from './agentPermissions.ts';
-import { ADDS, defineTool, described, INTERRUPTS, projectIdSchema, READS, type ToolWords } from './tool.ts';
-import type { ComputeChange, ToolCall } from './toolCall.ts';
+import { fittingItems, MAX_OUTPUT, sizeOf } from '../outputText.ts';
+import {
+  ADDS,
+  defineTool,
+  described,
+  INTERRUPTS,
+  projectIdSchema,
+  READS,
+  shortened,
+  skipNote,
+  skipSchema,
+  type ToolWords,
+} from './tool.ts';
+import type { ComputeChange, ToolCall, ToolDependencies } from './toolCall.ts';
 
 /** Limits what the model has to read. It can name a project to see its computes. */
 const MAX_PROJECTS = 20;
 const MAX_COMPUTES = 100;
+/** Bytes of the other fields of a result, and of each project in it. */
+const OTHER_FIELDS = 60;
 
 const ids = {
   projectId: projectIdSchema,
@@ -57,6 +71,7 @@ export const computeTools = {
     hints: READS,
     input: z.strictObject({
       project: described(z.string(), 'Their id, or a part of their name.'),
+      skip: skipSchema,
     }),
     output: z.object({
       projects: z.array(
@@ -68,6 +83,7 @@ export const computeTools = {
         }),
       ),
       projectsLeftOut: z.optional(z.number()),
+      ...shortened,
     }),
     async run({ deps, input }) {
       const { inventory } = deps;
@@ -78,20 +94,10 @@ export const computeTools = {
       const listed = found.slice(0, MAX_PROJECTS);
       // The result contains the failure of each project.
       await inventory.refreshComputesOf(listed).catch(() => undefined);
-      let remaining = MAX_COMPUTES;
-      const projects = listed.map((id) => {
-        const all = [...(inventory.computesOf(id)?.computes.values() ?? [])].sort(byTypeAndLabel);
-        const computes = all.slice(0, remaining).map(computeOutput);
-        remaining -= computes.length;
-        const failure = inventory.computesOf(id)?.failure;
-        return {
-          ...projectOutput(inventory, id),
-          computes,
-          computesLeftOut: all.length - computes.length || undefined,
-          problem: failure === undefined ? undefined : deps.explain(failure),
-        };
-      });
-      return { projects, projectsLeftOut: found.length - listed.length || undefined };
+      const { projects, ...rest } = describeProjects(deps, listed, input.skip);
+      const projectsLeftOut = found.length - listed.length || undefined;
+      const more = projectsLeftOut && { truncated: true, note: 'Name a project to see others.' };
+      return { projects, projectsLeftOut, ...more, ...rest };
     },
   }),
 
@@ -166,6 +172,34 @@ export const computeTools = {
     },
   }),
 };
+
+/** With as many computes as a model can read. @param skip how many computes are left out first */
+function describeProjects(deps: ToolDependencies, ids: readonly string[], skip = 0) {
+  const { inventory } = deps;
+  const described = ids.map((id) => {
+    const failure = inventory.computesOf(id)?.failure;
+    const problem = failure === undefined ? undefined : deps.explain(failure);
+    return { ...projectOutput(inventory, id), problem };
+  });
+  let left = MAX_OUTPUT - OTHER_FIELDS * (described.length + 1) - sizeOf(described);
+  let position = 0;
+  let remaining = MAX_COMPUTES;
+  const projects = described.map((each) => {
+    const all = [...(inventory.computesOf(each.projectId)?.computes.values() ?? [])].sort(byTypeAndLabel);
+    const start = Math.min(Math.max(0, skip - position), all.length);
+    const listed = all.slice(start, start + remaining).map(computeOutput);
+    const computes = [...fittingItems(listed, left)];
+    position += start + computes.length;
+    left -= sizeOf(computes);
+    remaining -= computes.length;
+    const computesLeftOut = all.length - start - computes.length || undefined;
+    // So that the next call continues here.
+    if (computesLeftOut !== undefined) remaining = 0;
+    return { ...each, computes, computesLeftOut };
+  });
+  const isCut = projects.some(({ computesLeftOut }) => computesLeftOut !== undefined);
+  return { projects, ...(isCut && skipNote(1, position)) };
+}
 
 /** @param query an id or part of a name; without it, all projects match */
 function matchingProjects(inventory: Inventory, query = ''): string[] {

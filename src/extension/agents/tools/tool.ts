@@ -13,11 +13,30 @@ interface ToolHints {
   readonly destructiveHint: boolean;
   /** Whether a second call with the same input changes nothing more. */
   readonly idempotentHint: boolean;
+  /** Whether a call reaches more than the databases of the account. */
+  readonly openWorldHint: false;
 }
 
-export const READS: ToolHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
-export const ADDS: ToolHints = { readOnlyHint: false, destructiveHint: false, idempotentHint: false };
-export const INTERRUPTS: ToolHints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
+const CLOSED = { openWorldHint: false } as const;
+
+export const READS: ToolHints = {
+  ...CLOSED,
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+};
+export const ADDS: ToolHints = {
+  ...CLOSED,
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+};
+export const INTERRUPTS: ToolHints = {
+  ...CLOSED,
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+};
 
 export interface ToolWords {
   readonly title: string;
@@ -33,6 +52,8 @@ type Output = z.ZodMiniType<object>;
 export interface Tool<I extends Input = Input, O extends Output = Output> extends ToolWords {
   readonly input: I;
   readonly output: O;
+  /** Whether a call with this input changes nothing, for tools that read and change. */
+  readonly onlyReads?: (input: Readonly<Record<string, unknown>>) => boolean;
   /** Checks the input first. Returns only fields that the output describes. @throws {Error} with a sentence for the model */
   readonly run: (call: ToolCall<unknown>) => Promise<object>;
 }
@@ -76,3 +97,16 @@ export const wholeNumber = (min: number, max: number) =>
         `must be a whole number from ${min} to ${max}`,
       ),
     );
+
+/** See `MAX_OUTPUT`. */
+export const maxBytesSchema = described(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
+
+/** Of a list that is continued. */
+export const skipSchema = described(wholeNumber(0, 1_000_000), 'How many to leave out first.');
+
+/** Fields of an output that doesn't have all. */
+export const shortened = { truncated: z.optional(z.boolean()), note: z.optional(z.string()) };
+
+/** @param left how many come after the `shown` ones */
+export const skipNote = (left: number | undefined, shown: number) =>
+  left === undefined ? {} : { truncated: true, note: `For more, set skip to ${shown}.` };

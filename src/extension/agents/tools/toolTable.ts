@@ -1,5 +1,6 @@
 /** All tools for agents, and how MCP's `tools/list` and package.json, which `npm run manifest` writes, describe them. */
 import * as z from 'zod/mini';
+import { fieldsOf } from '../../../base/fieldsOf.ts';
 import { branchTools } from './branchTools.ts';
 import { compareTools } from './compareTool.ts';
 import { computeTools } from './computeTools.ts';
@@ -33,12 +34,23 @@ export const listTools = () =>
     title,
     description,
     inputSchema: jsonSchema(input),
-    outputSchema: jsonSchema(output),
+    outputSchema: resultSchema(output),
     annotations: hints,
   }));
 
+interface Schema {
+  readonly type: 'object';
+  readonly [keyword: string]: unknown;
+}
+
 /** Describes what clients write: a later version may add fields to the output. */
-function jsonSchema(schema: z.ZodMiniType): { readonly type: 'object'; readonly [keyword: string]: unknown } {
+function jsonSchema(schema: z.ZodMiniType): Schema {
   const { $schema: _, properties, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return { ...rest, type: 'object', properties };
+}
+
+/** Of a result, or of a failure, which has only `error`. Older clients check both, and don't show what doesn't match. */
+function resultSchema(output: z.ZodMiniType): Schema {
+  const { required: _, properties, ...rest } = jsonSchema(output);
+  return { ...rest, properties: { ...fieldsOf(properties), error: { type: 'string' } } };
 }

@@ -27,8 +27,20 @@ import { branchesOfFolder } from '../branchesOfFolder.ts';
 import { rewriteAgentEnv } from './agentEnv.ts';
 import { findGatedBranch, type GatedBranch } from './agentPermissions.ts';
 import { OPERATIONS_WAIT } from './branchChange.ts';
-import { ADDS, branchIdSchema, defineTool, described, INTERRUPTS, projectIdSchema } from './tool.ts';
+import { fittingItems, MAX_OUTPUT } from '../outputText.ts';
+import {
+  ADDS,
+  branchIdSchema,
+  defineTool,
+  described,
+  INTERRUPTS,
+  projectIdSchema,
+  shortened,
+} from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
+
+/** Bytes that the other fields of the list have at most. */
+const OTHER_FIELDS = 500;
 
 export const undoTools = {
   undo: defineTool({
@@ -36,6 +48,7 @@ export const undoTools = {
     description:
       'Restores a branch to an earlier time; another branch keeps its data. Without to, lists moments. Asks the user unless the branch is yours.',
     hints: { ...INTERRUPTS, idempotentHint: false },
+    onlyReads: ({ to }) => to === undefined,
     input: z.strictObject({
       projectId: projectIdSchema,
       branchId: branchIdSchema,
@@ -46,7 +59,7 @@ export const undoTools = {
       moments: z.optional(z.array(z.object({ to: z.string(), before: z.string() }))),
       keptAs: z.optional(z.string()),
       pending: z.optional(z.boolean()),
-      note: z.optional(z.string()),
+      ...shortened,
     }),
     async run(call) {
       const found = await findGatedBranch(call, call.input);
@@ -59,8 +72,16 @@ export const undoTools = {
       const known = { ...history, schemaChanges: (await changes?.()) ?? [] };
       if (to !== undefined)
         return await undo(call, found, requireSource(found, { history: known, to, problem }));
-      const moments = momentsOf(known).filter(({ kind }) => problem === undefined || kind === 'undo');
-      return { branchId: found.branchId, moments: moments.map(listed), note: problem && PROBLEMS[problem] };
+      const all = momentsOf(known).filter(({ kind }) => problem === undefined || kind === 'undo');
+      const moments = fittingItems(all.map(listed), MAX_OUTPUT - OTHER_FIELDS);
+      const isCut = moments.length < all.length;
+      const note = problem === undefined ? isCut && MORE_MOMENTS : PROBLEMS[problem];
+      return {
+        branchId: found.branchId,
+        moments: [...moments],
+        truncated: isCut || undefined,
+        note: note || undefined,
+      };
     },
   }),
 };
@@ -86,6 +107,8 @@ const PROBLEMS = {
   noHistory: 'The project keeps no history.',
   notRoot: 'The branch has a parent, and this service restores only root branches to an earlier time.',
 };
+
+const MORE_MOMENTS = 'Only the latest moments are listed. to may be any earlier time as well.';
 
 /** Reads git's log of the agent's worktree, in which the agent uses its own branch. */
 async function readGitEvents({ deps, worktree }: ToolCall<unknown>) {

@@ -1,5 +1,7 @@
 /** Runs the tools with what only a window has: the user, who can be asked, and VS Code's trust and git. */
 import * as vscode from 'vscode';
+import { CallOrder } from '../callOrder.ts';
+import { outputText } from '../outputText.ts';
 import { runTool } from '../tools/runTool.ts';
 import type { ToolCaller, ToolDependencies } from '../tools/toolCall.ts';
 import { runGit } from '../../envFile/ui/git.ts';
@@ -33,6 +35,9 @@ export const runInWindow = (
     caller,
   );
 
+/** Of all tools of the chat. */
+const order = new CallOrder();
+
 /** A tool for VS Code's chat. @param name as in package.json, such as `hostedPostgres_listComputes` */
 export const languageModelTool = (
   deps: WindowDependencies,
@@ -44,8 +49,10 @@ export const languageModelTool = (
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
     const caller = { agent: 'VS Code', folder, signal: controller.signal };
     try {
-      const output = await runInWindow(deps, name.replace('hostedPostgres_', ''), input, caller);
-      const text = new vscode.LanguageModelTextPart(JSON.stringify(output));
+      const tool = name.replace('hostedPostgres_', '');
+      const call = () => runInWindow(deps, tool, input, caller);
+      const output = await order.run(tool, input, caller.signal, call);
+      const text = new vscode.LanguageModelTextPart(outputText(output));
       return new vscode.LanguageModelToolResult([text]);
     } finally {
       listener.dispose();

@@ -1,6 +1,7 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
+import { MAX_OUTPUT } from '../../../../../src/extension/agents/outputText.ts';
 import type { ToolInput, ToolName, ToolOutput } from '../../../../../src/extension/agents/tools/toolTable.ts';
 import { callTool } from '../../../../helpers/callTool.ts';
 import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
@@ -79,15 +80,28 @@ describe('Tools that read branches', () => {
         : each.endsWith('/schema')
           ? { sql: '' }
           : script(each);
-    const compared = await call('compareSchema', { projectId: 'shop', branchId: 'br-dev' });
-    assert.deepEqual([compared.diff.length, compared.truncated], [20_000, true]);
+    const ids = { projectId: 'shop', branchId: 'br-dev' };
+    const compared = await call('compareSchema', ids);
+    const size = JSON.stringify(compared).length;
+    assert.ok(size > 17_000 && size <= MAX_OUTPUT, `${size} characters`);
+    assert.match(compared.diff, /,$/);
+    assert.deepEqual([compared.truncated, compared.note], [true, 'For more, set maxBytes.']);
+    const all = await call('compareSchema', { ...ids, maxBytes: 200_000 });
+    assert.match(all.diff, /column_4999 text,$/);
+    assert.deepEqual([all.truncated, all.note], [undefined, undefined]);
   });
 
   it('return no more than 100 branches, without links and control characters', async () => {
     for (let count = 0; count < 150; count += 1)
       branches.push({ id: `br-${count}`, name: `[x](command:y)\n${count}`, parent_id: 'br-main' });
-    const { branches: listed, branchesLeftOut } = await call('listBranches', {});
+    const { branches: listed, branchesLeftOut, truncated, note } = await call('listBranches', {});
     assert.deepEqual([listed.length, branchesLeftOut], [100, 51]);
+    assert.deepEqual([truncated, note], [true, 'For more, set skip to 100.']);
+    const rest = await call('listBranches', { skip: 100 });
+    assert.deepEqual(
+      [rest.branches.length, rest.branchesLeftOut, rest.truncated],
+      [51, undefined, undefined],
+    );
     assert.deepEqual([listed[1]?.name, listed[1]?.state], ['[x] (command:y) 0', 'ready']);
   });
 });

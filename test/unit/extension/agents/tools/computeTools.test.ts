@@ -13,12 +13,7 @@ const { languageModelTool } = await import('../../../../../src/extension/agents/
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
 
 interface Listed {
-  readonly projects: readonly {
-    readonly computes: readonly object[];
-    readonly computesLeftOut?: number;
-    readonly problem?: string;
-  }[];
-  readonly projectsLeftOut?: number;
+  readonly projects: readonly { readonly computes: readonly object[]; readonly problem?: string }[];
 }
 
 describe('Tools for language models', () => {
@@ -164,34 +159,6 @@ describe('Tools for language models', () => {
     answers.push('Restart', '<b>main</b>');
     await invoke('restartCompute', target);
     assert.ok(service.requests.includes('POST /projects/shop/endpoints/ep-main/restart'));
-  });
-
-  it('return a limited number of projects and computes, and how many were left out', async () => {
-    projects = Array.from({ length: 60 }, (_, index) => ({ id: `p-${index}`, name: `p${index}` }));
-    computes = Array.from({ length: 30 }, (_, index) =>
-      computeRecord(`ep-${index}`, { name: 'x'.repeat(4000), settings: { pg_settings: {} } }),
-    );
-    const listed = await invoke<Listed>('listComputes', {});
-    assert.equal(listed.projects.length, 20);
-    assert.equal(listed.projectsLeftOut, 40);
-    for (const [project, count] of [
-      ['p-7', 1],
-      [' P7', 1],
-      ['p5', 11],
-      ['none', 0],
-    ] as const)
-      assert.equal((await invoke<Listed>('listComputes', { project })).projects.length, count, project);
-    assert.deepEqual(
-      listed.projects.slice(0, 5).map((project) => [project.computes.length, project.computesLeftOut]),
-      [
-        [30, undefined],
-        [30, undefined],
-        [30, undefined],
-        [10, 20],
-        [0, 30],
-      ],
-    );
-    assert.ok(JSON.stringify(listed).length < 100_000);
   });
 
   it('list the projects of now, or the known ones while the service can’t be reached', async () => {

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import { AgentBranches } from '../../../../../src/extension/inventory/agentBranches.ts';
+import { fieldsOf } from '../../../../../src/base/fieldsOf.ts';
+import { MAX_OUTPUT } from '../../../../../src/extension/agents/outputText.ts';
 import type { WindowDependencies } from '../../../../../src/extension/agents/ui/runInWindow.ts';
 import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { callTool } from '../../../../helpers/callTool.ts';
@@ -152,9 +154,43 @@ describe('runSql as a tool', () => {
     const columns = ['id (text)', 'name (text)'];
     assert.deepEqual(await run({ ...ids, sql: 'select 1' }), { columns, rows });
     const limited = await run({ ...ids, sql: 'select 1', maxRows: 1 });
-    assert.deepEqual(limited, { columns, rows: [['1', 'a']], truncated: true });
+    const { note, ...first } = fieldsOf(limited);
+    assert.deepEqual(first, { columns, rows: [['1', 'a']], truncated: true });
+    assert.match(String(note), /^For the rest, .*OFFSET.* maxRows and maxBytes allow more\.$/);
     const written = await run({ ...ids, branchId: 'br-agent', sql: 'delete', write: true });
     assert.deepEqual(written, { columns, rows, command: 'SELECT 2' });
+  });
+
+  it('returns at most what each client shows, unless more is wanted', async () => {
+    const rows = Array.from({ length: 900 }, (_, index) => [String(index), 'a"ü'.repeat(20)]);
+    await listen({ columns: ['id', 'name'], rows });
+    const result = async (more: object) => {
+      const output = fieldsOf(await run({ ...ids, sql: 'select 1', maxRows: 1000, ...more }));
+      assert.ok(Array.isArray(output['rows']));
+      return { size: Buffer.byteLength(JSON.stringify(output)), ...output, rows: output['rows'].length };
+    };
+    const cut = await result({});
+    assert.ok(cut.size > 17_000 && cut.size <= MAX_OUTPUT, `${cut.size} bytes, ${cut.rows} rows`);
+    assert.equal(fieldsOf(cut)['truncated'], true);
+    assert.equal((await result({ maxBytes: 200_000 })).rows, 900);
+    const own = { branchId: 'br-agent', sql: 'delete', write: true };
+    assert.match(String(fieldsOf(await result(own))['note']), /^The change is complete\./);
+  });
+
+  it('cuts the values of a row that is too long', async () => {
+    await listen({ columns: ['a', 'b'], rows: [['\u0001'.repeat(500), 'x'.repeat(1000)]] });
+    const output = fieldsOf(await run({ ...ids, sql: 'select 1', maxBytes: 2000 }));
+    assert.ok(JSON.stringify(output).length <= 2000);
+    assert.match(JSON.stringify(output['rows']), /^\[\["(\\u0001)+…","x+…"\]\]$/);
+    assert.equal(output['truncated'], true);
+  });
+
+  it('reads in a tool that never writes', async () => {
+    await listen({ columns: ['id'], rows: [['1']] });
+    const caller = { agent: 'claude', folder: undefined, signal: new AbortController().signal };
+    const read = (more: object) => callTool(deps, 'readSql', { ...ids, sql: 'select 1', ...more }, caller);
+    assert.deepEqual(await read({}), { columns: ['id (text)'], rows: [['1']] });
+    await assert.rejects(read({ write: true }), /Unknown input write/);
   });
 
   it('keeps the values of a failed statement out of the log and of the stored calls', async () => {

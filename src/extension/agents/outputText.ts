@@ -1,0 +1,67 @@
+/**
+ * How much of a result a model gets, and its text. The most careful client, Copilot CLI, shows under 1 KB of a result of more than
+ * 20 KB. Others cut long results at the end of a line, and drop a line that is too long.
+ */
+
+/** Bytes of a result as JSON. */
+export const MAX_OUTPUT = 18_000;
+
+/** JSON in which each row, record or moment of a list has its own line. */
+export const outputText = (output: object): string => textOf(output, ',\n');
+
+function textOf(value: unknown, separator = ','): string {
+  if (Array.isArray(value)) {
+    const hasRecords = value.some((item) => typeof item === 'object' && item !== null);
+    return hasRecords ? `[\n${value.map((item) => textOf(item)).join(',\n')}\n]` : JSON.stringify(value);
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${textOf(field)}`).join(separator)}}`;
+}
+
+/** Bytes of the value as JSON, with a separator. */
+export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 2;
+
+/** @returns the first items, as many as fit */
+export function fittingItems<T>(items: readonly T[], maxBytes = MAX_OUTPUT): readonly T[] {
+  let left = maxBytes;
+  const end = items.findIndex((item) => (left -= sizeOf(item)) < 0);
+  return end === -1 ? items : items.slice(0, end);
+}
+
+/** @returns the text, or its first lines, as many as fit; of a single long line, its begin */
+export function fittingText(text: string, maxBytes = MAX_OUTPUT): string {
+  if (sizeOf(text) <= maxBytes) return text;
+  const lines = text.split('\n');
+  let left = maxBytes;
+  // The quotes are as long as the line break in JSON.
+  const end = lines.findIndex((line) => (left -= sizeOf(line) - 2) < 0);
+  // A character has at most six bytes in JSON.
+  return end === 0 ? text.slice(0, maxBytes / 6) : lines.slice(0, end === -1 ? undefined : end).join('\n');
+}
+
+type Row = readonly (string | null)[];
+
+/** The first rows, as many as fit. If not even one does, its values are cut until it fits. */
+export function fittingRows(
+  rows: readonly Row[],
+  maxBytes: number,
+): { readonly rows: (string | null)[][]; readonly isCut: boolean } {
+  const fitting = fittingItems(rows, maxBytes);
+  const [first] = rows;
+  const shown = fitting.length === 0 && first !== undefined ? [cutRow(first, maxBytes)] : fitting;
+  return { rows: shown.map((row) => [...row]), isCut: shown.length < rows.length || shown[0] !== first };
+}
+
+function cutRow(row: Row, maxBytes: number): Row {
+  let length = Math.max(...row.map((value) => value?.length ?? 0));
+  let cut = row;
+  while (length > 1 && sizeOf(cut) > maxBytes) {
+    length = Math.floor(length / 2);
+    cut = row.map((value) => value && cutValue(value, length));
+  }
+  return cut;
+}
+
+const cutValue = (value: string, length: number): string =>
+  value.length <= length ? value : `${value.slice(0, length).toWellFormed()}…`;

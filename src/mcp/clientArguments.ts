@@ -1,0 +1,18 @@
+/**
+ * Arguments that a client adds to those of the model, by the name that the client gives itself. Without them, tools would have to
+ * accept unknown arguments, and so misspelled ones.
+ */
+const ADDED: ReadonlyMap<string, readonly string[]> = new Map([
+  // Gemini CLI 0.61 adds it to the schema of each tool. It waits by itself, and passes the argument on.
+  ['gemini-cli-mcp-client', ['wait_for_previous']],
+]);
+
+/** @param client its name in the request @returns the arguments of the model */
+export function withoutClientArguments(
+  client: string,
+  input: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const added = ADDED.get(client);
+  if (added === undefined) return input;
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !added.includes(name)));
+}

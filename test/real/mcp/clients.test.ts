@@ -1,0 +1,108 @@
+/** What clients do to calls and results, as their versions of November 2026 do it: see docs/agents.md. */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { Ajv } from 'ajv';
+import { fieldsOf } from '../../../src/base/fieldsOf.ts';
+import { startAgent, type Agent } from '../../helpers/agent.ts';
+import { ANOTHER_SERVER } from '../../helpers/anotherServer.ts';
+import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
+import { branchCalls, emptyAccount } from '../../helpers/branchCalls.ts';
+import { builtMcp } from '../../helpers/builtMcp.ts';
+import { startLocalService, temporaryFolder, type LocalService } from '../../helpers/localService.ts';
+
+describe('Clients of the MCP server', () => {
+  let service: LocalService;
+  let script: string;
+  let dataDir: string;
+
+  before(async () => {
+    script = path.join(await builtMcp(), 'dist', 'mcp.js');
+    dataDir = temporaryFolder();
+    service = await startLocalService({ dataDir, args: emptyAccount() });
+    await branchCalls(service).change('POST', '', { project: { name: 'Shop' } });
+  });
+  after(() => service.stop());
+
+  const connect = async (name: string, isLegacy = true): Promise<Agent> => {
+    const env = { ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
+    const cwd = temporaryFolder();
+    const agent = await startAgent({ command: process.execPath, args: [script], env, cwd, name, isLegacy });
+    atEndOfTest(() => agent.stop());
+    return agent;
+  };
+
+  it('drops what Gemini CLI adds to each call, and only that, and only from Gemini CLI', async () => {
+    const gemini = await connect('gemini-cli-mcp-client');
+    await gemini.call('listComputes', { wait_for_previous: true });
+    await assert.rejects(gemini.call('listComputes', { wait_for_previous: true, projct: 'shop' }), {
+      message: 'Unknown input projct.',
+    });
+    const other = await connect('claude-code', false);
+    await assert.rejects(other.call('listComputes', { wait_for_previous: true }), {
+      message: 'Unknown input wait_for_previous.',
+    });
+  });
+
+  it('gives the reason of a failure as text and as structure, which older clients check', async () => {
+    const { client } = await connect('codex-mcp-client');
+    const { tools } = await client.listTools();
+    const ajv = new Ajv({ strict: false });
+    for (const { name, outputSchema } of tools) {
+      const { content, structuredContent, isError } = await client.callTool({ name, arguments: { x: 1 } });
+      assert.equal(isError, true, name);
+      const { error } = fieldsOf(structuredContent);
+      assert.match(String(error), /^Unknown input x\.$|must be of type string\.$/);
+      assert.deepEqual(content, [{ type: 'text', text: error }]);
+      assert.ok(
+        ajv.validate({ ...fieldsOf(outputSchema) }, structuredContent),
+        `${name}: ${ajv.errorsText()}`,
+      );
+    }
+  });
+
+  it('runs the changes of a turn in order, and shows the last one what the others did', async () => {
+    const { call } = await connect('copilot-cli', false);
+    const { projectId, branchId } = await call('createBranch', { hours: 1 });
+    const run = (sql: string) => call('runSql', { projectId, branchId, sql, write: true });
+    const statements = Array.from({ length: 8 }, (_, index) => `INSERT INTO turns VALUES (${index})`);
+    const sent = ['CREATE TABLE turns (call int, id int GENERATED ALWAYS AS IDENTITY)', ...statements].map(
+      run,
+    );
+    const sql = 'SELECT call FROM turns ORDER BY id';
+    const read = call('readSql', { projectId, branchId, sql });
+    await Promise.all(sent);
+    assert.deepEqual((await read)['rows'], [['0'], ['1'], ['2'], ['3'], ['4'], ['5'], ['6'], ['7']]);
+    await call('deleteBranch', { projectId, branchId });
+  });
+
+  it('returns rows in lines, of a size that all clients show', async () => {
+    const { client, call } = await connect('opencode', false);
+    const { projectId, branchId } = await call('createBranch', { hours: 1 });
+    const sql = "SELECT n, repeat('word ', 20) FROM generate_series(1, 900) n";
+    const input = { projectId, branchId, sql, maxRows: 1000 };
+    const { content } = await client.callTool({ name: 'readSql', arguments: input });
+    const [part] = content;
+    assert.ok(part?.type === 'text');
+    assert.ok(part.text.length > 17_000 && part.text.length < 18_500, `${part.text.length} characters`);
+    assert.match(part.text, /^\["1","word .*"\],$/m);
+    assert.match(part.text, /^"truncated":true,$/m);
+    const rest = await call('readSql', { ...input, sql: `${sql} OFFSET 150` });
+    assert.match(String(rest['rows']), /^151,word/);
+    await call('deleteBranch', { projectId, branchId });
+  });
+
+  it('compares the schema with a parent that does not have the table whose rows are compared', async () => {
+    const { call } = await connect('qwen-cli-mcp-client-hosted-postgres');
+    const { projectId, branchId } = await call('createBranch', { hours: 1 });
+    const branch = { projectId, branchId };
+    await call('runSql', { ...branch, sql: 'CREATE TABLE fresh (id int PRIMARY KEY)', write: true });
+    for (const rowsOf of ['fresh', 'SELECT * FROM fresh']) {
+      const { diff, rows, note } = await call('compareSchema', { ...branch, rowsOf });
+      assert.match(String(diff), /CREATE TABLE public\.fresh/);
+      assert.equal(rows, undefined);
+      assert.match(String(note), /^Rows weren't compared: .*(exist|fresh)/);
+    }
+    await assert.rejects(call('compareSchema', { ...branch, rowsOf: 'SELECT FROM WHERE' }), /syntax error/);
+    await call('deleteBranch', branch);
+  });
+});
