@@ -19,7 +19,7 @@ import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
 import { withoutRoutine } from './server/serverLog.ts';
-import { primaryRole, readReplicaRole, type ServerRole } from './serverRoles.ts';
+import { primaryRole, readReplicaRole, type ServerRole } from './copies/readReplica.ts';
 
 interface ComputeDependencies extends ServerDependencies {
   readonly events: EngineEvents;

@@ -2,16 +2,16 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { ComputeSpec } from '../core/computeEngine.ts';
-import { REPLICATOR } from '../core/systemNames.ts';
-import { maximumSettings, standbySettings, type StandbySettings } from './server/settings.ts';
-import type { ServerDependencies } from './branchData/branchData.ts';
-import { writePrivateFile } from './storage/privateFiles.ts';
-import { addressOf, connectionInfo } from './server/serverAddress.ts';
-import { connectAsSuperuser } from './server/superuser.ts';
-import { launchServer } from './server/launchServer.ts';
-import type { Postmaster } from './server/postmaster.ts';
-import { isCopyUsable, keepWal, startOnNewCopy } from './copies/replicaCopies.ts';
+import type { ComputeSpec } from '../../core/computeEngine.ts';
+import { REPLICATOR } from '../../core/systemNames.ts';
+import { maximumSettings, standbySettings, type StandbySettings } from '../server/settings.ts';
+import type { ServerDependencies } from '../branchData/branchData.ts';
+import { writePrivateFile } from '../storage/privateFiles.ts';
+import { addressOf, connectionInfo } from '../server/serverAddress.ts';
+import { connectAsSuperuser } from '../server/superuser.ts';
+import { launchServer } from '../server/launchServer.ts';
+import type { Postmaster } from '../server/postmaster.ts';
+import { isCopyUsable, keepWal, startOnNewCopy } from './replicaCopies.ts';
 
 export interface ServerRole {
   /** @throws {EngineError} with Postgres's own reason */
