@@ -19,7 +19,8 @@ import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
 import { withoutRoutine } from './server/serverLog.ts';
-import { primaryRole, readReplicaRole, type ServerRole } from './copies/readReplica.ts';
+import { readReplicaRole } from './copies/readReplica.ts';
+import { primaryRole, type ServerRole } from './primaryRole.ts';
 
 interface ComputeDependencies extends ServerDependencies {
   readonly events: EngineEvents;

@@ -30,7 +30,6 @@ import type { AvailableExtensions } from '../../localService/leaseProof.ts';
 import { createBranchData, deleteBranchData, restoreBranchData } from './copies/changeBranchData.ts';
 import { writeSampleBranches } from './template/sampleData.ts';
 import { BranchData, type ServerDependencies } from './branchData/branchData.ts';
-import { removeAll } from './storage/privateFiles.ts';
 import { servicePasswords } from './roles/logins.ts';
 import { spaceProblem } from './history/historySpace.ts';
 import { majorsInUse, openStorage, removeUnrecorded, type Storage } from './storage/storage.ts';
@@ -154,8 +153,7 @@ function postgresEngine(
     async remove(computeId) {
       await computes.get(computeId)?.close();
       computes.delete(computeId);
-      storage.removeAddress(computeId);
-      for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
+      storage.removeCompute(computeId);
     },
     async readerPassword(branchId, primaryId) {
       if (branches.primary(branchId) === undefined) await events?.wake(primaryId);

@@ -78,9 +78,7 @@ export function engineWithoutPostgres(problem: string, storage: Storage): Comput
     },
     allocateAddress: async () => freeAddress(),
     start: fail,
-    async remove(id) {
-      for (const folder of [storage.replica(id), storage.pooler(id)]) removeAll(folder);
-    },
+    remove: async (id) => storage.removeCompute(id),
     createBranch: fail,
     restoreBranch: fail,
     deleteBranch: async (id) => removeAll(storage.branch(id)),

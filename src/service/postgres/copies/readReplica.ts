@@ -1,4 +1,4 @@
-/** What differs between the servers of a branch: its primary and its read replicas. */
+/** The server of a read replica, which follows its branch's primary. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -11,29 +11,9 @@ import { addressOf, connectionInfo } from '../server/serverAddress.ts';
 import { connectAsSuperuser } from '../server/superuser.ts';
 import { launchServer } from '../server/launchServer.ts';
 import type { Postmaster } from '../server/postmaster.ts';
-import { isCopyUsable, keepWal, startOnNewCopy } from './replicaCopies.ts';
-
-export interface ServerRole {
-  /** @throws {EngineError} with Postgres's own reason */
-  start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster>;
-  stop(compute: ComputeSpec, server: Postmaster): Promise<void>;
-}
+import { isCopyUsable, startOnNewCopy } from './replicaCopies.ts';
 
 type OnLine = (line: string) => void;
-
-/** A primary: the only server that runs on its branch's data. */
-export const primaryRole = (deps: ServerDependencies): ServerRole => ({
-  start: async (compute, onLine) =>
-    deps.branches.lock(compute.branchId).exclusive(async () => {
-      const dataDir = await deps.branches.ensureDataDir(compute.branchId);
-      deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
-      keepWal(deps, compute.branchId);
-      const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
-      deps.branches.setPrimary(compute.branchId, server);
-      return server;
-    }),
-  stop: async (compute, server) => deps.branches.lock(compute.branchId).exclusive(async () => server.stop()),
-});
 
 /**
  * A read replica: a hot standby on its own copy of the branch. It streams from the socket of the primary's server, not through
@@ -41,7 +21,7 @@ export const primaryRole = (deps: ServerDependencies): ServerRole => ({
  * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  * @param restart asks for a stop and a start of this replica
  */
-export function readReplicaRole(deps: ServerDependencies, restart: (reason: string) => void): ServerRole {
+export function readReplicaRole(deps: ServerDependencies, restart: (reason: string) => void) {
   const { branches } = deps;
   let mustCopy = false;
 
@@ -85,11 +65,11 @@ export function readReplicaRole(deps: ServerDependencies, restart: (reason: stri
   }
 
   return {
-    async start(compute, onLine) {
+    async start(compute: ComputeSpec, onLine: OnLine): Promise<Postmaster> {
       const lock = branches.lock(compute.branchId);
       return lock.shared(async () => lock.replicas(async () => start(compute, onLine)));
     },
-    stop: async (_compute, server) => server.stop(),
+    stop: async (_compute: ComputeSpec, server: Postmaster) => server.stop(),
   };
 }
 

@@ -38,6 +38,8 @@ export interface Storage {
   readonly loopbackPorts: Map<string, number>;
   /** Forgets the address of a server that will not run again, by the same id. */
   removeAddress(name: string): void;
+  /** Removes what a compute leaves: its address, the copy of a read replica, and PgBouncer's configuration. */
+  removeCompute(computeId: string): void;
   /** Call it when no server runs. */
   removeSockets(): void;
 }
@@ -51,7 +53,7 @@ export function openStorage(root: string): Storage {
   let sockets: string | undefined;
   const loopbackPorts = new Map<string, number>();
   const folderIn = (kind: string) => (id: string) => path.join(root, kind, validated(id));
-  return {
+  const storage: Storage = {
     root,
     loopbackPorts,
     clusterTemplate: (major) => path.join(root, `template-${major}`),
@@ -78,7 +80,12 @@ export function openStorage(root: string): Storage {
       removeAll(sockets ?? socketsRoot(root));
       sockets = undefined;
     },
+    removeCompute(computeId) {
+      storage.removeAddress(computeId);
+      for (const folder of [storage.replica(computeId), storage.pooler(computeId)]) removeAll(folder);
+    },
   };
+  return storage;
 }
 
 /** The major versions of the branches' data. */

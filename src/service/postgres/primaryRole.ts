@@ -1,0 +1,24 @@
+/** A primary: the only server that runs on its branch's data. */
+import type { ComputeSpec } from '../core/computeEngine.ts';
+import type { ServerDependencies } from './branchData/branchData.ts';
+import { keepWal } from './copies/replicaCopies.ts';
+import { launchServer } from './server/launchServer.ts';
+import type { Postmaster } from './server/postmaster.ts';
+import { standbySettings } from './server/settings.ts';
+
+/** How a compute starts and stops its server. A start rejects with an `EngineError` that has Postgres's own reason. */
+export type ServerRole = ReturnType<typeof primaryRole>;
+
+export const primaryRole = (deps: ServerDependencies) => ({
+  start: async (compute: ComputeSpec, onLine: (line: string) => void): Promise<Postmaster> =>
+    deps.branches.lock(compute.branchId).exclusive(async () => {
+      const dataDir = await deps.branches.ensureDataDir(compute.branchId);
+      deps.branches.saveStandbySettings(compute.branchId, standbySettings(compute));
+      keepWal(deps, compute.branchId);
+      const server = await launchServer(deps, { compute, dataDir, name: compute.branchId, onLine });
+      deps.branches.setPrimary(compute.branchId, server);
+      return server;
+    }),
+  stop: async (compute: ComputeSpec, server: Postmaster): Promise<void> =>
+    deps.branches.lock(compute.branchId).exclusive(async () => server.stop()),
+});
