@@ -34,7 +34,7 @@ import { ComputesTree } from './inventory/ui/computesTree.ts';
 import { offerNames } from './inventory/ui/namesOffer.ts';
 import type { TreeNode } from './inventory/ui/treeNodes.ts';
 import { createWindowModel, type WindowModel } from './windowModel.ts';
-import { offerFirstBranch } from './gitBranch/ui/firstOffer.ts';
+import { FirstOffer } from './gitBranch/ui/firstOffer.ts';
 import { renewUsedBranches } from './gitBranch/ui/renewal.ts';
 import { offerUndoAfterCheckout } from './history/ui/offerUndo.ts';
 import { showBranchItem } from './gitBranch/ui/statusItem.ts';
@@ -137,7 +137,7 @@ function registerListeners(
     forgetClosedRows(deps.rows),
     showBranchItem(deps),
     renewUsedBranches(deps),
-    offerFirstBranch(deps, context.globalState),
+    new FirstOffer(deps, context.globalState),
     offerUndoAfterCheckout(deps),
     announceStarts(inventory, tracker),
     protectAbandoned(deps),

@@ -39,51 +39,71 @@ const usedFolders = new Set<string>();
 export const stopOffering = (folder: WorkspaceFolder): unknown => usedFolders.add(folder.uri.fsPath);
 
 /** Listens until the lists are loaded, and then to checkouts, without timers and requests. */
-export function offerFirstBranch(deps: OfferDependencies, memory: Memory): Disposable {
-  const { session, inventory, log } = deps;
-  const disposables = new DisposableStore();
-  const watched = new Set<string>();
-  const checked = new Set<string>();
-  let running: Promise<void> | undefined;
-  let isDisposed = false;
-  const mayAsk = () => !isDisposed && isQuiet(deps);
-  const watch = (repository: Repository) => {
-    if (watched.has(repository.gitDir)) return;
-    watched.add(repository.gitDir);
-    disposables.add(watchFiles(stateFiles(repository), update));
+export class FirstOffer implements Disposable {
+  readonly #deps: OfferDependencies;
+  readonly #memory: Memory;
+  readonly #disposables = new DisposableStore();
+  /** The git directories whose checkouts it listens to. */
+  readonly #watched = new Set<string>();
+  /** The folders with the git branch that needs no database branch. */
+  readonly #checked = new Set<string>();
+  #isChecking = false;
+  #isDisposed = false;
+
+  constructor(deps: OfferDependencies, memory: Memory) {
+    this.#deps = deps;
+    this.#memory = memory;
+    for (const member of [
+      deps.session.onDidChange(this.#update),
+      deps.inventory.onDidChange(this.#update),
+      vscodeWindow.onDidChangeWindowState(this.#update),
+      workspace.onDidGrantWorkspaceTrust(this.#update),
+    ])
+      this.#disposables.add(member);
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#disposables.dispose();
+  }
+
+  get #mayAsk(): boolean {
+    return !this.#isDisposed && isQuiet(this.#deps);
+  }
+
+  readonly #update = (): void => {
+    if (this.#isChecking || !this.#mayAsk) return;
+    this.#isChecking = true;
+    void this.#checkFolders()
+      .catch((error: unknown) => this.#deps.log.error('Offering a database branch', error))
+      .finally(() => (this.#isChecking = false));
   };
-  const check = async (folder: WorkspaceFolder) => {
+
+  async #checkFolders(): Promise<void> {
+    for (const folder of workspace.workspaceFolders ?? [])
+      if (folder.uri.scheme === 'file' && this.#mayAsk) await this.#check(folder);
+  }
+
+  async #check(folder: WorkspaceFolder): Promise<void> {
     const repository = await findRepository(folder.uri.fsPath);
-    if (repository === undefined || offeredIn(memory).includes(repository.commonDir)) return;
-    watch(repository);
+    const offered = () => offeredIn(this.#memory);
+    if (repository === undefined || offered().includes(repository.commonDir)) return;
+    this.#watch(repository);
     const { branch, pause } = await readGitState(repository, runGit);
     const key = `${folder.uri.fsPath}\n${branch}`;
-    if (branch === undefined || pause !== undefined || checked.has(key)) return;
-    if (!(await needsBranch(deps, repository, folder, branch))) return void checked.add(key);
+    if (branch === undefined || pause !== undefined || this.#checked.has(key)) return;
+    if (!(await needsBranch(this.#deps, repository, folder, branch))) return void this.#checked.add(key);
     // The window may have changed in the meantime.
-    if (!mayAsk() || usedFolders.has(folder.uri.fsPath)) return;
-    await memory.update(ENTRY, [...offeredIn(memory), repository.commonDir].slice(-MAX_REPOSITORIES));
-    void offer(deps, folder, branch);
-  };
-  const checkAll = async () => {
-    for (const folder of workspace.workspaceFolders ?? [])
-      if (folder.uri.scheme === 'file' && mayAsk()) await check(folder);
-  };
-  const update = () => {
-    if (running !== undefined || !mayAsk()) return;
-    running = checkAll()
-      .catch((error: unknown) => log.error('Offering a database branch', error))
-      .finally(() => (running = undefined));
-  };
-  for (const member of [
-    session.onDidChange(update),
-    inventory.onDidChange(update),
-    vscodeWindow.onDidChangeWindowState(update),
-    workspace.onDidGrantWorkspaceTrust(update),
-  ])
-    disposables.add(member);
-  disposables.add({ dispose: () => (isDisposed = true) });
-  return disposables;
+    if (!this.#mayAsk || usedFolders.has(folder.uri.fsPath)) return;
+    await this.#memory.update(ENTRY, [...offered(), repository.commonDir].slice(-MAX_REPOSITORIES));
+    void offer(this.#deps, folder, branch);
+  }
+
+  #watch(repository: Repository): void {
+    if (this.#watched.has(repository.gitDir)) return;
+    this.#watched.add(repository.gitDir);
+    this.#disposables.add(watchFiles(stateFiles(repository), this.#update));
+  }
 }
 
 const offeredIn = (memory: Memory): readonly unknown[] => {

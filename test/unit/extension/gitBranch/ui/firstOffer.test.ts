@@ -12,8 +12,7 @@ const vscode = await import('vscode');
 const noEvent = () => ({ dispose: () => undefined });
 Object.assign(vscode.workspace, { onDidGrantWorkspaceTrust: noEvent });
 
-const { offerFirstBranch, stopOffering } =
-  await import('../../../../../src/extension/gitBranch/ui/firstOffer.ts');
+const { FirstOffer, stopOffering } = await import('../../../../../src/extension/gitBranch/ui/firstOffer.ts');
 const { hasOpenMessage, window } = await import('../../../../../src/extension/window/ui/window.ts');
 
 describe('The offer of a database branch', () => {
@@ -64,7 +63,7 @@ describe('The offer of a database branch', () => {
     const config = { env: () => ({ file: '.env', variable: 'DATABASE_URL' }) };
     const log = { error: (what: string, error: unknown) => assert.fail(`${what}: ${String(error)}`) };
     const deps = { session, inventory, config, log };
-    offer = offerFirstBranch(deps as unknown as Parameters<typeof offerFirstBranch>[0], memory);
+    offer = new FirstOffer(deps as unknown as ConstructorParameters<typeof FirstOffer>[0], memory);
   };
   const asked = async (question: string) => {
     changed.fire();
