@@ -99,6 +99,18 @@ describe('Comments', () => {
   });
 });
 
+describe('The index of decisions', () => {
+  it('has each decision once, with its title', () => {
+    const titles = projectFiles('docs/decisions')
+      .filter((file) => !file.endsWith('/README.md'))
+      .map((file) => `[${/^# (.*)/.exec(readText(file))?.[1]}](${path.basename(file)})`);
+    const index = readText('docs/decisions/README.md').matchAll(/^- (\[.*\]\(.*\))$/gm);
+    assert.deepEqual([...index].map(([, entry]) => entry).toSorted(byFile), titles.toSorted(byFile));
+  });
+});
+
+const byFile = (a = '', b = ''): number => a.replace(/.*\(/, '').localeCompare(b.replace(/.*\(/, ''));
+
 describe('README.md', () => {
   it('is short', () => {
     assert.ok(readText('README.md').trim().split(/\s+/).length <= 700);
