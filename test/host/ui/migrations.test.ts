@@ -1,4 +1,7 @@
-/** A database that follows git back before migrations, in a real repository. Another program applies them. */
+/**
+ * A database that follows git back before migrations, in a real repository. Another program applies them.
+ * Timers: extension/history/ui/offerUndo.ts.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

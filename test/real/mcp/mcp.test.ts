@@ -1,4 +1,7 @@
-/** The MCP program as it ships, between the SDK's client and a window's bridge with a local service. */
+/**
+ * The MCP program as it ships, between the SDK's client and a window's bridge with a local service.
+ * Timers: mcp/windows.ts.
+ */
 import { answers, cursorServers, executed, questions } from '../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

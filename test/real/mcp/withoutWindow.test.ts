@@ -1,4 +1,7 @@
-/** The MCP program as it ships, with the SDK's client and the local service, while no window of VS Code runs. */
+/**
+ * The MCP program as it ships, with the SDK's client and the local service, while no window of VS Code runs.
+ * Timers: mcp/hook.ts.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

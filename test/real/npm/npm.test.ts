@@ -1,4 +1,7 @@
-/** `npx hosted-postgres`, built and laid out as npm installs it. */
+/**
+ * `npx hosted-postgres`, built and laid out as npm installs it.
+ * Timers: npm/endWithNpm.ts.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

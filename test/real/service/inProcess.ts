@@ -109,13 +109,13 @@ export interface InProcessOptions {
   readonly operationDelay?: number;
   readonly endWithLeases?: number;
   readonly projectsFile?: string;
-  readonly now?: number;
+  readonly clock?: FakeClock;
   readonly onEnd?: (failure: string | undefined) => void;
 }
 
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcess> {
   const { engine = new FaultyEngine(), operationDelay = 0, endWithLeases, onEnd = () => undefined } = options;
-  const clock = new FakeClock(options.now ?? START_TIME);
+  const clock = options.clock ?? new FakeClock(START_TIME);
   const folder = options.folder ?? temporaryFolder();
   const key = 'the-key-of-the-test';
   const log: string[] = [];

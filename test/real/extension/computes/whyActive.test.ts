@@ -1,4 +1,7 @@
-/** Causes staged on a real service: each is named, with one request, without a start and without a use of the compute. */
+/**
+ * Causes staged on a real service: each is named, with one request, without a start and without a use of the compute.
+ * Timers: extension/computes/ui/whyActiveSentences.ts, extension/computes/readSessions.ts.
+ */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { Client } from '../../../../src/api/client.ts';

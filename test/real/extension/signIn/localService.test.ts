@@ -1,6 +1,7 @@
 /**
- * Windows that join, lose and end the local service: after a crash, if it hangs, or if another program has its port or
+ * * Windows that join, lose and end the local service: after a crash, if it hangs, or if another program has its port or
  * process id. The windows are wired like the extension. The service is the real one, without Postgres.
+ * Timers: extension/signIn/ui/localService.ts.
  */
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';

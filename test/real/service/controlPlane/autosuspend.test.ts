@@ -1,3 +1,4 @@
+/** Timers: service/controlPlane/computes/autosuspend.ts, service/controlPlane/records/countUsage.ts. */
 import assert from 'node:assert/strict';
 import { until } from '../../../workbench/until.ts';
 import {

@@ -1,6 +1,11 @@
+/**
+ * Timers: service/controlPlane/branches/branches.ts, service/controlPlane/records/branchRecord.ts,
+ * service/core/clockWatch.ts, npm/library/index.ts.
+ */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { branchCalls, type Api } from '../../../helpers/branchCalls.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { endOperations, startInProcess, type InProcess, type InProcessOptions } from '../inProcess.ts';
 
@@ -51,7 +56,7 @@ describe('Branches that expire', () => {
     const { branch } = await create({ expires_at: inSeconds(60) });
     const now = test.clock.now() + 61_000;
     await test.stop();
-    await start({ folder, now });
+    await start({ folder, clock: new FakeClock(now) });
     test.clock.advance(50_000);
     assert.notEqual(await find(branch.id), undefined);
     test.clock.advance(10_000);

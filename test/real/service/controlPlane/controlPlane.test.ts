@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../../../helpers/call.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import {
@@ -181,7 +182,10 @@ describe('Computes after a restart of the service', () => {
     copyFileSync(path.join(first.folder, ACCOUNT), path.join(killed, ACCOUNT));
     await first.stop();
 
-    const second = await startInProcess({ folder: killed, now: START_TIME + minutes(24 * 60) });
+    const second = await startInProcess({
+      folder: killed,
+      clock: new FakeClock(START_TIME + minutes(24 * 60)),
+    });
     const { value } = await second.client.projectPages().next();
     await second.stop();
     assert.deepEqual(new Set(value?.items.map(({ cpu_used_sec }) => cpu_used_sec)), new Set([0]));

@@ -1,8 +1,12 @@
-/** Deleted projects: how long they can be recovered, and what they are then. */
+/**
+ * Deleted projects: how long they can be recovered, and what they are then.
+ * Timers: service/controlPlane/branches/deletedProjects.ts.
+ */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { branchCalls, type Branch, type Created } from '../../../helpers/branchCalls.ts';
 import { call } from '../../../helpers/call.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import { START_TIME, startInProcess, type InProcess } from '../inProcess.ts';
@@ -28,7 +32,7 @@ describe('A deleted project', () => {
   const isRemoved = ({ branch }: Created) => test.engine.calls.includes(`deleteBranch ${branch.id}`);
   const restart = async () => {
     await test.stop();
-    test = await startInProcess({ folder, now: test.clock.now() });
+    test = await startInProcess({ folder, clock: new FakeClock(test.clock.now()) });
   };
 
   beforeEach(async () => {

@@ -1,3 +1,4 @@
+/** Timers: service/controlPlane/operations/operations.ts. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { isRejected } from '../../../../src/api/transport/errors.ts';
@@ -17,8 +18,7 @@ const DELAY = 1_000;
 
 describe('Operations', () => {
   let test: InProcess;
-  const compute = async (id: string): Promise<Compute | undefined> =>
-    (await test.client.listComputes(PROJECT)).items.find((each) => each.id === id);
+  const compute = async (id: string): Promise<Compute | undefined> => test.client.findCompute(PROJECT, id);
   const operation = async (id: string | undefined): Promise<Operation | undefined> =>
     test.client.findOperation(PROJECT, id ?? '');
   const states = async (operations: readonly Operation[]) =>
@@ -263,8 +263,7 @@ describe('Operations that are unfinished when the service is killed', () => {
   it('of a compute that never suspends are followed by its start', async () => {
     const folder = temporaryFolder();
     const first = await startInProcess({ folder });
-    const find = async ({ client }: InProcess) =>
-      (await client.listComputes(PROJECT)).items.find(({ id }) => id === PRIMARY);
+    const find = async ({ client }: InProcess) => client.findCompute(PROJECT, PRIMARY);
     await until('the start', async () => (await find(first))?.current_state === 'active');
     first.engine.applyConfig = () => new Promise(() => undefined);
     const change = { suspend_timeout_seconds: -1, autoscaling_limit_max_cu: 2 };
@@ -286,7 +285,7 @@ describe('Operations that are unfinished when the service is killed', () => {
     const folder = temporaryFolder();
     const first = await startInProcess({ folder });
     const state = async ({ client }: InProcess) =>
-      (await client.listComputes(PROJECT)).items.find(({ id }) => id === PRIMARY)?.current_state;
+      (await client.findCompute(PROJECT, PRIMARY))?.current_state;
     await first.client.startCompute(PROJECT, PRIMARY);
     await until('the start', async () => (await state(first)) === 'active');
     first.engine.suspend = () => new Promise(() => undefined);

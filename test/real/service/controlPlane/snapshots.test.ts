@@ -1,3 +1,4 @@
+/** Timers: service/controlPlane/branches/snapshots.ts. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { withEnding } from '../../../../src/service/controlPlane/records/branchRecord.ts';

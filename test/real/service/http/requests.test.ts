@@ -1,4 +1,7 @@
-/** Invalid requests: each gets a 4xx with a clear message, and the service keeps running. */
+/**
+ * Invalid requests: each gets a 4xx with a clear message, and the service keeps running.
+ * Timers: service/http/server.ts.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';

@@ -1,3 +1,4 @@
+/** Timers: service/state/store.ts. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

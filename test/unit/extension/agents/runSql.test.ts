@@ -1,3 +1,4 @@
+/** Timers: extension/database/sql/sqlSession.ts. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { mock } from 'node:test';

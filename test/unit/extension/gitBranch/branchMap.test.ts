@@ -1,3 +1,4 @@
+/** Timers: base/git/runGit.ts. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

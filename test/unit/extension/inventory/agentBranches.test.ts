@@ -1,3 +1,4 @@
+/** Timers: extension/agents/tools/createBranchTool.ts. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Branch } from '../../../../src/api/records/records.ts';

@@ -1,4 +1,7 @@
-/** Rows as the user peeks at them, on a real server: what must not happen, and what hostile tables do. */
+/**
+ * Rows as the user peeks at them, on a real server: what must not happen, and what hostile tables do.
+ * Timers: extension/database/rows/readRows.ts.
+ */
 import assert from 'node:assert/strict';
 import type { BranchLogin } from '../../../../../src/extension/database/sql/sqlSession.ts';
 import { SqlError } from '../../../../../src/extension/window/sqlError.ts';

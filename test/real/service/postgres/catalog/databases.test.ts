@@ -1,4 +1,7 @@
-/** Databases of a branch, through the API and in SQL. */
+/**
+ * Databases of a branch, through the API and in SQL.
+ * Timers: service/postgres/catalog/catalogStatements.ts.
+ */
 import assert from 'node:assert/strict';
 import { startLocalService, type LocalService } from '../../../../helpers/localService.ts';
 import { connectTo, query } from '../clients.ts';

@@ -1,4 +1,7 @@
-/** The schemas of a branch's databases, and what differs between two branches. */
+/**
+ * The schemas of a branch's databases, and what differs between two branches.
+ * Timers: service/postgres/server/superuser.ts, service/postgres/catalog/pgDump.ts.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** What is kept of the history of a branch, and what is removed. */
+/**
+ * What is kept of the history of a branch, and what is removed.
+ * Timers: service/controlPlane/records/historyRetention.ts.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

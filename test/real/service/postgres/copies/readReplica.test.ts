@@ -1,3 +1,4 @@
+/** Timers: service/postgres/copies/readReplica.ts. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import path from 'node:path';

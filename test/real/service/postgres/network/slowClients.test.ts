@@ -1,4 +1,7 @@
-/** Clients that send their request slowly, or never to its end. They have no password yet. */
+/**
+ * Clients that send their request slowly, or never to its end. They have no password yet.
+ * Timers: service/postgres/serverlessDriver/incompleteRequests.ts.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';

@@ -1,4 +1,7 @@
-/** TLS on a compute's address, with a driver that checks the certificate. */
+/**
+ * TLS on a compute's address, with a driver that checks the certificate.
+ * Timers: service/postgres/server/certificate.ts.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';

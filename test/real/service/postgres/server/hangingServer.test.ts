@@ -1,4 +1,8 @@
-/** Servers that don't start or stop in time. Postgres is a script. */
+/**
+ * Servers that don't start or stop in time. Postgres is a script.
+ * Timers: service/postgres/server/postmaster.ts, service/postgres/server/serverProcess.ts,
+ * service/postgres/server/launchServer.ts, service/postgres/computeServer.ts.
+ */
 import assert from 'node:assert/strict';
 import { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/** Timers: extension/agents/ui/approveForAgent.ts. */
 import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import path from 'node:path';

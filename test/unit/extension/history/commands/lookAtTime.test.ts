@@ -1,3 +1,4 @@
+/** Timers: extension/history/commands/pastBranch.ts. */
 import { answers, fakeTerminals, questions, quickPicks } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
