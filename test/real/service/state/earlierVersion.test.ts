@@ -8,6 +8,7 @@ import path from 'node:path';
 import { readAccountFile } from '../../../../src/service/state/accountFile.ts';
 import type { ProjectRecord } from '../../../../src/service/state/storedRecords.ts';
 import { call } from '../../../helpers/call.ts';
+import { FakeClock } from '../../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../../helpers/localService.ts';
 import { endOperations, startInProcess, type InProcess } from '../inProcess.ts';
 
@@ -22,7 +23,7 @@ describe('The account of version 0.3.0', () => {
     const folder = temporaryFolder();
     file = path.join(folder, 'account.json');
     copyFileSync(path.join(import.meta.dirname, 'account-0.3.0.txt'), file);
-    test = await startInProcess({ folder, now: NOW });
+    test = await startInProcess({ folder, clock: new FakeClock(NOW) });
     await endOperations(test, PROJECT);
   });
   afterEach(() => test.stop());
