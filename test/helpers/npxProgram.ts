@@ -59,7 +59,7 @@ export function startProgram(command: readonly string[], cwd: string, temporary:
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...ANOTHER_SERVER, TMPDIR: temporary },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   const texts: string[] = [];
   for (const stream of [child.stdout, child.stderr])

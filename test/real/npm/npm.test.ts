@@ -28,6 +28,10 @@ const sql = (text: string): string =>
     `c.connect().then(() => c.query(${JSON.stringify(text)})).then((r) => { console.log(JSON.stringify(r.rows)); return c.end(); });`,
   ].join(' ')}'`;
 
+/** Of a process of Linux. */
+const parentOf = (pid: number): number =>
+  Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+
 describe('npx hosted-postgres', () => {
   let file = '';
   let folder = '';
@@ -176,6 +180,61 @@ describe('npx hosted-postgres', () => {
     program.kill('SIGKILL');
     await until('the end of both', async () => !canSignal(service) && !canSignal(server), TEST_LIMIT);
     await until('an empty folder', async () => leftovers().length === 0, TEST_LIMIT);
+  });
+
+  // The pids of the command's shell, of a child, and of one whose parent has ended.
+  const FAMILY = '(sleep 600 & echo $! >orphan); sleep 600 & echo READY $$ $! $(cat orphan); wait';
+  const NPX = ['npx', '--offline', 'hosted-postgres', '--temporary', '--run', FAMILY];
+  const familyOf = async (program: Started) => {
+    await isReady(program);
+    const pids = (/READY (\d+) (\d+) (\d+)/.exec(program.output()) ?? []).slice(1).map(Number);
+    assert.deepEqual(pids.map(canSignal), [true, true, true], program.output());
+    return pids;
+  };
+  const end = async (pids: readonly number[]) => until('the end of all', async () => !pids.some(canSignal));
+
+  it('ends its command when it is killed', async function () {
+    if (process.platform === 'win32') this.skip();
+    const program = start('--temporary', '--run', FAMILY);
+    const pids = await familyOf(program);
+    program.kill('SIGKILL');
+    await end(pids);
+  });
+
+  it('ends its command when timeout kills npx with its process group', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const project = path.resolve(file, '../../../..');
+    const program = startProgram(['timeout', '--signal', 'KILL', '600', ...NPX], project, temporary);
+    const pids = await familyOf(program);
+    // It does the same as at its limit.
+    process.kill(program.pid, 'SIGALRM');
+    await end(pids);
+  });
+
+  it('ends the command with what descends from it, and nothing else, when it is killed in a terminal', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const own = [process.execPath, file, '--temporary', '--run', `'${FAMILY}'`].join(' ');
+    // Started by a script, which is in the same process group.
+    const inTerminal = ['script', '--quiet', '--command', `${own}; echo SURVIVED; cat`, '/dev/null'];
+    const program = startProgram(inTerminal, folder, temporary);
+    const [shell = 0, child = 0, orphan = 0] = await familyOf(program);
+    process.kill(parentOf(shell), 'SIGKILL');
+    await end([shell, child]);
+    await until('the script to go on', async () => program.output().includes('SURVIVED'));
+    assert.ok(canSignal(orphan));
+    program.kill('SIGTERM');
+    await program.ended;
+  });
+
+  it('lets live what the command has left running', async function () {
+    if (process.platform === 'win32') this.skip();
+    const program = start('--temporary', '--run', '(sleep 600 & echo LEFT $!) >&2; exit 3');
+    await until('the pid', async () => program.output().includes('LEFT'), TEST_LIMIT);
+    const left = Number(/LEFT (\d+)/.exec(program.output())?.[1]);
+    await until('the end of the service', async () => leftovers().length === 0, TEST_LIMIT);
+    assert.ok(canSignal(left));
+    process.kill(left, 'SIGKILL');
+    assert.equal(await program.ended, 3);
   });
 
   it('removes what a killed service left behind at the next start', async () => {
