@@ -1,43 +1,82 @@
 /** The environment variables by which programs find a database. */
-import { requireDatabaseUrl, URL_VARIABLES } from '../api/addresses/databaseUrl.ts';
+import {
+  isAddress,
+  partAfter,
+  PART_NAMES,
+  partsOf,
+  prefixesOfParts,
+  URL_VARIABLES,
+} from '../api/addresses/addressVariables.ts';
+import { requireDatabaseUrl, URL_SCHEME } from '../api/addresses/databaseUrl.ts';
 
 /** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
 const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
 
-/** A URL of Postgres, also one that names a driver, as in `postgresql+psycopg` and `jdbc:postgresql`. */
-const URL_OF_POSTGRES = /^(?:[a-z0-9]+[:+])?postgres(?:ql)?(?:\+[a-z0-9]+)?:\/\//i;
+/** Of variables for the parts of a connection to Postgres. */
+const PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
+/** In a value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
+const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
+const PORT = '5432';
+const PARTS: ReadonlySet<string> = new Set(Object.values(PART_NAMES).flat());
+
+type Parts = ReadonlyMap<string, string | undefined>;
 
 /**
  * Returns the variables that lead programs to this database, and to no other that the environment names.
  * @param url undefined if there is no database
- * @returns undefined for variables to remove, such as PGSERVICE, PGSSLMODE and URLs in other forms
+ * @returns undefined for variables to remove, such as PGSERVICE, PGSSLMODE and addresses in other forms
  */
 export function databaseVariables(
   url: string | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): Record<string, string | undefined> {
-  const present = Object.entries(environment).flatMap(([name, value = '']) => {
-    if (OTHERS.test(name)) return [[name, undefined] as const];
-    if (!URL_OF_POSTGRES.test(value)) return [];
-    // Prisma empties the shadow database, and refuses one that is the database itself.
-    const isReplaced = /^postgres(?:ql)?:/i.test(value) && !name.includes('SHADOW');
-    return [[name, isReplaced ? url : undefined] as const];
-  });
+  const parts: Parts = new Map(url === undefined ? [] : partsOf(requireDatabaseUrl(url)));
+  // Always set, because programs read what is missing from `.env`.
+  const always = ['PG', 'POSTGRES_'].flatMap((prefix) =>
+    ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE'].map((part) => [`${prefix}${part}`, parts.get(part)]),
+  );
   return {
-    ...Object.fromEntries(present),
-    // Always set, because programs read what is missing from `.env`.
     ...Object.fromEntries(URL_VARIABLES.map((name) => [name, url])),
-    ...(url !== undefined && partVariables(url)),
+    ...Object.fromEntries(presentVariables(url, parts, environment)),
+    ...(url !== undefined && { ...Object.fromEntries(always), POSTGRES_DB: parts.get('DB') }),
   };
 }
 
-function partVariables(url: string): Record<string, string | undefined> {
-  const { server, role: USER, password: PASSWORD, database: DATABASE } = requireDatabaseUrl(url);
-  const values = { HOST: server.name, PORT: String(server.port), USER, PASSWORD, DATABASE };
-  const named = Object.entries(values).flatMap(([name, value]) =>
-    [`PG${name}`, `POSTGRES_${name}`].map((each) => [each, value] as const),
-  );
-  return { ...Object.fromEntries(named), POSTGRES_DB: DATABASE };
+/** Those that the environment has, with their new values. */
+function* presentVariables(
+  url: string | undefined,
+  parts: Parts,
+  environment: NodeJS.ProcessEnv,
+): Generator<[name: string, value: string | undefined]> {
+  const prefixes = prefixesOfPostgres(environment);
+  for (const [name, value = ''] of Object.entries(environment)) {
+    const part = prefixes.map((prefix) => partAfter(prefix, name)).find((each) => PARTS.has(each ?? ''));
+    if (part !== undefined) yield [name, parts.get(part)];
+    else if (isAddress(value)) yield [name, replacement(name, value, url)];
+    else if (OTHERS.test(name)) yield [name, undefined];
+  }
+}
+
+/** The known ones, and others if their port or another of their values names Postgres. */
+function prefixesOfPostgres(environment: NodeJS.ProcessEnv): readonly string[] {
+  const entries = Object.entries(environment);
+  const isOfPostgres = (prefix: string) =>
+    entries.some(
+      ([name, value = '']) =>
+        name.startsWith(prefix) && (name === `${prefix}PORT` ? value === PORT : POSTGRES.test(value)),
+    );
+  return [...PREFIXES, ...prefixesOfParts(Object.keys(environment)).filter(isOfPostgres)];
+}
+
+/** Django, Ecto and SQLAlchemy find the driver by the scheme. */
+const OTHER_SCHEME = new RegExp(`^\\s*(?!postgres(?:ql)?:)(${URL_SCHEME}(?:\\+\\w+)?)://`, 'i');
+
+function replacement(name: string, value: string, url: string | undefined): string | undefined {
+  // Prisma empties the shadow database, and refuses one that is the database itself.
+  if (url === undefined || name.includes('SHADOW')) return undefined;
+  if (/^\s*postgres(?:ql)?:/i.test(value) || URL_VARIABLES.includes(name)) return url;
+  const scheme = OTHER_SCHEME.exec(value)?.[1];
+  return scheme && url.replace(/^[^:]+/, scheme);
 }
 
 /** The variables that each database in use has replaced. */

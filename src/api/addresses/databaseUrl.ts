@@ -4,18 +4,6 @@
  */
 import { isLocalHost, normalizeHost, splitHost } from './host.ts';
 
-/** The environment variables that Prisma, Drizzle, hosting platforms and the service's command line read it from. */
-export const URL_VARIABLES: readonly string[] = [
-  'DATABASE_URL',
-  'DATABASE_URL_UNPOOLED',
-  'DIRECT_URL',
-  'DIRECT_DATABASE_URL',
-  'POSTGRES_URL',
-  'POSTGRES_PRISMA_URL',
-  'POSTGRES_URL_NON_POOLING',
-  'POSTGRES_URL_NO_SSL',
-];
-
 /** The parts of a URL, decoded. */
 export interface DatabaseUrl {
   readonly role: string;
@@ -47,12 +35,21 @@ export const encode = (text: string): string =>
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
+/** Of Postgres, PostGIS and Ecto. An expression without regard to case. */
+export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
+
 /**
- * Groups: the scheme, the role, the password, the host, the database, the rest. The schemes are those of Postgres, PostGIS and
- * Ecto. The rest may end with an escaped line break, as in `"postgres://…\n"`.
+ * Groups: the scheme, the role, the password, the host, the database, the rest. The rest may end with an escaped line break, as in
+ * `"postgres://…\n"`.
  */
-const URL_PARTS =
-  /^(\s*(?:postgres(?:ql)?|postgis|pgsql|ecto)(?:\+\w+)?:\/\/)([^:@/?#\s\\$'"`]+)(?::([^@/?#\s]*))?@([^@/?#,\s\\$'"`]+)\/([^?#\s\\$'"`]+)((?:[?#]\S*|(?:\\[nr])*)\s*)$/i;
+const URL_PARTS = new RegExp(
+  [
+    `^(\\s*${URL_SCHEME}(?:\\+\\w+)?://)`,
+    /([^:@/?#\s\\$'"`]+)(?::([^@/?#\s]*))?@([^@/?#,\s\\$'"`]+)\//.source,
+    /([^?#\s\\$'"`]+)((?:[?#]\S*|(?:\\[nr])*)\s*)$/.source,
+  ].join(''),
+  'i',
+);
 
 /** Parameters that some clients prefer to the same part of the URL, and that would keep them on another server. */
 const OVERRIDES =

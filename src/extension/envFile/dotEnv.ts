@@ -107,19 +107,27 @@ interface ValueRange extends Pick<Replacement, 'start' | 'end'> {
   readonly quote: '"' | "'" | '`' | '' | undefined;
 }
 
-/** The last assigned value. Text inside the quotes of another value isn't an assignment. */
+/** The names of all variables. */
+export const variableNames = (file: string): string[] => [...assignments(file)].map(([name]) => name);
+
+/** The last assigned value. */
 function lastValue(file: string, name: string): ValueRange | undefined {
   let last: ValueRange | undefined;
-  ASSIGNMENT.lastIndex = 0;
-  for (let match = ASSIGNMENT.exec(file); match !== null; match = ASSIGNMENT.exec(file)) {
-    const range = rangeOfValue(file, ASSIGNMENT.lastIndex);
+  for (const [each, range] of assignments(file)) if (each === name) last = range;
+  return last;
+}
+
+/** Text inside the quotes of another value isn't an assignment. */
+function* assignments(file: string): Generator<[name: string, ValueRange]> {
+  const pattern = new RegExp(ASSIGNMENT);
+  for (let match = pattern.exec(file); match !== null; match = pattern.exec(file)) {
+    const range = rangeOfValue(file, pattern.lastIndex);
     const afterSign = match.index + match[0].trimEnd().length;
     // After an empty value, there is a comment. The space between them stays.
     const isCommented = range.quote === '' && file[range.start] === '#';
-    if (match[1] === name) last = isCommented ? { ...range, start: afterSign, end: afterSign } : range;
-    ASSIGNMENT.lastIndex = range.end;
+    yield [match[1] ?? '', isCommented ? { ...range, start: afterSign, end: afterSign } : range];
+    pattern.lastIndex = range.end;
   }
-  return last;
 }
 
 function rangeOfValue(file: string, start: number): ValueRange {

@@ -3,17 +3,11 @@
  * PGHOST. They follow too, direct or pooled as each was: otherwise migrations, for example, would change the old branch.
  */
 import { connectionString } from '../connection/connectionStrings.ts';
-import { parseDatabaseUrl, URL_VARIABLES, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import { getVariable, type VariableChange } from '../envFile/dotEnv.ts';
+import { PART_NAMES, prefixesOfParts, URL_VARIABLES } from '../../api/addresses/addressVariables.ts';
+import { parseDatabaseUrl, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
+import { getVariable, variableNames, type VariableChange } from '../envFile/dotEnv.ts';
 import { findTarget, type TargetDependencies } from './findTarget.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
-
-/** Variables that are a connection together: host, port, user, password and database. */
-const GROUPS = [
-  ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'],
-  ['PGHOST_UNPOOLED', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'],
-  ['POSTGRES_HOST', 'POSTGRES_PORT', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DATABASE'],
-] as const;
 
 /** Variables that may point to the same branch: the known ones, or those that have a name of the user's with a suffix. */
 const relatedNames = (name: string): readonly string[] =>
@@ -68,12 +62,25 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
     return [{ name: other, url: before, changesTo: (after) => [{ name: other, before, after }] }];
   });
   if (!URL_VARIABLES.includes(name)) return urls;
-  return [...urls, ...GROUPS.flatMap((names) => groupConnection(text, names, main))];
+  const prefixes = prefixesOfParts(variableNames(text));
+  return [...urls, ...prefixes.flatMap((prefix) => groupConnections(text, prefix, main))];
+}
+
+/** Those of variables that are a connection together, such as PGHOST, PGHOST_UNPOOLED, PGUSER and PGPASSWORD. */
+function groupConnections(text: string, prefix: string, main: DatabaseUrl): readonly Connection[] {
+  const has = (name: string) => getVariable(text, name) !== undefined;
+  const find = (part: Exclude<keyof typeof PART_NAMES, 'host'>) =>
+    PART_NAMES[part].map((name) => `${prefix}${name}`).find(has) ?? `${prefix}${PART_NAMES[part][0]}`;
+  const others = [find('port'), find('user'), find('password'), find('database')] as const;
+  const hosts = PART_NAMES.host.flatMap((name) =>
+    [name, `${name}_UNPOOLED`].map((each) => `${prefix}${each}`),
+  );
+  return hosts.filter(has).flatMap((host) => groupConnection(text, [host, ...others], main));
 }
 
 function groupConnection(
   text: string,
-  names: (typeof GROUPS)[number],
+  names: readonly [host: string, port: string, user: string, password: string, database: string],
   main: DatabaseUrl,
 ): readonly Connection[] {
   const [host, port, user, , database] = names.map((name) => getVariable(text, name));

@@ -22,7 +22,26 @@ describe('databaseVariables', () => {
     SECOND_URL: URL,
     SHADOW_DATABASE_URL: undefined,
     JDBC_DATABASE_URL: undefined,
-    PYTHON_URL: undefined,
+    PYTHON_URL: URL.replace('postgresql', 'postgresql+psycopg'),
+    DJANGO_URL: URL.replace('postgresql', 'postgis'),
+    ELIXIR_URL: URL.replace('postgresql', 'ecto'),
+    PHP_URL: URL.replace('postgresql', 'pgsql'),
+    LIBPQ: undefined,
+    ConnectionStrings__App: undefined,
+    PG_HOST: '127.0.0.1',
+    PG_USER: 'me',
+    PG_PASS: 'p@ss',
+    PG_CONFIG: '/usr/bin/pg_config',
+    PGHOST_UNPOOLED: '127.0.0.1',
+    POSTGRES_USERNAME: 'me',
+    DB_CONNECTION: 'pgsql',
+    DB_HOST: '127.0.0.1',
+    DB_USERNAME: 'me',
+    DB_NAME: 'my db',
+    TEST_DB_HOST: '127.0.0.1',
+    TEST_DB_PORT: '5000',
+    MYSQL_HOST: 'another.invalid',
+    MYSQL_PORT: '3306',
     PGDATA: '/data',
     OTHER_URL: 'mysql://another.invalid/app',
   };
@@ -30,6 +49,25 @@ describe('databaseVariables', () => {
     ...ANOTHER_SERVER,
     SECOND_URL: 'postgres://another.invalid/app',
     PYTHON_URL: 'postgresql+psycopg://another.invalid/app',
+    DJANGO_URL: 'postgis://another.invalid/app',
+    ELIXIR_URL: 'ecto://me:x@another.invalid/app',
+    PHP_URL: 'pgsql://another.invalid/app',
+    LIBPQ: "user='a b' host=another.invalid",
+    ConnectionStrings__App: 'Host=another.invalid;Username=me;Password=x',
+    PG_HOST: 'another.invalid',
+    PG_USER: 'another',
+    PG_PASS: 'x',
+    PG_CONFIG: '/usr/bin/pg_config',
+    PGHOST_UNPOOLED: 'another.invalid',
+    POSTGRES_USERNAME: 'another',
+    DB_CONNECTION: 'pgsql',
+    DB_HOST: 'another.invalid',
+    DB_USERNAME: 'another',
+    DB_NAME: 'another',
+    TEST_DB_HOST: 'another.invalid',
+    TEST_DB_PORT: '5432',
+    MYSQL_HOST: 'another.invalid',
+    MYSQL_PORT: '3306',
     PGDATA: '/data',
     OTHER_URL: 'mysql://another.invalid/app',
   };
@@ -41,8 +79,15 @@ describe('databaseVariables', () => {
   });
 
   it('removes all if there is no database', () => {
-    const left = Object.entries(databaseVariables(undefined, environment)).filter(([, value]) => value);
-    assert.deepEqual(left, []);
+    const changed = databaseVariables(undefined, environment);
+    assert.deepEqual(
+      Object.entries(changed).filter(([, value]) => value),
+      [],
+    );
+    const left = Object.entries({ ...environment, ...changed }).filter(([, value]) => value);
+    const others = ['DB_CONNECTION', 'MYSQL_HOST', 'MYSQL_PORT', 'OTHER_URL', 'PGDATA', 'PG_CONFIG'];
+    const proxies = ['HTTP_PROXY', 'NODE_USE_ENV_PROXY'];
+    assert.deepEqual(left.map(([name]) => name).toSorted(), [...others, ...proxies].toSorted());
   });
 
   for (const order of [

@@ -71,6 +71,16 @@ describe('findRelated', () => {
     assert.deepEqual(await follow(before.join('\n')), { text: after.join('\n'), left: [] });
   });
 
+  it('changes groups of other names, whose host says that they are of the same branch', async () => {
+    const group = (host: string, password: string) =>
+      `PG_HOST=${host}\nPG_USER=owner\nPG_PASS=${password}\nDB_HOSTNAME=${host}\nDB_USERNAME=me\nDB_NAME=app\n`;
+    const others = `DATABASE_URL=postgres://me:old@${main}/app\nSMTP_HOST=mail.example.test\nSMTP_PASS=old\n`;
+    assert.deepEqual(await follow(others + group(main, 'old')), {
+      text: others + group('ep-dev.example.test', "'new$owner'"),
+      left: [],
+    });
+  });
+
   it('changes only variables with its suffixes, if the variable has another name', async () => {
     const line = (name: string, host = main, password = 'old') =>
       `${name}=postgres://me:${password}@${host}/app\n`;

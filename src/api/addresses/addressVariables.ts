@@ -1,0 +1,56 @@
+/** Which variables, of an environment or an `.env` file, say where a database of Postgres is. */
+import { URL_SCHEME, type DatabaseUrl } from './databaseUrl.ts';
+
+/** The environment variables that Prisma, Drizzle, hosting platforms and the service's command line read a URL from. */
+export const URL_VARIABLES: readonly string[] = [
+  'DATABASE_URL',
+  'DATABASE_URL_UNPOOLED',
+  'DIRECT_URL',
+  'DIRECT_DATABASE_URL',
+  'POSTGRES_URL',
+  'POSTGRES_PRISMA_URL',
+  'POSTGRES_URL_NON_POOLING',
+  'POSTGRES_URL_NO_SSL',
+];
+
+/** What the parts of a connection are called, after what they have in common, as `PG` of PGHOST. */
+export const PART_NAMES = {
+  host: ['HOST', 'HOSTNAME', 'SERVER'],
+  port: ['PORT'],
+  user: ['USER', 'USERNAME'],
+  password: ['PASSWORD', 'PASS', 'PWD'],
+  database: ['DATABASE', 'DBNAME', 'DB', 'NAME'],
+} as const;
+
+/** @returns by the name of the part */
+export function partsOf({ server, role, password, database }: DatabaseUrl) {
+  const values = { host: server.name, port: String(server.port), user: role, password, database };
+  return Object.entries(PART_NAMES).flatMap(([part, names]) =>
+    names.map((name) => [name, values[part as keyof typeof values]] as const),
+  );
+}
+
+/** Providers name a second host that isn't pooled, as in PGHOST_UNPOOLED. */
+const SUFFIX = /_(?:UNPOOLED|NON_POOLING)$/;
+
+/** What the variables of a connection have in common, as `DB_` of DB_HOST, DB_PORT and DB_USER. */
+export function prefixesOfParts(names: readonly string[]): readonly string[] {
+  const prefixes = names.flatMap((name) =>
+    PART_NAMES.host.map((host) => (name.endsWith(host) ? name.slice(0, -host.length) : '')),
+  );
+  return [...new Set(prefixes)].filter((prefix) => prefix !== '');
+}
+
+/** @returns the part's name, such as `HOST`, if the variable has one after this prefix */
+export const partAfter = (prefix: string, name: string): string | undefined =>
+  name.startsWith(prefix) ? name.slice(prefix.length).replace(SUFFIX, '') : undefined;
+
+/** After the name of another language's driver, or with the name of one, as in `jdbc:postgresql` and `postgresql+psycopg`. */
+const URL_OF_POSTGRES = new RegExp(`^\\s*(?:[a-z0-9]+[:+])?${URL_SCHEME}(?:\\+\\w+)?://`, 'i');
+/** Of libpq, as in `host=… user=…`, and of Npgsql, as in `Host=…;Username=…`. */
+const KEYWORDS = /^\s*[a-z_]+\s*=/i;
+const ADDRESS_KEYWORD = /(?:^|[\s;])(?:host|hostaddr|dbname|service)\s*=/i;
+
+/** Whether a value says where a database of Postgres is, in whatever form. */
+export const isAddress = (value: string): boolean =>
+  URL_OF_POSTGRES.test(value) || (KEYWORDS.test(value) && ADDRESS_KEYWORD.test(value));
