@@ -1,9 +1,7 @@
 /**
- * A compute's address, which listens whether the compute is active or not. It reads the first packet of a connection, wakes
- * the compute, forwards the packet, and from then on forwards bytes both ways without reading them, except for the process id in
- * the server's first answer.
- *
- * Postgres itself does TLS, so that clients can bind their password's proof to the connection (SCRAM with channel binding).
+ * A compute's address, which listens whether the compute is active or not. It reads the start-up packet of a connection, wakes
+ * the compute, forwards what of the packet is meant for Postgres, and from then on forwards bytes both ways without reading
+ * them, except for the process id in the server's first answer. TLS ends here: see `gatewayTls.ts`.
  *
  * HTTP requests are those of the serverless driver.
  *
@@ -12,13 +10,15 @@
  * replica, which bypasses the gateway, are not activity.
  */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { systemReason } from '../../core/serviceErrors.ts';
 import type { Certificate } from '../server/certificate.ts';
-import { errorResponse, readBackendPid, readFirstPacket, type FirstPacket } from './protocol.ts';
+import { errorResponse, readBackendPid, readFirstPacket } from './protocol.ts';
+import { answered, connectTo, pipeBothWays } from './sockets.ts';
+import { forwardedPacket } from './startupPacket.ts';
+import { GatewayTls } from './gatewayTls.ts';
 import { LOOPBACK, plainSocket, tlsSocket, type ServerAddress } from '../server/serverAddress.ts';
 
 export interface GatewayTarget {
@@ -50,6 +50,7 @@ const BACKLOG = 4096;
 export class Gateway {
   readonly #server: net.Server;
   readonly #target: GatewayTarget;
+  readonly #tls: GatewayTls;
   readonly #clients = new Set<net.Socket>();
   /** The ports of clients, by their session: see `sessionKey`. */
   readonly #clientPorts = new Map<string, number>();
@@ -58,6 +59,7 @@ export class Gateway {
 
   private constructor(target: GatewayTarget) {
     this.#target = target;
+    this.#tls = new GatewayTls(target.certificate);
     this.#server = net.createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
   }
 
@@ -99,34 +101,54 @@ export class Gateway {
   }
 
   #accept(client: net.Socket): void {
-    this.#clients.add(client);
     const late = setTimeout(() => client.destroy(), FIRST_PACKET_LIMIT);
-    client.once('close', () => {
-      clearTimeout(late);
-      this.#clients.delete(client);
-    });
+    client.once('close', () => clearTimeout(late));
+    this.#keep(client);
+    this.#greet(client, { isSecure: false, onPacket: () => clearTimeout(late) });
+  }
+
+  #keep(client: net.Socket): void {
+    this.#clients.add(client);
+    client.once('close', () => this.#clients.delete(client));
     client.on('error', () => client.destroy());
+  }
+
+  /** Reads the first packet, and the first one inside TLS. */
+  #greet(client: net.Socket, { isSecure, onPacket }: { isSecure: boolean; onPacket: () => void }): void {
     let received: Buffer = Buffer.alloc(0);
     const read = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       const kind = readFirstPacket(received);
       if (kind === undefined) return;
-      if (kind === 'gssenc') {
+      if (kind === 'gssenc' && !isSecure) {
         client.write('N');
         received = Buffer.alloc(0);
         return;
       }
-      clearTimeout(late);
       client.off('data', read).pause();
-      if (kind === 'invalid') client.destroy();
-      else if (kind === 'http') this.#serveHttp(client, received).catch(() => client.destroy());
+      if ((kind === 'ssl' || kind === 'tls') && !isSecure) {
+        if (kind === 'tls') client.unshift(received);
+        this.#secure(client, kind === 'tls', onPacket).catch(() => client.destroy());
+        return;
+      }
+      onPacket();
+      if (kind === 'startup') void this.#serve(client, received, isSecure);
       else if (kind === 'cancel') this.#cancel(client, received);
-      else void this.#serve(client, { kind, bytes: received });
+      else if (kind === 'http' && !isSecure) this.#serveHttp(client, received).catch(() => client.destroy());
+      else client.destroy();
     };
     client.on('data', read);
     client.once('end', () => {
       if (client.listeners('data').includes(read)) client.destroy();
     });
+  }
+
+  async #secure(client: net.Socket, isDirect: boolean, onPacket: () => void): Promise<void> {
+    const secured = await this.#tls.accept(client, isDirect);
+    // It closes the other, after its last bytes.
+    this.#clients.delete(client);
+    this.#keep(secured);
+    this.#greet(secured, { isSecure: true, onPacket });
   }
 
   /** Loaded by the first HTTP client, because most computes have none. */
@@ -141,14 +163,18 @@ export class Gateway {
   #cancel(client: net.Socket, packet: Buffer): void {
     const address = this.#target.running();
     if (address === undefined) client.destroy();
-    else pipeBothWays(client, connectTo(plainSocket(address), packet));
+    else {
+      const server = connectTo(plainSocket(address));
+      server.write(packet);
+      pipeBothWays(client, server);
+    }
   }
 
-  async #serve(client: net.Socket, packet: Packet): Promise<void> {
+  async #serve(client: net.Socket, packet: Buffer, isSecure: boolean): Promise<void> {
     this.#target.activity((this.#open += 1));
     client.once('close', () => this.#target.activity((this.#open -= 1)));
     try {
-      const server = await this.#forward(client, packet);
+      const server = await this.#forward(client, forwardedPacket(packet), isSecure);
       if (client.destroyed) server.destroy();
       else {
         pipeBothWays(client, server);
@@ -156,9 +182,7 @@ export class Gateway {
       }
     } catch (error) {
       client.setTimeout(ERROR_LIMIT, () => client.destroy());
-      const response = errorResponse(error instanceof Error ? error.message : String(error));
-      if (packet.kind === 'startup') client.end(response).resume();
-      else await this.#endSecurely(client, packet, response).catch(() => client.destroy());
+      client.end(errorResponse(error)).resume();
     }
   }
 
@@ -175,29 +199,18 @@ export class Gateway {
     else findPid(server, (pid) => remember({ pid, port: 0 }));
   }
 
-  /** Clients that want TLS show only an error that arrives through it, as the answer to their start-up packet. */
-  async #endSecurely(client: net.Socket, packet: Packet, response: Buffer): Promise<void> {
-    const { certFile, keyFile } = this.#target.certificate;
-    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
-    // TLS is loaded when it is needed, because loading it takes 9 ms.
-    const { TLSSocket } = process.getBuiltinModule('node:tls');
-    if (packet.kind === 'ssl') client.write('S');
-    else client.unshift(packet.bytes);
-    const secured = new TLSSocket(client, { isServer: true, cert, key, ALPNProtocols: ['postgresql'] });
-    secured.on('error', () => client.destroy());
-    secured.once('data', () => secured.end(response));
-  }
-
   /**
-   * Sends the first packet to the server and waits for its answer. A server that closes the connection without one was
+   * Sends the start-up packet to the server and waits for its answer. A server that closes the connection without one was
    * stopping, had crashed or had a full queue, so the packet is sent again.
    */
-  async #forward(client: net.Socket, { kind, bytes }: Packet): Promise<net.Socket> {
+  async #forward(client: net.Socket, packet: Buffer, isSecure: boolean): Promise<net.Socket> {
     for (let attempt = 1; ; attempt += 1) {
       const address = await this.#target.ensureRunning();
+      const server = connectTo(isSecure ? tlsSocket(address) : plainSocket(address));
       try {
-        return await connectAndWait(kind === 'startup' ? plainSocket(address) : tlsSocket(address), bytes);
+        return await answered(isSecure ? await this.#tls.connect(server) : server, packet);
       } catch (error) {
+        server.destroy();
         if (attempt === ATTEMPTS || client.destroyed) throw error;
         await sleep(ATTEMPT_PAUSE);
       }
@@ -208,31 +221,6 @@ export class Gateway {
 /** Identifies a session on TCP by its port and any other one by its process, because `pg_stat_activity` has both. */
 const sessionKey = ({ pid, port }: { readonly pid: number; readonly port: number }): string =>
   port > 0 ? `port ${port}` : `process ${pid}`;
-
-interface Packet {
-  readonly kind: FirstPacket;
-  readonly bytes: Buffer;
-}
-
-function connectTo(socket: net.NetConnectOpts, packet: Buffer): net.Socket {
-  const server = net.connect({ ...socket, noDelay: true, allowHalfOpen: true });
-  server.write(packet);
-  return server;
-}
-
-async function connectAndWait(socket: net.NetConnectOpts, packet: Buffer): Promise<net.Socket> {
-  return new Promise((resolve, reject) => {
-    const server = connectTo(socket, packet);
-    const fail = () => reject(new Error('Postgres closed the connection'));
-    server.once('close', fail).once('error', reject);
-    server.once('data', (answer: Buffer) => {
-      server.off('close', fail).off('error', reject).pause();
-      server.unshift(answer);
-      resolve(server);
-    });
-    server.once('end', () => server.destroy());
-  });
-}
 
 /** Reads along until the server has sent the process id of the session. */
 function findPid(server: net.Socket, use: (pid: number) => void): void {
@@ -245,15 +233,6 @@ function findPid(server: net.Socket, use: (pid: number) => void): void {
     if (pid !== 'none') use(pid);
   };
   server.on('data', read);
-}
-
-/** Connects two sockets until one ends. The server's last bytes still reach the client. */
-function pipeBothWays(client: net.Socket, server: net.Socket): void {
-  server.on('error', () => server.destroy());
-  server.once('close', () => client.destroySoon());
-  client.once('close', () => server.destroy());
-  client.pipe(server);
-  server.pipe(client);
 }
 
 const isTaken = (error: unknown): boolean => systemReason(error) === 'EADDRINUSE';

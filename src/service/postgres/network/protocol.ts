@@ -1,4 +1,5 @@
 /** The parts of the Postgres protocol that the gateway uses: a client's first packet, and an error for it. */
+import { StartupError } from './startupPacket.ts';
 
 /**
  * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
@@ -56,11 +57,15 @@ export function readBackendPid(received: Buffer): number | 'none' | undefined {
   return received.length > MAX_ANSWER ? 'none' : undefined;
 }
 
-/** A FATAL ErrorResponse which clients understand as "try again later", after which the connection is closed. */
-export function errorResponse(message: string): Buffer {
+/** Clients understand it as "try again later". */
+const CANNOT_CONNECT_NOW = '57P03';
+
+/** A FATAL ErrorResponse, after which the connection is closed. */
+export function errorResponse(error: unknown): Buffer {
+  const code = error instanceof StartupError ? error.code : CANNOT_CONNECT_NOW;
   // A NUL would end the field, and the rest would be read as another field.
-  const text = message.replaceAll('\0', ' ');
-  const body = Buffer.from(`SFATAL\0VFATAL\0C57P03\0M${text}\0\0`);
+  const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', ' ');
+  const body = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
   const head = Buffer.alloc(5);
   head.write('E');
   head.writeInt32BE(body.length + 4, 1);

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import { Gateway } from '../../../../../src/service/postgres/network/gateway.ts';
 import { serverlessListener } from '../../../../../src/service/postgres/serverlessDriver/serverlessListener.ts';
+import { ensureCertificate } from '../../../../../src/service/postgres/server/certificate.ts';
 import { freePort } from '../../../../../src/service/postgres/server/serverAddress.ts';
 
 /** Starts a gateway to a server that is no Postgres. */
@@ -15,10 +19,11 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
   const { port: behind } = server.address() as net.AddressInfo;
   const address = { host: '127.0.0.1', port: behind };
   const port = await freePort();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-test-'));
   const gateway = await Gateway.listen(port, {
     ensureRunning: async () => address,
     running: () => address,
-    certificate: { certFile: '', keyFile: '' },
+    certificate: ensureCertificate(folder),
     serveHttp: async (at) => serverlessListener({ port: at, allowedOrigins: [] }),
     activity: () => undefined,
   });
@@ -26,6 +31,7 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
     for (const socket of sockets) socket.destroy();
     server.close();
     await gateway.close();
+    rmSync(folder, { recursive: true });
   };
   return { port, close };
 }

@@ -30,6 +30,10 @@ const SLOW: Readonly<Record<string, readonly [start: string, next: string]>> = {
   'a body in chunks': [`${HEAD}${LOGIN}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
   'the login on a WebSocket': [UPGRADE, '\u0082\u0081\0\0\0\0\0'],
   'a start-up packet': ['\0\0\0\u0050\0\u0003\0\0', 'x'],
+  'a TLS handshake after a request for TLS': [
+    '\0\0\0\u0008\u0004\u00d2\u0016\u002f',
+    '\u0016\u0003\u0001\u0001\0',
+  ],
   'a TLS handshake': ['\u0016\u0003\u0001\u0001\0', 'x'],
 };
 

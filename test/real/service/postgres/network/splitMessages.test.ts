@@ -7,6 +7,7 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { readBackendPid, readFirstPacket } from '../../../../../src/service/postgres/network/protocol.ts';
+import { forwardedPacket } from '../../../../../src/service/postgres/network/startupPacket.ts';
 import {
   readClientLogin,
   relayLogin,
@@ -105,21 +106,26 @@ describe('a gateway', () => {
     return String(bytes);
   }
 
-  for (const [what, bytes] of Object.entries({
-    'request for TLS': SSL_REQUEST,
-    'cancel request': CANCEL_REQUEST,
-    'start-up packet': startupOf('someone', 'somewhere'),
-    'TLS handshake': CLIENT_HELLO,
-  }))
+  for (const [what, bytes, forwarded] of [
+    ['cancel request', CANCEL_REQUEST, CANCEL_REQUEST],
+    [
+      'start-up packet',
+      startupOf('someone', 'somewhere'),
+      forwardedPacket(startupOf('someone', 'somewhere')),
+    ],
+  ] as const)
     it(`forwards a ${what} that is split anywhere`, async () => {
       received.length = 0;
       for (const parts of splits(bytes)) assert.equal(await send(parts), 'x');
-      assert.deepEqual(new Set(received), new Set([bytes.toString('hex')]));
+      assert.deepEqual(new Set(received), new Set([forwarded.toString('hex')]));
     });
 
-  it('answers a request for GSS encryption and an HTTP request that are split anywhere', async () => {
+  it('answers requests and handshakes that are split anywhere', async () => {
     for (const parts of splits(GSS_REQUEST)) assert.equal(await send(parts), 'N');
+    for (const parts of splits(SSL_REQUEST)) assert.equal(await send(parts), 'S');
     for (const parts of splits(HTTP_REQUEST)) assert.match(await send(parts), /^HTTP\/1\.1 404/);
+    // The handshake is nonsense, so the answer is an alert.
+    for (const parts of splits(CLIENT_HELLO)) assert.equal((await send(parts))[0], '\u0015');
   });
 });
 

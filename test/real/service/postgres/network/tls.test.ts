@@ -21,6 +21,7 @@ import { ensureCertificate } from '../../../../../src/service/postgres/server/ce
 import { projectRoot } from '../../../../workbench/folders.ts';
 import { connectTo, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
+import { gatewayTo } from './gatewayTo.ts';
 
 describe('TLS of a compute', () => {
   let dataDir: string;
@@ -83,16 +84,56 @@ describe('TLS of a compute', () => {
     assert.deepEqual(await offeredMechanisms(uri, {}), ['SCRAM-SHA-256']);
   });
 
-  it('accepts a TLS handshake without an SSL request', async () => {
-    const socket = tls.connect({
-      port: compute.address.port,
-      ca: certificate(),
-      servername: 'localhost',
-      ALPNProtocols: ['postgresql'],
+  it('accepts a TLS handshake without an SSL request, if it is for Postgres', async () => {
+    for (const pooled of [false, true]) {
+      const { port } = new URL(await service.uri(compute, pooled));
+      const start = async (ALPNProtocols: string[]) => {
+        const socket = tls.connect({
+          port: Number(port),
+          ca: certificate(),
+          servername: 'localhost',
+          ALPNProtocols,
+        });
+        socket.write('\0\0\0\u0025\0\u0003\0\0user\0app_owner\0database\0app\0\0');
+        const first = await Promise.race([
+          once(socket, 'data'),
+          once(socket, 'close').then(() => ['closed']),
+        ]).then(
+          ([bytes]) => String(bytes),
+          () => 'failed',
+        );
+        socket.destroy();
+        return first;
+      };
+      assert.match(await start(['postgresql']), /^R.*SCRAM-SHA-256/s);
+      assert.equal(await start([]), 'closed');
+      assert.equal(await start(['http/1.1']), 'failed');
+    }
+  });
+
+  it('does not vouch for a server with another certificate', async () => {
+    const other = ensureCertificate(await mkdtemp(path.join(dataDir, 'other-')));
+    const secureContext = tls.createSecureContext({
+      cert: readFileSync(other.certFile),
+      key: readFileSync(other.keyFile),
     });
-    await once(socket, 'secureConnect');
-    assert.equal(socket.authorized, true);
-    socket.destroy();
+    const reached: string[] = [];
+    const { port, close } = await gatewayTo((socket) =>
+      socket.once('data', () => {
+        socket.write('S');
+        const secured = new tls.TLSSocket(socket, { isServer: true, secureContext });
+        secured.on('error', () => {}).on('data', (bytes) => reached.push(String(bytes)));
+      }),
+    );
+    await assert.rejects(
+      connectTo(`postgresql://someone:secret@127.0.0.1:${port}/app`, { ssl: { rejectUnauthorized: false } }),
+      {
+        severity: 'FATAL',
+        message: /self-signed certificate/,
+      },
+    );
+    assert.deepEqual(reached, []);
+    await close();
   });
 
   it('sends the reason through TLS if a compute cannot be started', async () => {

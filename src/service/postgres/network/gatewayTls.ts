@@ -1,0 +1,70 @@
+/**
+ * TLS of a compute's address ends in the gateway, because the start-up packet is inside. The gateway opens another connection
+ * with TLS to the server, which has the same certificate: a password's proof can be bound to it (SCRAM with channel binding)
+ * at both ends, because what is bound is the hash of the certificate.
+ */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type net from 'node:net';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import type { Certificate } from '../server/certificate.ts';
+import { answered } from './sockets.ts';
+
+/** Required without an SSL request, so that no page or program can be made to send another protocol here. */
+const PROTOCOL = 'postgresql';
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+const ACCEPTED = 'S'.charCodeAt(0);
+
+export class GatewayTls {
+  readonly #certificate: Certificate;
+  #contexts: Promise<Contexts> | undefined;
+
+  constructor(certificate: Certificate) {
+    this.#certificate = certificate;
+  }
+
+  /** @param client has sent an SSL request, which was accepted, or a TLS handshake (`direct`), which is still unread */
+  async accept(client: net.Socket, isDirect: boolean): Promise<net.Socket> {
+    const { atClients: secureContext } = await this.#load();
+    if (!isDirect) client.write('S');
+    const secured = new (tls().TLSSocket)(client, {
+      isServer: true,
+      secureContext,
+      ALPNProtocols: [PROTOCOL],
+    });
+    if (isDirect) secured.once('secure', () => secured.alpnProtocol === PROTOCOL || secured.destroy());
+    return secured;
+  }
+
+  /** Asks a server for TLS. @param server without TLS yet @throws if it isn't ours, or closes the connection */
+  async connect(server: net.Socket): Promise<net.Socket> {
+    const { atServers: secureContext } = await this.#load();
+    const answer = (await answered(server, SSL_REQUEST)).read() as Buffer;
+    // More bytes would be an attempt to have them read as if they were encrypted.
+    if (answer.length !== 1 || answer[0] !== ACCEPTED) throw new Error('the server did not accept TLS');
+    const secured: TLSSocket = tls().connect({ socket: server, secureContext, host: 'localhost' });
+    await once(secured, 'secureConnect');
+    return secured;
+  }
+
+  /** Not before it is needed, because loading it takes 9 ms. A failure isn't kept. */
+  async #load(): Promise<Contexts> {
+    const contexts = (this.#contexts ??= readContexts(this.#certificate));
+    contexts.catch(() => (this.#contexts = undefined));
+    return contexts;
+  }
+}
+
+interface Contexts {
+  readonly atClients: SecureContext;
+  /** Trusts our own certificate only. It has none, because PgBouncer asks for one and would reject ours. */
+  readonly atServers: SecureContext;
+}
+
+async function readContexts({ certFile, keyFile }: Certificate): Promise<Contexts> {
+  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+  const create = tls().createSecureContext;
+  return { atClients: create({ cert, key }), atServers: create({ ca: cert }) };
+}
+
+const tls = () => process.getBuiltinModule('node:tls');

@@ -1,0 +1,32 @@
+/** Connections of the gateway to servers, and between servers and clients. */
+import net from 'node:net';
+
+export function connectTo(address: net.NetConnectOpts): net.Socket {
+  const server = net.connect({ ...address, noDelay: true, allowHalfOpen: true });
+  // With TLS, nothing else listens for its errors.
+  return server.on('error', () => server.destroy());
+}
+
+/** Sends a packet. Resolves when the server has sent something, which is still unread. @throws if it closes the connection */
+export async function answered(server: net.Socket, packet: Buffer): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new Error('Postgres closed the connection'));
+    server.once('close', fail).once('error', reject);
+    server.once('data', (answer: Buffer) => {
+      server.off('close', fail).off('error', reject).pause();
+      server.unshift(answer);
+      resolve(server);
+    });
+    server.once('end', () => server.destroy());
+    server.write(packet);
+  });
+}
+
+/** Connects two sockets until one ends. The server's last bytes still reach the client. */
+export function pipeBothWays(client: net.Socket, server: net.Socket): void {
+  server.on('error', () => server.destroy());
+  server.once('close', () => client.destroySoon());
+  client.once('close', () => server.destroy());
+  client.pipe(server);
+  server.pipe(client);
+}

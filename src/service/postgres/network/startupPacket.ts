@@ -1,0 +1,70 @@
+/** What the gateway hands on of a client's start-up packet, which is what the public service's gateway hands on of it. */
+import { EngineError } from '../../core/computeEngine.ts';
+
+/** Their values belong to Postgres, and their names to its protocol. */
+const FORWARDED = new Set(['user', 'database', 'application_name', 'replication', 'options']);
+/** Starts the names of the protocol's own options. Only Postgres knows which of them to decline. */
+const PROTOCOL_OPTION = '_pq_.';
+/** As of most clients. The public service sets it too, whatever a client has asked for. */
+const ENCODING = ['client_encoding', 'UTF8'] as const;
+
+const HEAD = 8;
+const END = '\0';
+
+/** The client gets its message. */
+export class StartupError extends EngineError {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Returns a packet with only what Postgres is meant to get. Drivers send what else they find in a connection string, such as
+ * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {StartupError}
+ */
+export function forwardedPacket(packet: Buffer): Buffer {
+  const kept = parametersOf(packet).flatMap(([name, value]) => {
+    if (name === 'options') return withoutGatewayWords(value);
+    return FORWARDED.has(name) || name.startsWith(PROTOCOL_OPTION) ? [[name, value] as const] : [];
+  });
+  const body = [...kept, ENCODING].map(([name, value]) => name + END + value + END).join('') + END;
+  const head = Buffer.from(packet.subarray(0, HEAD));
+  head.writeUInt32BE(HEAD + body.length);
+  return Buffer.concat([head, Buffer.from(body, 'latin1')]);
+}
+
+type Parameter = readonly [name: string, value: string];
+
+/** The parameters with one character for each byte. @throws {StartupError} where Postgres finds the packet malformed, too */
+function parametersOf(packet: Buffer): Parameter[] {
+  const body = packet.toString('latin1', HEAD);
+  const texts = body.slice(0, -1).split(END);
+  // After the last one.
+  const rest = texts.pop();
+  const names = texts.filter((_, index) => index % 2 === 0);
+  if (!body.endsWith(END) || rest !== '' || texts.length % 2 > 0 || names.includes(''))
+    throw new StartupError('08P01', 'invalid startup packet layout: expected terminator as last byte');
+  return names.map((name, index) => [name, texts[2 * index + 1] ?? '']);
+}
+
+/** Words of `options`, as Postgres splits them: a backslash makes the next character part of the word. */
+const WORD = /(?:\\[^]|[^\\ \t-\r])+/g;
+/** Words for the gateway: which compute is meant, for clients that don't send the host's name, and options of the service. */
+const FOR_GATEWAY = /^(?:endpoint|project)=|^neon_\w+:/;
+
+/** Ask for the data of another moment. To answer with today's would be wrong. */
+const OTHER_MOMENT = /^neon_(?:timestamp|lsn):/;
+
+const noMoment = (word: string): string =>
+  `${word} is not served at this address. Create a branch at that moment: neon branches create --parent <time or LSN>`;
+
+function withoutGatewayWords(options: string): Parameter[] {
+  const words = options.match(WORD) ?? [];
+  const moment = words.find((word) => OTHER_MOMENT.test(word));
+  if (moment !== undefined) throw new StartupError('0A000', noMoment(moment));
+  const kept = words.filter((word) => !FOR_GATEWAY.test(word));
+  return kept.length === 0 ? [] : [['options', kept.join(' ')]];
+}
