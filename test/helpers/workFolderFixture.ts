@@ -5,11 +5,13 @@ import { gitRunner } from '../../src/base/git/runGit.ts';
 import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts';
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
-import type { Target } from '../../src/extension/gitBranch/findTarget.ts';
-import { readVariable } from '../../src/extension/gitBranch/envVariable.ts';
-import { WorkFolder, type WorkFolderDependencies } from '../../src/extension/gitBranch/workFolder.ts';
+import { readUserFile } from '../../src/base/files.ts';
+import type { TargetDependencies } from '../../src/extension/gitBranch/findTarget.ts';
+import type { EnvVariable } from '../../src/extension/envFile/envVariable.ts';
+import { WorkFolder } from '../../src/extension/gitBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
 import { createRepository, type GitRepository } from './gitRepository.ts';
+import { computeRecord } from './scriptedService.ts';
 import type { BranchRef } from '../../src/extension/account/refs.ts';
 
 const runGit = gitRunner(() => 'git');
@@ -43,6 +45,12 @@ export async function prepareRepository(): Promise<GitRepository> {
   return repository;
 }
 
+async function readVariable(folder: string, folders: readonly string[]) {
+  const { path: file, bytes, problem } = await readUserFile(path.join(folder, '.env'), folders);
+  const text = bytes?.toString() ?? '';
+  return { path: file, text, value: getVariable(text, 'DATABASE_URL'), problem };
+}
+
 /** A folder whose hosts are named after their branches. */
 export class WorkFolderFixture {
   readonly repository: GitRepository;
@@ -54,44 +62,73 @@ export class WorkFolderFixture {
   writeError: Error | undefined;
   account: string | undefined = 'local';
   canAsk = true;
-  isTrusted = true;
+  readonly env: EnvVariable & { isTrusted: boolean };
   readonly knownHosts = {
     isEmpty: false,
     get: (host: string) => (host.startsWith('unknown') ? undefined : known(`br-${host.split('.')[0]}`)),
     find: ({ branchId }: BranchRef) => known(branchId),
+    refresh: async () => {},
+    remember: async () => {},
   };
-  findTarget = async (target: BranchRef): Promise<Target> => ({
-    value: url(target.branchId.slice(3), 'new'),
-  });
+  findPassword = async (_branchId: string): Promise<string | undefined> => 'new';
   readonly #file: string;
 
   constructor(repository = createRepository(), clock: Clock = systemClock) {
     this.repository = repository;
     this.#file = path.join(repository.folder, '.env');
-    const deps: Omit<WorkFolderDependencies, 'knownHosts'> = {
-      runGit,
-      clock,
-      isTrusted: () => this.isTrusted,
-      account: () => this.account,
-      readEnv: async () => {
-        const { problem, ...read } = await readVariable(this.#file, 'DATABASE_URL', [repository.folder]);
+    const env: EnvVariable & { isTrusted: boolean } = {
+      file: '.env',
+      name: 'DATABASE_URL',
+      isTrusted: true,
+      read: async () => {
+        const { problem, ...read } = await readVariable(repository.folder, [repository.folder]);
         return { ...read, file: problem ?? (read.value === undefined ? 'none' : 'writable') };
       },
-      readOther: (folder, folders) => readVariable(path.join(folder, '.env'), 'DATABASE_URL', folders),
-      switchEnv: async ({ branchId }, before, after) => {
+      readIn: readVariable,
+      replace: async ([{ before, after }]) => {
         if (this.writeError !== undefined) throw this.writeError;
-        if (this.value !== before) return false;
+        if (this.value !== before) return undefined;
         this.write(after);
-        this.switched.push(branchId);
-        return true;
+        this.switched.push(`br-${new URL(after).hostname.split('.')[0]}`);
+        return { undo: async () => {} };
       },
-      findTarget: (target) => this.findTarget(target),
-      ask: (gitBranch, reason) =>
-        this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
-      onError: (error) => void this.errors.push(error),
     };
-    const all = { ...deps, knownHosts: this.knownHosts } as unknown as WorkFolderDependencies;
-    this.folder = new WorkFolder(repository.folder, all);
+    this.env = env;
+    this.folder = new WorkFolder(repository.folder, env, {
+      ...this.#model(),
+      runGit,
+      clock,
+      notices: {
+        ask: (_work, gitBranch, reason) =>
+          this.canAsk && this.asked.push(reason === 'unmapped' ? gitBranch : `${gitBranch} ${reason}`) > 0,
+        showSwitch: () => {},
+      },
+      log: { error: (_activity, error) => void this.errors.push(error) },
+    });
+  }
+
+  /** Each branch has a compute, whose host has its name. */
+  #model(): TargetDependencies {
+    const findCredentials = async (_projectId: string, { branchId }: { readonly branchId: string }) => {
+      const password = await this.findPassword(branchId);
+      return password === undefined ? undefined : { password };
+    };
+    const connectionOf = (accountId: string) => ({ accountId, client: async () => ({ findCredentials }) });
+    const connection = () => (this.account === undefined ? undefined : connectionOf(this.account));
+    const load = async () => undefined;
+    const computes = {
+      get: (branchId: string) => [
+        computeRecord(`ep-${branchId}`, { branch_id: branchId, host: `${branchId.slice(3)}.example.com` }),
+      ],
+    };
+    const inventory = {
+      loadComputes: load,
+      refreshComputes: load,
+      branches: { ensureLoaded: load, refresh: load },
+      computesOf: () => ({ branches: () => computes }),
+    };
+    const session = Object.defineProperty({}, 'connection', { get: connection });
+    return { session, inventory, knownHosts: this.knownHosts } as unknown as TargetDependencies;
   }
 
   get value(): string | undefined {

@@ -1,5 +1,6 @@
 /** Decides what to do with a folder's env file after a checkout. */
 import type { FileProblem } from '../../base/files.ts';
+import type { EnvValue } from '../envFile/envVariable.ts';
 import { isInMap, type BranchMap } from './branchMap.ts';
 import type { GitState, Pause } from './gitState.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
@@ -16,8 +17,7 @@ export interface Facts {
   readonly map: BranchMap;
   /** Git's message if it has failed, so that `map` is an earlier one. */
   readonly gitProblem: string | undefined;
-  /** `none`: no file, or no variable in it. */
-  readonly file: 'writable' | 'none' | 'unsaved' | 'tracked' | FileProblem;
+  readonly file: EnvValue['file'] | 'tracked';
   /** The branch of the host in the file; undefined if the host isn't known. */
   readonly current: BranchRef | undefined;
   /** Whether the user has undone the switch to this git branch. */

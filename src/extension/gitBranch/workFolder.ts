@@ -11,34 +11,29 @@ import type { RunGit } from '../../base/git/runGit.ts';
 import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
-import type { EnvValue, ReadVariable } from './envVariable.ts';
-import type { Target } from './findTarget.ts';
+import type { EnvChange, EnvValue, EnvVariable } from '../envFile/envVariable.ts';
+import { findTarget, type Target, type TargetDependencies } from './findTarget.ts';
 import { gitIgnored } from '../envFile/gitIgnored.ts';
 import { isDefaultBranch, readGitState, stateFiles } from './gitState.ts';
 import { findRepository, type Repository } from '../../base/git/repository.ts';
-import { knownProblem, type KnownBranch, type KnownHosts } from './knownHosts.ts';
+import { knownProblem, type KnownBranch } from './knownHosts.ts';
 import { isFollowedByNeon, NEON_FILE, updateNeonFile } from './neonFile.ts';
+import { findRelated } from './relatedVariables.ts';
 import { branchesInOtherWorktrees, type UnreadFolder } from './worktrees.ts';
 import { watchFiles, type WatchedFiles } from './watchFiles.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
-export interface WorkFolderDependencies {
+interface WorkFolderNotices {
+  /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
+  ask(work: WorkFolder, gitBranch: string, reason: AskReason): boolean;
+  showSwitch(work: WorkFolder, target: BranchRef, change: EnvChange): void;
+}
+
+export interface WorkFolderDependencies extends TargetDependencies {
   readonly runGit: RunGit;
   readonly clock: Clock;
-  readonly knownHosts: KnownHosts;
-  readonly isTrusted: () => boolean;
-  /** The id of the connected account. */
-  readonly account: () => string | undefined;
-  readonly readEnv: () => Promise<EnvValue>;
-  /** The env file of another folder. @param folders it must be in one of them, with links resolved */
-  readonly readOther: (folder: string, folders: readonly string[]) => Promise<Omit<ReadVariable, 'path'>>;
-  /** Replaces the value by the target's, unless it has changed since, and announces that. @returns whether it was replaced */
-  readonly switchEnv: (target: BranchRef, before: string, after: string) => Promise<boolean>;
-  /** The new value for the env file. Keeps the role, database and parameters of the old one. Never rejects. */
-  readonly findTarget: (target: BranchRef, before: string) => Promise<Target>;
-  /** Asks for the database branch of a git branch, if the window has the focus. Doesn't wait for the answer. */
-  readonly ask: (gitBranch: string, reason: AskReason) => boolean;
-  readonly onError: (error: unknown) => void;
+  readonly notices: WorkFolderNotices;
+  readonly log: { error(activity: string, error: unknown): void };
 }
 
 export interface WorkFolderState extends Facts {
@@ -94,8 +89,10 @@ const RETRY = 10_000;
 
 export class WorkFolder implements Disposable {
   readonly folder: string;
+  readonly env: EnvVariable;
   readonly #deps: WorkFolderDependencies;
   readonly #changed = new Emitter<void>();
+  readonly #log = (error: unknown): void => this.#deps.log.error('Following the Git branch', error);
   #state = INITIAL_STATE;
   #running: Promise<void> | undefined;
   #runAgain = false;
@@ -111,8 +108,9 @@ export class WorkFolder implements Disposable {
 
   readonly onDidChange = this.#changed.event;
 
-  constructor(folder: string, deps: WorkFolderDependencies) {
+  constructor(folder: string, env: EnvVariable, deps: WorkFolderDependencies) {
     this.folder = folder;
+    this.env = env;
     this.#deps = deps;
   }
 
@@ -144,7 +142,7 @@ export class WorkFolder implements Disposable {
     if (repository === undefined || knownBranch === undefined) return;
     const { projectId, branchName: branch } = knownBranch;
     const change = { projectId, branch, isCheckedOut: true };
-    await updateNeonFile(this.folder, repository.worktree, change).catch(this.#deps.onError);
+    await updateNeonFile(this.folder, repository.worktree, change).catch(this.#log);
   }
 
   dispose(): void {
@@ -161,7 +159,7 @@ export class WorkFolder implements Disposable {
       try {
         await this.#refreshOnce();
       } catch (error) {
-        this.#deps.onError(error);
+        this.#log(error);
       }
     }
     // Reset in the same tick, so that a later refresh starts a new run.
@@ -171,7 +169,7 @@ export class WorkFolder implements Disposable {
   /** @param lookup made by the previous call, and ignored if the value or the target has changed since */
   async #refreshOnce(lookup?: Lookup): Promise<void> {
     this.#retryTimer?.dispose();
-    const { value, path, ...state } = await this.#read();
+    const { value, path, text, ...state } = await this.#read();
     if (this.#isDisposed) return;
     this.#watch(path, state);
     let decision = decide(state);
@@ -183,9 +181,10 @@ export class WorkFolder implements Disposable {
         return await this.#refreshOnce({
           target,
           before: value,
-          found: await this.#deps.findTarget(target, value),
+          found: await findTarget(this.#deps, target, value),
         });
-      if (lookup.found.value !== undefined) return await this.#switch(target, value, lookup.found.value);
+      const after = lookup.found.value;
+      if (after !== undefined) return await this.#switch(target, text, value, after);
       decision = { kind: 'stopped', reason: lookup.found.problem };
     }
     this.#update({ ...state, decision });
@@ -195,16 +194,25 @@ export class WorkFolder implements Disposable {
       this.#retryTimer = this.#deps.clock.after(RETRY, () => void this.refresh());
     const question = questionOf(decision, state);
     const gitBranch = state.git.branch ?? '';
-    if (question !== undefined && !this.#asked.has(gitBranch) && this.#deps.ask(gitBranch, question))
+    if (
+      question !== undefined &&
+      !this.#asked.has(gitBranch) &&
+      this.#deps.notices.ask(this, gitBranch, question)
+    )
       this.#asked.add(gitBranch);
   }
 
-  async #switch(target: BranchRef, before: string, after: string): Promise<void> {
+  async #switch(target: BranchRef, text: string, before: string, after: string): Promise<void> {
+    const { name, file } = this.env;
     try {
-      const isSwitched = await this.#deps.switchEnv(target, before, after);
+      const { changes, left } = await findRelated(this.#deps, text, name, target);
+      if (left.length > 0) throw new Error(`${left.join(', ')} in ${file} can't follow.`);
+      const change = await this.env.replace([{ name, before, after }, ...changes]);
       // This line isn't reached after a failure, which would be repeated at once.
       this.#runAgain = true;
-      if (isSwitched) await this.updateNeonFile(target);
+      if (change === undefined) return;
+      this.#deps.notices.showSwitch(this, target, change);
+      await this.updateNeonFile(target);
     } catch (error) {
       this.#update({ decision: { kind: 'stopped', reason: 'notWritten' } });
       throw error;
@@ -212,19 +220,19 @@ export class WorkFolder implements Disposable {
   }
 
   async #read(): Promise<FolderFacts & Omit<EnvValue, 'file'>> {
-    const { runGit, knownHosts, readOther, isTrusted, account } = this.#deps;
-    // The folder of a stranger may be made to harm programs that read it.
-    if (!isTrusted()) return { ...INITIAL_STATE, value: undefined, path: '' };
-    const { value, file, path } = await this.#deps.readEnv();
+    const { runGit, knownHosts, session } = this.#deps;
+    if (!this.env.isTrusted) return { ...INITIAL_STATE, value: undefined, path: '', text: '' };
+    const { file, ...found } = await this.env.read();
+    const { value, path } = found;
     const host = parseDatabaseUrl(value ?? '')?.host;
     const current = knownHosts.get(host ?? '');
     const readsGit = this.#isActive || !knownHosts.isEmpty;
     const repository = readsGit ? await findRepository(this.folder) : undefined;
-    if (repository === undefined) return { ...INITIAL_STATE, host, current, value, path };
+    if (repository === undefined) return { ...INITIAL_STATE, host, current, ...found };
     const [{ pause, branch: checkedOut }, { map, gitProblem }, others] = await Promise.all([
       readGitState(repository, runGit),
       readMapOrKeep(runGit, this.folder, this.#state.map),
-      branchesInOtherWorktrees(this.folder, repository, knownHosts, readOther),
+      branchesInOtherWorktrees(this.folder, repository, knownHosts, this.env),
     ]);
     const branch = checkedOut && nameInMap(map, checkedOut);
     if (branch !== this.#undone) this.#undone = undefined;
@@ -249,15 +257,14 @@ export class WorkFolder implements Disposable {
         mapped === undefined &&
         (await isDefaultBranch(repository, branch, map, runGit)),
       file: isSwitch && (await gitIgnored(runGit, path)) === 'tracked' ? 'tracked' : file,
-      value,
-      path,
+      ...found,
       host,
       current,
       sharedWith,
       unreadOther: others.unread[0],
       lacksOwn: isLinked && others.branches.length > 0 ? lacksOwn : undefined,
       isUndone: this.#undone !== undefined,
-      account: account(),
+      account: session.connection?.accountId,
       problem: knownProblem(target && knownHosts.find(target)),
     };
   }

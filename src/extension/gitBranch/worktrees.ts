@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { readUserText, type FileProblem } from '../../base/files.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
-import type { ReadVariable } from './envVariable.ts';
+import type { EnvVariable } from '../envFile/envVariable.ts';
 import { findRepository, type Repository } from '../../base/git/repository.ts';
 import type { KnownBranch, KnownHosts } from './knownHosts.ts';
 
@@ -42,7 +42,7 @@ export async function branchesInOtherWorktrees(
   folder: string,
   repository: Repository,
   knownHosts: KnownHosts,
-  readOther: (folder: string, folders: readonly string[]) => Promise<Omit<ReadVariable, 'path'>>,
+  env: Pick<EnvVariable, 'readIn'>,
 ): Promise<{
   readonly branches: readonly (readonly [folder: string, branch: KnownBranch])[];
   readonly unread: readonly UnreadFolder[];
@@ -52,7 +52,7 @@ export async function branchesInOtherWorktrees(
   const worktrees = [repository.worktree, ...others];
   const read = others.map(async (worktree) => {
     const other = path.join(worktree, inside);
-    return { folder: other, ...(await readOther(other, worktrees)) };
+    return { folder: other, ...(await env.readIn(other, worktrees)) };
   });
   const found = await Promise.all(read);
   return {

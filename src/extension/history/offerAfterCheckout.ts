@@ -24,8 +24,6 @@ interface CheckoutDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly markers: Markers;
-  /** The value of the env file. */
-  readonly readEnv: () => Promise<string | undefined>;
 }
 
 export interface MigrationOffer {
@@ -40,7 +38,7 @@ export interface MigrationOffer {
 /** Wakes the branch's compute. @returns undefined also if something isn't known for sure. @throws {Error} */
 export async function offerAfterCheckout(
   deps: CheckoutDependencies,
-  { state }: Pick<WorkFolder, 'state'>,
+  { state, env }: WorkFolder,
 ): Promise<MigrationOffer | undefined> {
   const { session, inventory, markers, runGit } = deps;
   const { connection } = session;
@@ -54,7 +52,7 @@ export async function offerAfterCheckout(
   const ref = { account, projectId, branchId };
   const list = await inventory.branches.refresh(projectId);
   if (list === undefined || list.branches.get(branchId)?.protected !== false) return undefined;
-  const url = parseDatabaseUrl((await deps.readEnv()) ?? '');
+  const url = parseDatabaseUrl((await env.read()).value ?? '');
   if (url === undefined || url.host !== state.host) return undefined;
   const { signal } = connection;
   const files = await readMigrationFiles(runGit, repository);

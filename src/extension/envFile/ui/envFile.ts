@@ -1,11 +1,10 @@
 /** Writes a connection string to an env file that git should ignore, and offers to undo it. */
 import path from 'node:path';
-import { l10n, Uri, type WorkspaceFolder } from 'vscode';
+import { l10n, Uri } from 'vscode';
 import { appendLine, changeText, setVariables, type VariableChange } from '../dotEnv.ts';
 import { gitIgnored, type Ignored } from '../gitIgnored.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { withRetry } from '../../account/ui/notify.ts';
-import type { Config } from '../../window/ui/config.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import { window } from '../../window/ui/window.ts';
@@ -17,24 +16,12 @@ import {
   unsaved,
   type FileChange,
 } from './fileChange.ts';
+import type { FolderEnv } from './folderEnv.ts';
 import { runGit } from './git.ts';
 import { realFile } from './realFile.ts';
 
 /** The mode of a file that only the user may read. */
 const PRIVATE_MODE = 0o600;
-
-/** The variable with a folder's connection string. */
-export interface EnvVariable {
-  readonly uri: Uri;
-  /** The path of the file in the folder. */
-  readonly file: string;
-  readonly name: string;
-}
-
-export function envVariable(config: Pick<Config, 'env'>, folder: Pick<WorkspaceFolder, 'uri'>): EnvVariable {
-  const { file, variable } = config.env(folder.uri);
-  return { uri: Uri.joinPath(folder.uri, file), file, name: variable };
-}
 
 /**
  * @param value a secret
@@ -51,7 +38,11 @@ export type WriteEnv = (
  * @returns undefined if the user canceled
  * @throws {Error} for example for a link out of the workspace
  */
-export async function prepareEnv({ uri, file, name }: EnvVariable): Promise<WriteEnv | undefined> {
+export async function prepareEnv({
+  uri,
+  file,
+  name,
+}: Pick<FolderEnv, 'uri' | 'file' | 'name'>): Promise<WriteEnv | undefined> {
   requireTrust();
   const target = await readEnvFile(uri);
   const protection = await askForProtection(target, file);

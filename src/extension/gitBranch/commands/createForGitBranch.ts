@@ -4,7 +4,8 @@ import type { Branch } from '../../../api/records/records.ts';
 import type { BranchList } from '../../inventory/branchLists.ts';
 import { databaseBranchName, distinctBranchName } from '../branchName.ts';
 import { findNeonFile } from '../neonFile.ts';
-import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { prepareEnv } from '../../envFile/ui/envFile.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { expiryAfter, GIT_BRANCH_LIFETIME } from '../../branches/expiryTime.ts';
 import { branchRow } from '../../inventory/ui/branchText.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -40,7 +41,7 @@ export const createForGitBranch: Command = async (context, argument, run) => {
   const choice = await chooseBranch(title, place);
   if (choice === undefined) return;
   // Ask before creating anything, so that canceling leaves nothing behind.
-  const write = await prepareEnv(envVariable(context.config, git.folder));
+  const write = await prepareEnv(new FolderEnv(context.config, git.folder));
   if (write === undefined) return;
   const branch = choice.existing ?? (await create(context, run, place, choice.name));
   if (branch === undefined) return;

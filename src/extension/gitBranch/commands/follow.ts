@@ -1,7 +1,8 @@
 /** Follow Git Branch, its end, and the choice of a database branch. */
 import { l10n } from 'vscode';
 import { isFollowedByNeon } from '../neonFile.ts';
-import { envVariable, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { prepareEnv } from '../../envFile/ui/envFile.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { byNeonText } from '../ui/workBranchText.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
@@ -16,7 +17,7 @@ export const followGitBranch: Command = async (context, argument, run) => {
   if (await isFollowedByNeon(git.repository.worktree)) throw new Error(byNeonText());
   await startFromCurrent(context, git);
   await setFollowed(context, git, true);
-  announce(l10n.t('{0} follows the Git branch', envVariable(context.config, git.folder).file));
+  announce(l10n.t('{0} follows the Git branch', new FolderEnv(context.config, git.folder).file));
 };
 
 export const stopFollowing: Command = async (context, argument, run) => {
@@ -24,7 +25,7 @@ export const stopFollowing: Command = async (context, argument, run) => {
   const git = await pickGitFolder(context, l10n.t('Stop Following Git Branch'), argument);
   if (git === undefined) return;
   await setFollowed(context, git, false);
-  announce(l10n.t('{0} stays as it is', envVariable(context.config, git.folder).file));
+  announce(l10n.t('{0} stays as it is', new FolderEnv(context.config, git.folder).file));
 };
 
 /** Maps the checked-out git branch to a branch of the user's choice, and writes its URL. */
@@ -34,7 +35,7 @@ export const chooseBranch: Command = async (context, argument, run) => {
   const title = l10n.t('Choose Branch for This Git Branch');
   const git = await pickGitFolder(context, title, argument);
   const picked = git && (await pickBranch(context, title, argument));
-  const write = picked && (await prepareEnv(envVariable(context.config, git.folder)));
+  const write = picked && (await prepareEnv(new FolderEnv(context.config, git.folder)));
   if (git === undefined || picked === undefined || write === undefined) return;
   const { projectId, branchId, branch } = picked;
   const ref = { account, projectId, branchId };

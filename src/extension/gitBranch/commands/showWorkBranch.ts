@@ -4,8 +4,7 @@ import { isPrimary } from '../../inventory/computeStatus.ts';
 import type { BranchNode, ComputeNode } from '../../inventory/nodes.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
-import { envVariable } from '../../envFile/ui/envFile.ts';
-import { readEnv } from '../ui/envValue.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { isOfOtherGitBranch } from '../decide.ts';
 import type { KnownBranch } from '../knownHosts.ts';
 import type { WorkFolderState } from '../workFolder.ts';
@@ -35,7 +34,7 @@ export const showWorkBranch: Command = async (context, _argument, run) => {
   const work = context.workFolders.of(folder);
   // The window may show nothing yet, or an earlier checkout.
   await work?.activate();
-  const { file, uri } = envVariable(context.config, folder);
+  const { file, uri } = new FolderEnv(context.config, folder);
   const open = (await exists(uri))
     ? [action(l10n.t('Open {0}', file), 'go-to-file', () => vscodeWindow.showTextDocument(uri))]
     : [];
@@ -79,7 +78,7 @@ async function branchActions(
   if (session.connection?.accountId !== account)
     return [...open, action(l10n.t('Switch Account…'), 'account', run('hostedPostgres.account.switch'))];
   const node = primaryOf(inventory, current);
-  const { value = '' } = await readEnv(envVariable(config, folder));
+  const { value = '' } = await new FolderEnv(config, folder).read();
   const branch: BranchNode = { kind: 'branch', projectId, branchId };
   const parent = { ...branch, baseId: 'parent', database: parseDatabaseUrl(value)?.database };
   const record = inventory.branches.get(projectId, branchId);

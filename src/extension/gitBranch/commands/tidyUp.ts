@@ -3,7 +3,6 @@ import path from 'node:path';
 import { l10n, type WorkspaceFolder } from 'vscode';
 import { branchMapWriter, readBranchMap } from '../branchMap.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
-import { readVariable } from '../envVariable.ts';
 import { readGitBranches } from '../gitState.ts';
 import {
   findUnused,
@@ -13,7 +12,7 @@ import {
   type UnusedBranch,
 } from '../unusedBranches.ts';
 import { otherWorktrees } from '../worktrees.ts';
-import { envVariable } from '../../envFile/ui/envFile.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import { bytesText } from '../../inventory/ui/branchText.ts';
@@ -121,11 +120,9 @@ async function branchesInFiles(
   const repository = await requireRepository(folder);
   const inside = path.relative(repository.worktree, folder.uri.fsPath);
   const worktrees = [repository.worktree, ...(await otherWorktrees(repository))];
-  const { file, name } = envVariable(config, folder);
-  const files = new Set(
-    worktrees.flatMap((worktree) => [path.join(worktree, file), path.join(worktree, inside, file)]),
-  );
-  const values = await Promise.all([...files].map((each) => readVariable(each, name, worktrees)));
+  const env = new FolderEnv(config, folder);
+  const folders = new Set(worktrees.flatMap((worktree) => [worktree, path.join(worktree, inside)]));
+  const values = await Promise.all([...folders].map((each) => env.readIn(each, worktrees)));
   const hosts = values.flatMap(({ value }) => parseDatabaseUrl(value ?? '')?.host ?? []);
   await knownHosts.refresh(inventory, account, hosts);
   const shown = workFolders.states.map(({ current }) => current);

@@ -2,14 +2,9 @@ import { l10n } from 'vscode';
 import type { Branch, Compute } from '../../../api/records/records.ts';
 import { connectionString } from '../../connection/connectionStrings.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
-import {
-  envVariable,
-  leftText,
-  offerUndo,
-  type EnvVariable,
-  type WriteEnv,
-} from '../../envFile/ui/envFile.ts';
-import { findRelatedVariables, readEnv } from '../ui/envValue.ts';
+import { leftText, offerUndo, type WriteEnv } from '../../envFile/ui/envFile.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
+import { findRelated } from '../relatedVariables.ts';
 import { findTarget } from '../findTarget.ts';
 import { hostOf } from '../../connection/branchLogin.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
@@ -32,8 +27,8 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   const { git, ref, branch, write, title } = written;
   const name = displayName(branch);
   const compute = await requirePrimary(context, ref);
-  const variable = envVariable(context.config, git.folder);
-  const url = await findUrl(context, title, { ref, compute, variable });
+  const env = new FolderEnv(context.config, git.folder);
+  const url = await findUrl(context, title, { ref, compute, env });
   if (url === undefined) return;
   // Before the file is written, so that the status bar knows its host.
   await context.knownHosts.remember(context.inventory, ref.account, [compute]);
@@ -41,11 +36,11 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
   const map = async () => mapBranch(context, git, ref, branch.name);
   // The user may have checked out another git branch during the questions.
   if (await isCheckedOut(git)) {
-    const { changes: related, left } = await findRelatedVariables(context, variable, ref);
+    const { changes: related, left } = await findRelated(context, (await env.read()).text, env.name, ref);
     const changes = await write(url, related);
     if (changes === undefined) return;
     const undone = () => work?.setUndone(git.gitBranch);
-    const message = `${l10n.t('{0} points to {1}', variable.file, name)}${leftText(left)}`;
+    const message = `${l10n.t('{0} points to {1}', env.file, name)}${leftText(left)}`;
     // The notice comes when all is written, so that Undo doesn't meet a write.
     await map().finally(() => void offerUndo(context.log, message, changes, undone));
   } else await map();
@@ -56,16 +51,16 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
 async function findUrl(
   context: CommandContext,
   title: string,
-  target: { readonly ref: BranchRef; readonly compute: Compute; readonly variable: EnvVariable },
+  target: { readonly ref: BranchRef; readonly compute: Compute; readonly env: FolderEnv },
 ): Promise<string | undefined> {
-  const { ref, compute, variable } = target;
-  const { value = '' } = await readEnv(variable);
+  const { ref, compute, env } = target;
+  const { value = '' } = await env.read();
   const current = context.knownHosts.get(parseDatabaseUrl(value)?.host ?? '');
   if (current?.account === ref.account && current.projectId === ref.projectId) {
     const found = await findTarget(context, ref, value);
     if (found.value !== undefined) return found.value;
   }
-  const request = { title, compute, scope: variable.uri, allowsPooled: true, takesFirst: true };
+  const request = { title, compute, scope: env.uri, allowsPooled: true, takesFirst: true };
   const login = await knownLogin(context, request);
   const answer = login && (await findOrAskPassword(context, request, login));
   if (login === undefined || answer === undefined) return undefined;

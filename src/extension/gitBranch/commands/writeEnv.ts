@@ -1,7 +1,8 @@
 /** Write DATABASE_URL to .env. The settings may name another variable and file. */
 import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
-import { envVariable, leftText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
-import { findRelatedVariables } from '../ui/envValue.ts';
+import { leftText, offerUndo, prepareEnv } from '../../envFile/ui/envFile.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
+import { findRelated } from '../relatedVariables.ts';
 import { requireTrust } from '../../window/ui/trust.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
@@ -14,15 +15,15 @@ export const writeEnv: Command = async (context, argument, run) => {
   requireTrust();
   const folder = await pickFolder(l10n.t('Write Connection String'));
   if (folder === undefined) return;
-  const variable = envVariable(context.config, folder);
-  const { name, file, uri } = variable;
+  const env = new FolderEnv(context.config, folder);
+  const { name, file, uri } = env;
   run.failureMessage = l10n.t("Couldn't write {0}", name);
   const title = l10n.t('Write {0} to {1}', name, file);
   const compute = await pickRecord(context, title, argument);
   if (compute === undefined) return;
   const result = await askForUri(context, { title, compute, scope: uri });
   if (result === undefined) return;
-  const write = await prepareEnv(variable);
+  const write = await prepareEnv(env);
   if (write === undefined) return;
   context.session.requireSameAccount(run.initialConnection);
   // So that the status bar shows the branch, with its name.
@@ -30,7 +31,7 @@ export const writeEnv: Command = async (context, argument, run) => {
   const account = context.session.requireConnection().accountId;
   await context.knownHosts.remember(context.inventory, account, [compute]);
   const ref = { account, projectId: compute.project_id, branchId: compute.branch_id };
-  const { changes: related, left } = await findRelatedVariables(context, variable, ref);
+  const { changes: related, left } = await findRelated(context, (await env.read()).text, name, ref);
   const changes = await write(result.uri, related);
   if (changes === undefined) return;
   await vscodeWindow.showTextDocument(changes.at(-1)?.uri ?? uri);

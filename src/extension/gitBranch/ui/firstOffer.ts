@@ -3,8 +3,7 @@ import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'v
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { sanitize } from '../../../base/sanitize.ts';
 import type { Session } from '../../account/session.ts';
-import { envVariable } from '../../envFile/ui/envFile.ts';
-import { readEnv } from './envValue.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { isQuiet } from '../../inventory/ui/isQuiet.ts';
@@ -121,7 +120,7 @@ async function needsBranch(
   folder: WorkspaceFolder,
   gitBranch: string,
 ): Promise<boolean> {
-  const { value = '', file } = await readEnv(envVariable(config, folder));
+  const { value = '', file } = await new FolderEnv(config, folder).read();
   if (value !== '' || (file !== 'writable' && file !== 'none')) return false;
   if (await isFollowedByNeon(repository.worktree)) return false;
   const map = await readBranchMap(runGit, folder.uri.fsPath);
@@ -138,7 +137,7 @@ async function offer(
   const question = l10n.t(
     'Give {0} its own database? {1} gets its URL.',
     sanitize(gitBranch),
-    envVariable(config, folder).file,
+    new FolderEnv(config, folder).file,
   );
   const chosen = await window.showInformationMessage(question, yes, l10n.t('Not Here'));
   if (chosen === yes)

@@ -5,56 +5,26 @@ import type { Disposable } from '../../../base/disposable.ts';
 import { branchMapWriter } from '../branchMap.ts';
 import type { AskReason } from '../decide.ts';
 import type { WorkFolder } from '../workFolder.ts';
-import { undoChanges, type FileChange } from '../../envFile/ui/fileChange.ts';
+import type { EnvChange } from '../../envFile/envVariable.ts';
+import type { KnownHosts } from '../knownHosts.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import type { Config } from '../../window/ui/config.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import { announce } from '../../window/ui/announce.ts';
 import { withRetry } from '../../account/ui/notify.ts';
 import { sanitize } from '../../../base/sanitize.ts';
-import { questionText } from './workBranchText.ts';
+import { knownBranchName, questionText } from './workBranchText.ts';
 import { window } from '../../window/ui/window.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';
 import type { CommandId } from '../../commandTable/commandTable.ts';
 import type { BranchRef } from '../../account/refs.ts';
 
-/** A branch with its name. */
-export interface NamedBranch {
-  readonly ref: BranchRef;
-  readonly name: string;
-}
-
-interface BranchQuestion {
-  readonly gitBranch: string;
-  readonly reason: AskReason;
-  /** Undefined if it must not be offered. */
-  readonly parent: NamedBranch | undefined;
-}
-
-/** Asks for the database branch of a git branch. */
-export async function askForDatabaseBranch(
-  work: WorkFolder,
-  log: Pick<Log, 'error'>,
-  { gitBranch, reason, parent }: BranchQuestion,
-): Promise<void> {
-  const create = l10n.t('Create Branch');
-  const use = parent && l10n.t('Use {0}', sanitize(parent.name));
-  const none = l10n.t('Not for This One');
-  const question = questionText(reason, sanitize(gitBranch));
-  const buttons = [create, ...(use === undefined ? [] : [use]), none];
-  const chosen = await window.showInformationMessage(question, ...buttons);
-  const run = (command: CommandId, branch?: object) =>
-    executeCommand(command, {
-      folder: work.folder,
-      gitBranch,
-      ...branch,
-    });
-  if (chosen === create) await run('hostedPostgres.workBranch.create');
-  else if (chosen === use) await run('hostedPostgres.workBranch.choose', { ...parent?.ref, kind: 'branch' });
-  else if (chosen === none)
-    await withRetry(log, l10n.t("Couldn't choose the database branch"), async () => {
-      await branchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');
-      await work.refresh();
-    });
+interface NoticesDependencies {
+  readonly inventory: Inventory;
+  readonly knownHosts: KnownHosts;
+  readonly config: Pick<Config, 'marks'>;
+  readonly log: Pick<Log, 'error'>;
 }
 
 /** Milliseconds. Announcements take turns, so only the last of several quick switches is announced. */
@@ -63,22 +33,32 @@ const SETTLE = 1000;
 interface Switch {
   readonly work: WorkFolder;
   readonly gitBranch: string | undefined;
-  readonly change: FileChange;
+  readonly change: EnvChange;
 }
 
-/** Announces that the file was changed. Only the first message has buttons, because later ones would be in the way. */
-export class SwitchNotices {
-  readonly #log: Pick<Log, 'error'>;
+export class FollowNotices {
+  readonly #deps: NoticesDependencies;
   #last: Switch | undefined;
   #timer: Disposable | undefined;
   #hasOfferedUndo = false;
   #hasWarned = false;
 
-  constructor(log: Pick<Log, 'error'>) {
-    this.#log = log;
+  constructor(deps: NoticesDependencies) {
+    this.#deps = deps;
   }
 
-  show(work: WorkFolder, change: FileChange, message: string): void {
+  /** Asks for the database branch of a git branch, if the window has the focus. */
+  ask(work: WorkFolder, gitBranch: string, reason: AskReason): boolean {
+    const isFocused = vscodeWindow.state.focused;
+    if (isFocused) void this.#ask(work, gitBranch, reason);
+    return isFocused;
+  }
+
+  /** Announces that the file was changed. Only the first message has buttons, because later ones would be in the way. */
+  showSwitch(work: WorkFolder, target: BranchRef, change: EnvChange): void {
+    const known = this.#deps.knownHosts.find(target);
+    const branch = known === undefined ? target.branchId : knownBranchName(known);
+    const message = l10n.t('{0} points to {1}', work.env.file, branch);
     const made = { work, gitBranch: work.state.git.branch, change };
     this.#last = made;
     const isRunning = vscodeWindow.terminals.length > 0 || debug.activeDebugSession !== undefined;
@@ -103,12 +83,42 @@ export class SwitchNotices {
     if (this.#last !== undefined) await this.#undo(this.#last);
   }
 
+  async #ask(work: WorkFolder, gitBranch: string, reason: AskReason): Promise<void> {
+    const parent = this.#parentOf(work);
+    const create = l10n.t('Create Branch');
+    const use = parent && l10n.t('Use {0}', sanitize(parent.name));
+    const none = l10n.t('Not for This One');
+    const question = questionText(reason, sanitize(gitBranch));
+    const buttons = [create, ...(use === undefined ? [] : [use]), none];
+    const chosen = await window.showInformationMessage(question, ...buttons);
+    const run = (command: CommandId, branch?: object) =>
+      executeCommand(command, { folder: work.folder, gitBranch, ...branch });
+    if (chosen === create) await run('hostedPostgres.workBranch.create');
+    else if (chosen === use)
+      await run('hostedPostgres.workBranch.choose', { ...parent?.ref, kind: 'branch' });
+    else if (chosen === none)
+      await withRetry(this.#deps.log, l10n.t("Couldn't choose the database branch"), async () => {
+        await branchMapWriter(runGit, work.folder).setBranch(gitBranch, 'none');
+        await work.refresh();
+      });
+  }
+
+  /** The chosen parent, unless it is production: a click on the wrong button must not connect to production. */
+  #parentOf({ state: { map } }: WorkFolder): { readonly ref: BranchRef; readonly name: string } | undefined {
+    const { inventory, config } = this.#deps;
+    const ref = map.parent;
+    const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);
+    if (ref === undefined || branch === undefined || branch.protected === true) return undefined;
+    const isProduction = [ref.projectId, ref.account].some((id) => config.marks[id] !== undefined);
+    return isProduction ? undefined : { ref, name: branch.name };
+  }
+
   async #undo(made: Switch): Promise<void> {
     const { work, gitBranch, change } = made;
-    await withRetry(this.#log, l10n.t("Couldn't undo the change"), async () => {
+    await withRetry(this.#deps.log, l10n.t("Couldn't undo the change"), async () => {
       // Before the file changes, which would otherwise cause another switch.
       work.setUndone(gitBranch);
-      await undoChanges([change]);
+      await change.undo();
       this.#last = undefined;
       await work.refresh();
       await work.updateNeonFile();

@@ -1,22 +1,17 @@
 /** The workspace folders with their git branches and env files, kept up to date while there is something to show. */
-import path from 'node:path';
-import { l10n, window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
+import { window as vscodeWindow, workspace, type WorkspaceFolder } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { Emitter } from '../../../base/event.ts';
 import type { Session } from '../../account/session.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import type { KnownHosts } from '../knownHosts.ts';
-import { readVariable } from '../envVariable.ts';
 import { WorkFolder, type WorkFolderState } from '../workFolder.ts';
-import { envVariable } from '../../envFile/ui/envFile.ts';
-import { findRelatedVariables, readEnv, replaceEnv } from './envValue.ts';
+import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { Log } from '../../window/ui/log.ts';
 import type { Config } from '../../window/ui/config.ts';
-import { knownBranchName } from './workBranchText.ts';
-import { askForDatabaseBranch, SwitchNotices, type NamedBranch } from './followNotices.ts';
-import { findTarget } from '../findTarget.ts';
+import { FollowNotices } from './followNotices.ts';
 
 interface WorkFoldersDependencies {
   readonly session: Session;
@@ -36,7 +31,7 @@ const INVENTORY_DELAY = 300;
 
 export class WorkFolders implements Disposable {
   readonly #deps: WorkFoldersDependencies;
-  readonly notices: SwitchNotices;
+  readonly notices: FollowNotices;
   readonly #disposables = new DisposableStore();
   readonly #changed = new Emitter<void>();
   #folders: ReadonlyMap<string, ShownFolder> = new Map();
@@ -47,7 +42,7 @@ export class WorkFolders implements Disposable {
 
   constructor(deps: WorkFoldersDependencies) {
     this.#deps = deps;
-    this.notices = new SwitchNotices(deps.log);
+    this.notices = new FollowNotices(deps);
     const { inventory, knownHosts, config, session } = deps;
     const refresh = () => this.refresh();
     const members = [
@@ -108,48 +103,16 @@ export class WorkFolders implements Disposable {
   }
 
   #create(folder: WorkspaceFolder): WorkFolder {
-    const { session, inventory, knownHosts, config, log } = this.#deps;
-    const variable = () => envVariable(config, folder);
-    const work: WorkFolder = new WorkFolder(folder.uri.fsPath, {
+    const env = new FolderEnv(this.#deps.config, folder);
+    const { notices } = this;
+    const work = new WorkFolder(folder.uri.fsPath, env, {
+      ...this.#deps,
       runGit,
       clock: systemClock,
-      knownHosts,
-      isTrusted: () => workspace.isTrusted,
-      account: () => session.connection?.accountId,
-      readEnv: () => readEnv(variable()),
-      readOther: (other, folders) =>
-        readVariable(path.join(other, variable().file), variable().name, folders),
-      switchEnv: async (target, before, after) => {
-        const { name, file } = variable();
-        const { changes, left } = await findRelatedVariables(this.#deps, variable(), target);
-        if (left.length > 0) throw new Error(l10n.t("{0} in {1} can't follow.", left.join(', '), file));
-        const written = await replaceEnv(variable(), [{ name, before, after }, ...changes]);
-        if (written === undefined) return false;
-        const known = knownHosts.find(target);
-        const branch = known === undefined ? target.branchId : knownBranchName(known);
-        this.notices.show(work, written, l10n.t('{0} points to {1}', file, branch));
-        return true;
-      },
-      findTarget: (target, before) => findTarget({ session, inventory, knownHosts }, target, before),
-      ask: (gitBranch, reason) => {
-        if (!vscodeWindow.state.focused) return false;
-        void askForDatabaseBranch(work, log, { gitBranch, reason, parent: this.#parentOf(work) });
-        return true;
-      },
-      onError: (error) => log.error('Following the Git branch', error),
+      notices,
     });
     work.onDidChange(() => this.#changed.fire());
     return work;
-  }
-
-  /** The chosen parent, unless it is production: a click on the wrong button must not connect to production. */
-  #parentOf({ state: { map } }: WorkFolder): NamedBranch | undefined {
-    const { inventory, config } = this.#deps;
-    const ref = map.parent;
-    const branch = ref && inventory.branches.get(ref.projectId, ref.branchId);
-    if (ref === undefined || branch === undefined || branch.protected === true) return undefined;
-    const isProduction = [ref.projectId, ref.account].some((id) => config.marks[id] !== undefined);
-    return isProduction ? undefined : { ref, name: branch.name };
   }
 
   #scheduleHosts(): void {

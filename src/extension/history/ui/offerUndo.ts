@@ -1,10 +1,8 @@
 /** Offers the database as it was before later migrations, after git has gone back to an earlier commit. Opt-in. */
-import { l10n, window as vscodeWindow, workspace, type Uri } from 'vscode';
+import { l10n, window as vscodeWindow, workspace } from 'vscode';
 import { systemClock } from '../../../base/clock.ts';
 import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import type { Session } from '../../account/session.ts';
-import { envVariable } from '../../envFile/ui/envFile.ts';
-import { readEnv } from '../../gitBranch/ui/envValue.ts';
 import { runGit } from '../../envFile/ui/git.ts';
 import type { WorkFolders } from '../../gitBranch/ui/workFolders.ts';
 import type { WorkFolder } from '../../gitBranch/workFolder.ts';
@@ -36,15 +34,14 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   const disposables = new DisposableStore();
   const watchers = new Map<WorkFolder, Disposable>();
   /** The folders in which git did something since the last check. */
-  const pending = new Map<WorkFolder, Uri>();
+  const pending = new Set<WorkFolder>();
   /** What a message offers. */
   const open = new Set<string>();
   let timer: Disposable | undefined;
-  const check = async (work: WorkFolder, uri: Uri) => {
+  const check = async (work: WorkFolder) => {
     // The folder may first follow git, and so point the env file to another branch.
     await work.refresh();
-    const readFile = async () => (await readEnv(envVariable(config, { uri }))).value;
-    const find = () => offerAfterCheckout({ ...deps, runGit, readEnv: readFile }, work);
+    const find = () => offerAfterCheckout({ ...deps, runGit }, work);
     const offer = await find();
     const key = JSON.stringify(offer);
     if (offer === undefined || open.has(key)) return;
@@ -58,9 +55,9 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
   // If several windows have the folder, the one with the focus asks.
   const checkPending = () => {
     if (!vscodeWindow.state.focused) return;
-    for (const [work, uri] of pending)
+    for (const work of pending)
       if (config.offersUndoAfterCheckout)
-        void check(work, uri).catch((error: unknown) => log.error('Offering an earlier state', error));
+        void check(work).catch((error: unknown) => log.error('Offering an earlier state', error));
     pending.clear();
   };
   const watch = () => {
@@ -72,7 +69,7 @@ export function offerUndoAfterCheckout(deps: Dependencies): Disposable {
       current.add(work);
       if (watchers.has(work)) continue;
       const schedule = () => {
-        pending.set(work, folder.uri);
+        pending.add(work);
         timer?.dispose();
         timer = systemClock.after(SETTLE, checkPending);
       };

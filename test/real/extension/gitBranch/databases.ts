@@ -1,13 +1,12 @@
 /** The database branches of a project on a real local service, and what windows know about them. */
 import assert from 'node:assert/strict';
+import { accountId } from '../../../../src/extension/account/accounts.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import { branchCalls, type Api, type Created } from '../../../helpers/branchCalls.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { startLocalService, type LocalService } from '../../../helpers/localService.ts';
 import { until } from '../../../workbench/until.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
-
-export const ACCOUNT = 'local';
 
 /** Milliseconds. Long enough to load the lists before the branch expires. */
 const TIME_TO_LIVE = 2_000;
@@ -20,7 +19,7 @@ export class Databases {
   readonly first: string;
   isServiceUp = true;
   readonly #hosts = new Map<string, string>();
-  readonly #model: ConnectedModel;
+  readonly model: ConnectedModel;
   readonly #api: Api;
   readonly #project: Created;
   #service: LocalService;
@@ -35,7 +34,7 @@ export class Databases {
 
   private constructor(service: LocalService, model: ConnectedModel, api: Api, project: Created) {
     this.#service = service;
-    this.#model = model;
+    this.model = model;
     this.#api = api;
     this.#project = project;
     this.first = project.branch.id;
@@ -58,7 +57,7 @@ export class Databases {
   }
 
   ref(branchId: string): BranchRef {
-    return { account: ACCOUNT, projectId: this.#project.project.id, branchId };
+    return { account: accountId(this.model.account), projectId: this.#project.project.id, branchId };
   }
 
   async url(id: string): Promise<string> {
@@ -109,12 +108,12 @@ export class Databases {
   /** What a window does when its lists have changed. */
   async #learn(): Promise<void> {
     await this.#waitForDeletions();
-    const { inventory } = this.#model;
+    const { inventory } = this.model;
     const { projectId } = this.ref(this.first);
     await inventory.ensureProjects();
     await inventory.refreshComputes(projectId);
     await inventory.branches.refresh(projectId);
-    await this.knownHosts.refresh(inventory, ACCOUNT, [...this.#hosts.values()]);
+    await this.knownHosts.refresh(inventory, accountId(this.model.account), [...this.#hosts.values()]);
   }
 
   /** The service looks for expired branches every few seconds. */

@@ -7,16 +7,14 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { gitRunner } from '../../../../src/base/git/runGit.ts';
 import { branchMapWriter } from '../../../../src/extension/gitBranch/branchMap.ts';
 import { databaseBranchName } from '../../../../src/extension/gitBranch/branchName.ts';
-import { withTarget } from '../../../../src/api/addresses/databaseUrl.ts';
-import type { Target } from '../../../../src/extension/gitBranch/findTarget.ts';
-import { WorkFolder, type WorkFolderDependencies } from '../../../../src/extension/gitBranch/workFolder.ts';
+import type { EnvVariable } from '../../../../src/extension/envFile/envVariable.ts';
+import { WorkFolder } from '../../../../src/extension/gitBranch/workFolder.ts';
 import { createRepository } from '../../../helpers/gitRepository.ts';
 import type { LocalService } from '../../../helpers/localService.ts';
 import { randomNumbers } from '../../../helpers/randomNumbers.ts';
-import { ACCOUNT, Databases } from './databases.ts';
+import { Databases } from './databases.ts';
 import { gitSteps, WEIGHTS } from './gitSteps.ts';
 import { Worktree } from './worktree.ts';
-import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 
 const runGit = gitRunner(() => 'git');
 
@@ -218,38 +216,34 @@ export class GitWorld {
   }
 
   #open(worktree: Worktree): WorkFolder {
-    const deps: WorkFolderDependencies = {
-      runGit,
-      clock: systemClock,
-      knownHosts: this.databases.knownHosts,
-      isTrusted: () => true,
-      account: () => ACCOUNT,
-      readEnv: async () => {
-        const { value, file } = worktree;
-        return { file: value === undefined ? 'none' : 'writable', value, path: file };
+    const env: EnvVariable = {
+      file: '.env',
+      name: 'DATABASE_URL',
+      isTrusted: true,
+      read: async () => {
+        const { value, text, file } = worktree;
+        return { file: value === undefined ? 'none' : 'writable', value, text, path: file };
       },
-      readOther: async (folder) => ({
+      readIn: async (folder) => ({
+        path: folder,
         value: this.worktrees.find(({ repository }) => repository.folder === folder)?.value,
       }),
-      switchEnv: async (_target, before, after) => {
-        if (worktree.value !== before) return false;
+      replace: async ([{ before, after }]) => {
+        if (worktree.value !== before) return undefined;
         worktree.write(after);
         this.written += 1;
         if (this.#gitEndedAt !== undefined) this.switchTimes.push(performance.now() - this.#gitEndedAt);
-        return true;
+        return { undo: async () => {} };
       },
-      findTarget: (target, before) => this.#findTarget(target, before),
-      ask: () => true,
-      onError: (error) => void this.errors.push(error),
     };
-    return new WorkFolder(worktree.repository.folder, deps);
-  }
-
-  async #findTarget({ branchId }: BranchRef, before: string): Promise<Target> {
-    if (!this.isServiceUp) return { problem: 'offline' };
-    const url = new URL(await this.databases.url(branchId));
-    url.host = this.databases.hostOf(branchId);
-    return { value: withTarget(before, url.href) ?? url.href };
+    return new WorkFolder(worktree.repository.folder, env, {
+      ...this.databases.model,
+      knownHosts: this.databases.knownHosts,
+      runGit,
+      clock: systemClock,
+      notices: { ask: () => true, showSwitch: () => {} },
+      log: { error: (_activity, error) => void this.errors.push(error) },
+    });
   }
 }
 

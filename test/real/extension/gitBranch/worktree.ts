@@ -26,8 +26,12 @@ export class Worktree {
     return this.#file;
   }
 
+  get text(): string {
+    return existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
+  }
+
   get value(): string | undefined {
-    return existsSync(this.#file) ? getVariable(readFileSync(this.#file, 'utf8'), VARIABLE) : undefined;
+    return getVariable(this.text, VARIABLE);
   }
 
   get host(): string | undefined {
@@ -39,7 +43,7 @@ export class Worktree {
   }
 
   write(value: string): void {
-    const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '# Settings\n';
+    const text = existsSync(this.#file) ? this.text : '# Settings\n';
     const { start, end, text: inserted } = setVariable(text, VARIABLE, value);
     writeFileSync(this.#file, text.slice(0, start) + inserted + text.slice(end));
   }

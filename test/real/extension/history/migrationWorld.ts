@@ -6,6 +6,7 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { gitRunner } from '../../../../src/base/git/runGit.ts';
 import type { BranchRef } from '../../../../src/extension/account/refs.ts';
 import { branchMapWriter } from '../../../../src/extension/gitBranch/branchMap.ts';
+import type { EnvVariable } from '../../../../src/extension/envFile/envVariable.ts';
 import { WorkFolder } from '../../../../src/extension/gitBranch/workFolder.ts';
 import { branchHistory } from '../../../../src/extension/history/knownHistory.ts';
 import { momentsOf } from '../../../../src/extension/history/moments.ts';
@@ -45,18 +46,25 @@ export class MigrationWorld {
     this.#service = service;
     this.#model = model;
     this.#random = randomNumbers(seed);
-    this.#window = new WorkFolder(this.#repository.folder, {
+    const env: EnvVariable = {
+      file: '.env',
+      name: 'DATABASE_URL',
+      isTrusted: true,
+      read: async () => ({
+        file: 'writable',
+        value: this.#uri,
+        text: '',
+        path: path.join(this.#folder, '.env'),
+      }),
+      readIn: async (folder) => ({ path: folder, value: undefined }),
+      replace: async () => undefined,
+    };
+    this.#window = new WorkFolder(this.#repository.folder, env, {
+      ...model,
       runGit,
       clock: systemClock,
-      knownHosts: model.knownHosts,
-      isTrusted: () => true,
-      account: () => model.session.connection?.accountId,
-      readEnv: async () => ({ file: 'writable', value: this.#uri, path: path.join(this.#folder, '.env') }),
-      readOther: async () => ({ value: undefined }),
-      switchEnv: async () => false,
-      findTarget: async () => ({ problem: 'offline' }),
-      ask: () => true,
-      onError: (error) => void this.errors.push(error),
+      notices: { ask: () => true, showSwitch: () => {} },
+      log: { error: (_activity, error) => void this.errors.push(error) },
     });
   }
 
@@ -239,10 +247,7 @@ export class MigrationWorld {
   /** What a window does after a checkout. @returns whether the offer was accepted */
   async acceptOffer(): Promise<boolean> {
     await this.#window.activate();
-    const offer = await offerAfterCheckout(
-      { ...this.#model, runGit, readEnv: async () => this.#uri },
-      this.#window,
-    );
+    const offer = await offerAfterCheckout({ ...this.#model, runGit }, this.#window);
     if (offer === undefined) return false;
     await this.#undo(offer.source);
     return true;

@@ -86,11 +86,11 @@ describe('WorkFolder', () => {
   it('writes the target of the last checkout if one comes while a target is looked up', async () => {
     await follow();
     const looked: string[] = [];
-    const { findTarget } = fixture;
-    fixture.findTarget = async (target) => {
-      looked.push(target.branchId);
+    const { findPassword } = fixture;
+    fixture.findPassword = async (branchId) => {
+      looked.push(branchId);
       if (looked.length === 1) fixture.checkOut('one');
-      return await findTarget(target);
+      return await findPassword(branchId);
     };
     fixture.checkOut('two');
     await until('the look-up', async () => looked.length === 1);
@@ -105,10 +105,10 @@ describe('WorkFolder', () => {
   ] as const)
     it(`leaves a value if ${event} while a target is looked up, and looks at it again`, async () => {
       await follow();
-      const { findTarget } = fixture;
-      fixture.findTarget = async (target) => {
+      const { findPassword } = fixture;
+      fixture.findPassword = async (branchId) => {
         change();
-        return await findTarget(target);
+        return await findPassword(branchId);
       };
       fixture.checkOut('two');
       await until('the decision', async () => fixture.decision.kind === 'stopped');
@@ -119,12 +119,12 @@ describe('WorkFolder', () => {
 
   it('tries again after a failure', async () => {
     await follow();
-    const { findTarget } = fixture;
-    fixture.findTarget = async () => ({ problem: 'offline' });
+    const { findPassword } = fixture;
+    fixture.findPassword = () => Promise.reject(new Error('offline'));
     fixture.checkOut('two');
     await until('the decision', async () => fixture.decision.kind === 'stopped');
     assert.equal(fixture.value, url('one'));
-    fixture.findTarget = findTarget;
+    fixture.findPassword = findPassword;
     await fixture.folder.refresh();
     assert.equal(fixture.value, url('two', 'new'));
   });
@@ -134,12 +134,12 @@ describe('WorkFolder', () => {
     fixture.folder.dispose();
     const clock = new FakeClock();
     fixture = new WorkFolderFixture(fixture.repository, clock);
-    const { findTarget } = fixture;
-    fixture.findTarget = async () => ({ problem: 'offline' });
+    const { findPassword } = fixture;
+    fixture.findPassword = () => Promise.reject(new Error('offline'));
     fixture.checkOut('two');
     await fixture.folder.refresh();
     assert.deepEqual(clock.waits, [10_000]);
-    fixture.findTarget = findTarget;
+    fixture.findPassword = findPassword;
     clock.next();
     await fixture.becomes('two');
     await until('the end', async () => fixture.decision.kind === 'nothing');

@@ -87,11 +87,11 @@ describe('WorkFolder', () => {
 
   it('reads nothing of an untrusted folder', async () => {
     const fixture = await createFollowing();
-    fixture.isTrusted = false;
+    fixture.env.isTrusted = false;
     await fixture.folder.activate();
     const { host, repository, decision } = fixture.folder.state;
     assert.deepEqual([host, repository, decision], [undefined, undefined, { kind: 'nothing' }]);
-    fixture.isTrusted = true;
+    fixture.env.isTrusted = true;
     await fixture.folder.refresh();
     assert.equal(fixture.folder.state.host, 'one.example.com');
   });
@@ -119,10 +119,10 @@ describe('WorkFolder', () => {
     const fixture = await createFollowing();
     await fixture.folder.refresh();
     const shown: (string | undefined)[] = [];
-    const { findTarget } = fixture;
-    fixture.findTarget = async (target) => {
+    const { findPassword } = fixture;
+    fixture.findPassword = async (branchId) => {
       shown.push(fixture.folder.state.git.branch);
-      return await findTarget(target);
+      return await findPassword(branchId);
     };
     fixture.checkOut('two');
     await fixture.folder.refresh();
@@ -133,7 +133,10 @@ describe('WorkFolder', () => {
     const fixture = await createFollowing();
     fixture.checkOut('two');
     const retries = async (problem: 'noPassword' | 'offline', account?: string) => {
-      fixture.findTarget = async () => ({ problem });
+      fixture.findPassword = async () => {
+        if (problem === 'offline') throw new Error(problem);
+        return undefined;
+      };
       fixture.account = account;
       await fixture.folder.refresh();
       assert.deepEqual(fixture.decision, { kind: 'stopped', reason: problem });

@@ -1,0 +1,38 @@
+import type { FileProblem } from '../../base/files.ts';
+import type { VariableChange } from './dotEnv.ts';
+
+export interface ReadVariable {
+  /** The path of the file, with links resolved if it can be used. */
+  readonly path: string;
+  /** A secret. Undefined if the file can't be used or doesn't have the variable. */
+  readonly value: string | undefined;
+  readonly problem?: FileProblem | undefined;
+}
+
+/** The variable of the file that follows git. */
+export interface EnvValue extends Omit<ReadVariable, 'problem'> {
+  /** Whether the value can be replaced, and why not. `none`: no file, or no variable in it. */
+  readonly file: 'writable' | 'none' | 'unsaved' | FileProblem;
+  /** The whole file, with its secrets. */
+  readonly text: string;
+}
+
+export interface EnvChange {
+  /** @throws {Error} if the file has changed since */
+  readonly undo: () => Promise<void>;
+}
+
+/** The variable with a folder's connection string, in its env file. */
+export interface EnvVariable {
+  /** The path of the file in the folder. */
+  readonly file: string;
+  readonly name: string;
+  /** Whether the user trusts the workspace. The folder of a stranger may be made to harm programs that read it. */
+  readonly isTrusted: boolean;
+  /** Never rejects. */
+  read(): Promise<EnvValue>;
+  /** The variable of another folder. @param folders the file must be in one of them, with links resolved. Never rejects */
+  readIn(folder: string, folders: readonly string[]): Promise<ReadVariable>;
+  /** @returns undefined if a value has changed since. @throws {Error} for example in an untrusted workspace */
+  replace(changes: readonly [VariableChange, ...VariableChange[]]): Promise<EnvChange | undefined>;
+}
