@@ -13,12 +13,15 @@ import {
   branchPath,
   computePath,
   computesPath,
+  connectionUriPath,
+  databasesPath,
+  operationPath,
   projectPath,
   PROJECTS_PER_PAGE,
   rolePath,
   segment,
 } from './paths.ts';
-import { isApiKeyId, isOperationId } from './records/ids.ts';
+import { isApiKeyId } from './records/ids.ts';
 import { projectPages, type ProjectPage } from './projectPages.ts';
 import {
   parseList,
@@ -200,8 +203,7 @@ export class Client {
   }
 
   async findOperation(projectId: string, id: string, options?: CallOptions) {
-    const path = `${projectPath(projectId)}/operations/${segment(id, isOperationId(id), 'an operation id')}`;
-    const reply = await this.#http.getIfOffered(path, {}, options);
+    const reply = await this.#http.getIfOffered(operationPath(projectId, id), {}, options);
     return reply && parseRecord(reply, 'operation', records.Operation);
   }
 
@@ -227,8 +229,7 @@ export class Client {
   }
 
   async listDatabases(projectId: string, branchId: string, options?: CallOptions) {
-    const path = `${branchPath(projectId, branchId)}/databases`;
-    const reply = await this.#http.getIfOffered(path, {}, options);
+    const reply = await this.#http.getIfOffered(databasesPath(projectId, branchId), {}, options);
     return reply && parseList(reply, 'databases', records.Database).items;
   }
 
@@ -249,7 +250,6 @@ export class Client {
     login: LoginQuery,
     options?: CallOptions,
   ): Promise<Credentials | undefined> {
-    const path = `${projectPath(projectId)}/connection_uri`;
     const query = {
       endpoint_id: login.computeId,
       branch_id: login.branchId,
@@ -257,7 +257,7 @@ export class Client {
       database_name: login.database,
       pooled: login.pooled,
     };
-    const reply = await this.#http.getIfOffered(path, query, options);
+    const reply = await this.#http.getIfOffered(connectionUriPath(projectId), query, options);
     if (reply === undefined) return undefined;
     const { uri } = parseRecord(reply, undefined, records.ConnectionUri);
     const found = readConnectionUri(uri);

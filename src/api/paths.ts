@@ -1,6 +1,6 @@
 /** Paths of the service's resources. Only checked ids are put into a path. */
 import { ApiError } from './transport/errors.ts';
-import { isBranchId, isComputeId, isId } from './records/ids.ts';
+import { isBranchId, isComputeId, isId, isOperationId } from './records/ids.ts';
 
 /** How many projects one request lists: the public service's maximum. */
 export const PROJECTS_PER_PAGE = 400;
@@ -14,6 +14,11 @@ export const segment = (value: string | number, isValid: boolean, expected: stri
 
 export const projectPath = (id: string): string => `/projects/${segment(id, isId(id), 'a project id')}`;
 
+export const operationPath = (projectId: string, id: string): string =>
+  `${projectPath(projectId)}/operations/${segment(id, isOperationId(id), 'an operation id')}`;
+
+export const connectionUriPath = (projectId: string): string => `${projectPath(projectId)}/connection_uri`;
+
 export const computesPath = (projectId: string): string => `${projectPath(projectId)}/endpoints`;
 
 export const computePath = (projectId: string, id: string): string =>
@@ -23,6 +28,9 @@ export const branchesPath = (projectId: string): string => `${projectPath(projec
 
 export const branchPath = (projectId: string, id: string): string =>
   `${branchesPath(projectId)}/${segment(id, isBranchId(id), 'a branch id')}`;
+
+export const databasesPath = (projectId: string, branchId: string): string =>
+  `${branchPath(projectId, branchId)}/databases`;
 
 export const snapshotsPath = (projectId: string): string => `${projectPath(projectId)}/snapshots`;
 

@@ -1,5 +1,14 @@
 /** What this package asks of the service. Replies aren't checked, because suites wait until this is loaded. */
-import { branchesPath, branchPath, computePath, projectPath, PROJECTS_PER_PAGE } from '../api/paths.ts';
+import {
+  branchesPath,
+  branchPath,
+  computePath,
+  connectionUriPath,
+  databasesPath,
+  operationPath,
+  PROJECTS_PER_PAGE,
+} from '../api/paths.ts';
+import type * as records from '../api/records/records.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { ApiError, isRejected, statusOf } from '../api/transport/errors.ts';
 import { Http, type CallContent, type Method } from '../api/transport/http.ts';
@@ -9,24 +18,14 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import type { ProcessIdentity } from '../base/processIdentity.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
-interface Project {
-  readonly id: string;
-  readonly name: string;
-}
-
-export interface Branch {
-  readonly id: string;
+export interface Branch extends records.Branch {
   readonly project_id: string;
-  readonly name: string;
-  readonly default: boolean;
   /** The {@link ProcessIdentity} of the process that made it, as JSON. */
   readonly maker?: string | undefined;
 }
 
-interface Database {
+interface Database extends records.Database {
   readonly id: number;
-  readonly name: string;
-  readonly owner_name: string;
 }
 
 interface Creation {
@@ -36,14 +35,6 @@ interface Creation {
   readonly maker: ProcessIdentity;
   /** Milliseconds; undefined: without expiry, which branches with children can't have. */
   readonly lifetime?: number;
-}
-
-interface Operation {
-  readonly id: string;
-  readonly project_id: string;
-  readonly action: string;
-  readonly status: string;
-  readonly error?: string;
 }
 
 /** Milliseconds between two requests for the state of an operation, or to a locked branch. */
@@ -56,12 +47,12 @@ export class Api {
 
   constructor(baseUrl: BaseUrl, key: string) {
     const limits = { attempt: LIMIT, total: LIMIT };
-    this.#http = new Http({ baseUrl, key, fetch: localFetch, retries: 0, limits });
+    this.#http = new Http({ baseUrl, key, fetch: localFetch, retries: 0, lockedDelay: POLL, limits });
   }
 
-  async projects(): Promise<Project[]> {
+  async projects(): Promise<records.Project[]> {
     const { projects } = await this.#call('GET', '/projects', { query: { limit: PROJECTS_PER_PAGE } });
-    return projects as Project[];
+    return projects as records.Project[];
   }
 
   /** @returns the id of the project of this library, which is created unless it exists */
@@ -74,7 +65,7 @@ export class Api {
   /** @returns its id when its compute runs */
   async createProject(name: string): Promise<string> {
     const { project } = await this.#change('POST', '/projects', { project: { name } });
-    return (project as Project).id;
+    return (project as records.Project).id;
   }
 
   /** What was created or renamed last comes first. */
@@ -109,7 +100,7 @@ export class Api {
 
   /** @returns the URL of the first database, with its password; undefined if the branch has none */
   async url(branch: Branch): Promise<string | undefined> {
-    const { databases } = await this.#call('GET', `${pathOf(branch)}/databases`);
+    const { databases } = await this.#call('GET', databasesPath(branch.project_id, branch.id));
     const database = firstOf(databases);
     return database && this.#urlOf(branch, database);
   }
@@ -120,7 +111,7 @@ export class Api {
       database_name: database?.name ?? '',
       role_name: database?.owner_name ?? '',
     };
-    const { uri } = await this.#call('GET', `${projectPath(project_id)}/connection_uri`, { query });
+    const { uri } = await this.#call('GET', connectionUriPath(project_id), { query });
     return String(uri);
   }
 
@@ -142,10 +133,10 @@ export class Api {
   /** Waits until its operations have finished. */
   async #change(method: Method, path: string, body?: object) {
     const reply = await this.#call(method, path, { body });
-    for (const { id, project_id, action } of reply['operations'] as Operation[]) {
+    for (const { id, project_id, action } of reply['operations'] as records.Operation[]) {
       for (;;) {
-        const { operation } = await this.#call('GET', `${projectPath(project_id)}/operations/${id}`);
-        const { status, error } = operation as Operation;
+        const { operation } = await this.#call('GET', operationPath(project_id, id));
+        const { status, error } = operation as records.Operation;
         if (status === 'finished') break;
         if (status !== 'scheduling' && status !== 'running') throw new Error(`${action}: ${error ?? status}`);
         await pause(POLL);
@@ -154,18 +145,13 @@ export class Api {
     return reply;
   }
 
-  /** Repeats the request while the branch is locked. @throws {Error} with what was called, the status and the service's message */
+  /** @throws {Error} with what was called, the status and the service's message */
   async #call(method: Method, path: string, content?: CallContent) {
-    const deadline = performance.now() + LIMIT;
-    for (;;) {
-      try {
-        return fieldsOf((await this.#http.call(method, path, content)).json);
-      } catch (error) {
-        if (!(error instanceof ApiError) || !isRejected(error)) throw error;
-        if (!isRejected(error, 423) || performance.now() > deadline)
-          throw new Error(`${method} ${path}: ${statusOf(error)} ${error.message}`, { cause: error });
-        await pause(POLL);
-      }
+    try {
+      return fieldsOf((await this.#http.call(method, path, content)).json);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isRejected(error)) throw error;
+      throw new Error(`${method} ${path}: ${statusOf(error)} ${error.message}`, { cause: error });
     }
   }
 }

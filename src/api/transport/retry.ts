@@ -7,6 +7,8 @@ export interface RetryLimits {
   readonly retries?: number | undefined;
   /** The longest wait between two attempts, in milliseconds. */
   readonly maxDelay?: number | undefined;
+  /** Milliseconds. With it, a 423 is retried at this interval for as long as the call may take. */
+  readonly lockedDelay?: number | undefined;
 }
 
 const FIRST_DELAY = 300;
@@ -39,12 +41,13 @@ export function retryDelay(
   error: unknown,
   isChange: boolean,
   failures: number,
-  { retries = 5, maxDelay = 30_000 }: RetryLimits,
+  { retries = 5, maxDelay = 30_000, lockedDelay }: RetryLimits,
 ): number | undefined {
   const fault = faultOf(error);
   if (fault === undefined || !isRetried(error as ApiError, isChange)) return undefined;
   const { status, retryAfter } = fault.kind === 'rejected' ? fault : {};
   const isLocked = status === LOCKED.status;
+  if (isLocked && lockedDelay !== undefined) return lockedDelay;
   if (failures > retries * (isLocked ? LOCKED.retriesFactor : 1)) return undefined;
   // If the service asks for a longer delay, the caller gets the error.
   if (retryAfter !== undefined) return retryAfter * 1000 <= maxDelay ? retryAfter * 1000 : undefined;

@@ -58,6 +58,12 @@ describe('retryDelay', () => {
       assert.equal(retryDelay(response(status), false, 1, { retries: 0, maxDelay: 1 }), undefined);
   });
 
+  it('retries only a 423 at a given interval, without end', () => {
+    const own = { retries: 0, lockedDelay: 10 };
+    assert.equal(retryDelay(response(423, 60), true, 10_000, own), 10);
+    assert.equal(retryDelay(response(503), false, 1, own), undefined);
+  });
+
   for (const [random, waits, locked] of [
     [0, [225, 450, 750, 750, 750], 3750],
     [1, [300, 600, 1000, 1000, 1000], 5000],
