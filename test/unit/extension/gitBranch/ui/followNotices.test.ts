@@ -5,27 +5,32 @@ import { mock } from 'node:test';
 const vscode = await import('vscode');
 Object.assign(vscode.window, { terminals: [] });
 
-const { SwitchNotices } = await import('../../../../../src/extension/gitBranch/ui/followNotices.ts');
+const { FollowNotices } = await import('../../../../../src/extension/gitBranch/ui/followNotices.ts');
 
-type Show = Parameters<InstanceType<typeof SwitchNotices>['show']>;
+type Show = Parameters<InstanceType<typeof FollowNotices>['showSwitch']>;
+type Dependencies = ConstructorParameters<typeof FollowNotices>[0];
 
-describe('SwitchNotices', () => {
+describe('FollowNotices', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
   it('offers Undo for the first switch, and announces the last of several others after a second', () => {
-    const notices = new SwitchNotices({ error: assert.fail });
-    const work = { state: { git: { branch: 'main' } } } as Show[0];
-    const show = (message: string) => notices.show(work, {} as Show[1], message);
+    const notices = new FollowNotices({
+      log: { error: assert.fail },
+      knownHosts: { find: () => undefined },
+    } as unknown as Dependencies);
+    const work = { env: { file: '.env' }, state: { git: { branch: 'main' } } } as Show[0];
+    const show = (branchId: string) =>
+      notices.showSwitch(work, { account: 'a', projectId: 'shop', branchId }, {} as Show[2]);
     show('first');
-    assert.equal(questions.at(-1), 'first');
+    assert.equal(questions.at(-1), '.env points to first');
     show('second');
     mock.timers.tick(999);
     show('third');
     mock.timers.tick(999);
     assert.deepEqual([...statusBarItems.values()], []);
     mock.timers.tick(1);
-    assert.deepEqual([...statusBarItems.values()], ['$(database) third']);
+    assert.deepEqual([...statusBarItems.values()], ['$(database) .env points to third']);
     mock.timers.tick(6000);
   });
 });
