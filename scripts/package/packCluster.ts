@@ -13,7 +13,7 @@ import {
   findPrograms,
   PACKED_MAJOR,
 } from '../../src/service/postgres/server/programs.ts';
-import type { Index } from '../../src/service/postgres/template/packedCluster.ts';
+import type { ClusterIndex } from '../../src/service/postgres/template/packedCluster.ts';
 import { clusterArguments, removeMaps } from '../../src/service/postgres/template/clusterTemplate.ts';
 import { nobody } from '../../src/service/privileges/unixAccount.ts';
 import { projectRoot } from '../../test/workbench/folders.ts';
@@ -80,7 +80,7 @@ function pack(data: string): Buffer {
   const files = entries.flatMap(({ isFolder, name }) =>
     isFolder ? [] : { name, bytes: readFileSync(path.join(data, name)) },
   );
-  const index: Index = {
+  const index: ClusterIndex = {
     folders: entries.flatMap(({ isFolder, name }) => (isFolder ? name : [])),
     files: files.map(({ name, bytes }) => [name, bytes.length]),
   };

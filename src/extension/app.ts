@@ -52,6 +52,7 @@ interface ActiveViews {
   readonly interruptedRotations: readonly RotationRecord[];
 }
 
+/** All parts of the extension, connected. */
 export type App = ReturnType<typeof createApp>;
 type Views = ReturnType<typeof createViews>;
 

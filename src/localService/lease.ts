@@ -11,6 +11,7 @@ import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
 import { findAddress, findOwner, type ServiceAddress } from './discover.ts';
 
+/** The right to use the local service, which runs until its last lease ends. */
 export interface Lease {
   readonly baseUrl: BaseUrl;
   /** An API key, valid until the lease ends. */

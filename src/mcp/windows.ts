@@ -17,7 +17,7 @@ const { HOSTED_POSTGRES_AGENTS: folder = '', HOSTED_POSTGRES_WINDOW: windowId = 
 
 /** Milliseconds. A window that hangs accepts connections, but doesn't reply. */
 const PROOF_WAIT = 3000;
-/** Characters of a line before the proof. */
+/** The most characters of a line from a window that has not proved itself. */
 const MAX_UNPROVED = 1000;
 
 /** @returns the answer of a window, or else of the local service @throws {Error} with a sentence for the model */

@@ -18,6 +18,7 @@ import { fieldsOf } from '../base/fieldsOf.ts';
 import type { ProcessIdentity } from '../base/processIdentity.ts';
 import { TEST_PROJECT } from '../localService/ownFolder.ts';
 
+/** A branch as the API returns it. */
 export interface Branch extends records.Branch {
   readonly project_id: string;
   /** The {@link ProcessIdentity} of the process that made it, as JSON. */

@@ -33,6 +33,7 @@ interface ServiceDependencies {
   readonly onEnd: (failure: string | undefined) => void;
 }
 
+/** A service that has started. */
 export interface Service {
   readonly baseUrl: string;
   /** Clients that know it may hold a lease without a key. */

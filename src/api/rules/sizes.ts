@@ -12,6 +12,7 @@ export interface ComputeSize {
   readonly maxConnections: number;
 }
 
+/** The plan of an account, which limits the sizes of computes. */
 export type Plan = 'free' | 'paid';
 
 /** A fixed size has `min === max`; anything else is an autoscaling range. */

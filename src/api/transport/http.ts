@@ -48,6 +48,7 @@ export interface HttpOptions extends RetryLimits {
   readonly limits?: TimeLimits;
 }
 
+/** A reply of the service with its text. */
 export interface Reply extends Pick<CallInfo, 'requestLine' | 'isChange'> {
   readonly status: number;
   /** Undefined for an empty body (204). */

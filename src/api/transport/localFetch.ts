@@ -8,7 +8,8 @@ import type { Fetch } from './request.ts';
 export const localFetch: Fetch = async (url, { method, headers, body, signal }) => {
   // A new connection without the environment's proxy. It can't have been closed in the meantime.
   const sent = request(url, { method, headers, agent: false, signal });
-  sent.on('error', () => undefined); // Before the response, `once` throws it; after that, reading the response does.
+  // An error before the response rejects `once`, and a later one fails the reading of the response.
+  sent.on('error', () => undefined);
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return {

@@ -35,6 +35,7 @@ export interface RawResponse {
 /** Bytes after decompression. A list of 20,000 computes takes about 15 MB. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
+/** Thrown for a reply that is longer than {@link MAX_BODY_BYTES}. */
 export class BodyTooLarge extends Error {
   readonly status: number;
 

@@ -193,12 +193,12 @@ export class SqlScript {
     return this.#copyLines(end);
   }
 
-  /** The same, without the check. */
+  /** Skips the lines without the check. */
   skipCopyData(): void {
     this.#copyLines(this.#startOfData());
   }
 
-  /** The end of the line before the data, which a statement can have several of. */
+  /** Returns the end of the line before the data. A statement can have several blocks of data, one after the other. */
   #startOfData(): number {
     const { position } = this.#lexer;
     return position === this.#endOfData ? position - 1 : this.#endOfLine(position);

@@ -15,6 +15,7 @@ interface LauncherOptions {
   readonly script: string;
 }
 
+/** A program and its arguments, for the configuration of an MCP client. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];

@@ -32,6 +32,7 @@ export interface CommandContext extends WindowModel {
   readonly apiKeysView: { readonly view: Selection };
 }
 
+/** One run of a command, which says how a failure is shown. */
 export interface Run {
   /** The title of the message if the command fails, such as “Couldn't restart ep-…”. Set by the command. */
   failureMessage: string;

@@ -8,7 +8,12 @@ import { autosuspendSeconds } from '../../api/rules/autosuspendDelay.ts';
 import { isLocalCompute } from '../../api/addresses/host.ts';
 import { computeStatus, sizeOf } from '../inventory/computeStatus.ts';
 import type { ClientProcess } from './clientProcess.ts';
-import { lastDayOf, totalTime, type KnownOperations, type Start } from '../operations/activitySpans.ts';
+import {
+  lastDayOf,
+  totalTime,
+  type KnownOperations,
+  type ComputeStart,
+} from '../operations/activitySpans.ts';
 import { isFinal } from '../operations/pendingChange.ts';
 
 export interface ActivityFacts extends KnownOperations {
@@ -35,6 +40,7 @@ type HoldingCause =
   | 'idleSession'
   | 'branchCopy';
 
+/** What keeps a compute active, or why it isn't. */
 export type Cause =
   | HoldingCause
   | 'disabled'
@@ -226,7 +232,7 @@ function freeCause(
     lastStart,
     delay,
   }: Pick<WhyActive, 'startsEvery' | 'activeFor'> & {
-    readonly lastStart: Start | undefined;
+    readonly lastStart: ComputeStart | undefined;
     readonly delay: number;
   },
   used = Infinity,

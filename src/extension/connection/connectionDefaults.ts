@@ -13,6 +13,7 @@ export interface RoleAndDatabase {
   readonly database: string;
 }
 
+/** A role and a database to connect with. */
 export interface Login extends RoleAndDatabase {
   /** Whether to connect to the pooled host. */
   readonly pooled: boolean;
@@ -86,6 +87,7 @@ function isUsedLogin(value: unknown): value is UsedDefaults {
   return [projectId, role, database].every((text) => typeof text === 'string');
 }
 
+/** What a branch has to log in with. */
 export interface Catalog {
   readonly databases: readonly Database[];
   readonly roles: readonly Role[];

@@ -8,6 +8,7 @@ import { isSameBranch, type BranchRef } from '../account/refs.ts';
 /** Why the file can't point to a database branch. */
 export type TargetProblem = 'deleted' | 'expired' | 'noCompute' | 'noPassword' | 'offline';
 
+/** All that decides what happens to the env file of a folder. */
 export interface Facts {
   readonly git: GitState;
   /** Whether a git hook of the public service's command line switches the branch. */
@@ -47,6 +48,7 @@ export type StopReason =
 
 export type KeepReason = 'byNeon' | 'defaultBranch' | 'declined' | 'undone';
 
+/** What happens to the env file of a folder, and why. */
 export type Decision =
   /** The file is up to date, or doesn't follow checkouts. */
   | { readonly kind: 'nothing' }

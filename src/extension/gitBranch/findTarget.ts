@@ -10,6 +10,7 @@ import type { TargetProblem } from './decide.ts';
 import type { KnownHosts } from './knownHosts.ts';
 import type { BranchRef } from '../account/refs.ts';
 
+/** The connection string of a branch, or why there is none. */
 export type Target =
   /** The value for the env file, which is a secret. */
   | { readonly value: string; readonly problem?: undefined }

@@ -40,6 +40,7 @@ export interface KeptBranch extends UnusedBranch {
   readonly reason: KeptReason;
 }
 
+/** The database branches of git branches that are gone. */
 export interface Cleanup {
   readonly unused: readonly UnusedBranch[];
   readonly kept: readonly KeptBranch[];

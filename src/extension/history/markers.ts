@@ -15,6 +15,7 @@ import type { SharedMemory, SharedValues } from '../window/memory.ts';
  */
 type MarkerKind = 'agent' | 'program' | 'mark' | 'undo';
 
+/** A moment of a branch that has a name, such as an agent's turn. */
 export interface Marker extends BranchRef {
   /** Just before it happened, as in the service's records. */
   readonly time: string;

@@ -9,6 +9,7 @@ interface Counters {
   readonly active_time?: number | null | undefined;
 }
 
+/** What a project or compute has used, in hours. */
 export interface Usage {
   readonly cuHours?: number | undefined;
   readonly activeHours?: number | undefined;

@@ -21,7 +21,8 @@ export interface KnownOperations {
   readonly knownSince?: number | undefined;
 }
 
-export interface Start {
+/** One start of a compute. Times in milliseconds since 1970. */
+export interface ComputeStart {
   readonly at: number;
   /** When it had started. */
   readonly ready: number;
@@ -53,7 +54,7 @@ const oldestFirst = (operations: readonly Operation[]): readonly Operation[] =>
 export function lastDayOf(
   compute: Compute,
   { operations, now, knownSince: known = 0 }: KnownOperations,
-): { readonly spans: readonly Span[]; readonly starts: readonly Start[] } {
+): { readonly spans: readonly Span[]; readonly starts: readonly ComputeStart[] } {
   const own = operations.filter(({ endpoint_id }) => endpoint_id === compute.id);
   const begin = Math.max(known, Date.parse(compute.created_at ?? '') || 0);
   return {
@@ -115,7 +116,7 @@ export const totalTime = (spans: readonly Span[], phase: Phase): number =>
 /** Milliseconds between the operations of a restart. */
 const RESTART_GAP = 2000;
 
-function startsOf(operations: readonly Operation[], now: number): readonly Start[] {
+function startsOf(operations: readonly Operation[], now: number): readonly ComputeStart[] {
   const ordered = oldestFirst(operations);
   return ordered.flatMap((operation, index) => {
     const at = timeOf(operation);

@@ -3,6 +3,7 @@ import { fieldsOf } from '../../base/fieldsOf.ts';
 import type { ResourceRef } from '../account/refs.ts';
 import type { Memory } from '../window/memory.ts';
 
+/** What a change does to a compute or branch. */
 export type Verb = 'create' | 'edit' | 'start' | 'suspend' | 'restart' | 'reset' | 'restore' | 'delete';
 
 interface TrackedOperation {

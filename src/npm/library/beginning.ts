@@ -16,6 +16,7 @@ import {
 } from './databaseState.ts';
 import { closeClient, openClient, type TestClient } from './testClient.ts';
 
+/** The state of a database when a test file begins, to which it is reset. */
 export interface Beginning {
   readonly layout: Layout;
   readonly catalogs: Catalogs;

@@ -29,6 +29,7 @@ interface Sequence {
   readonly isCached: boolean;
 }
 
+/** The tables and sequences whose rows a reset can replace. */
 export interface Layout {
   readonly tables: readonly Table[];
   readonly sequences: readonly Sequence[];
@@ -36,7 +37,8 @@ export interface Layout {
   readonly references: readonly (readonly [from: string, to: string])[];
 }
 
-export interface Contents {
+/** What a table contains, to compare it. */
+export interface TableContents {
   readonly rows: string;
   /** The highest number of a transaction, or 0. */
   readonly newest: number;
@@ -46,7 +48,7 @@ export interface Contents {
 export type Catalogs = Readonly<Record<string, string>>;
 
 export interface DatabaseState {
-  readonly tables: readonly Contents[];
+  readonly tables: readonly TableContents[];
   readonly sequences: readonly string[];
 }
 
@@ -216,7 +218,7 @@ export async function readCatalogs(client: Client): Promise<Catalogs> {
 export async function readState(client: Client, layout: Layout): Promise<DatabaseState> {
   const query = contentsQuery(layout);
   const rows = query === '' ? [] : await queryAll<Row>(client, layout.tables, query);
-  const tables: Contents[] = [];
+  const tables: TableContents[] = [];
   const sequences: string[] = [];
   for (const { kind, at, value, newest } of rows)
     if (kind === 1) tables[at] = { rows: value, newest: Number(newest) };

@@ -8,6 +8,7 @@ import net from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import { isRunning, ownIdentity, uniqueProcessId, type ProcessIdentity } from '../../base/processIdentity.ts';
 
+/** The process or thread that has created a database, so that others can ask whether it still runs. */
 export interface Maker extends ProcessIdentity {
   /** The port of a thread that isn't the main one. */
   readonly port?: number | undefined;

@@ -24,6 +24,7 @@ export const SHARED = 'shared ';
 const KEPT_PARENTS = 20;
 const POLL = 50;
 
+/** A branch with applied migrations, from which the branches of test files are made. */
 export interface Parent {
   readonly projectId: string;
   readonly id: string;

@@ -13,7 +13,7 @@ import {
   readRows,
   readState,
   type Catalogs,
-  type Contents,
+  type TableContents,
   type Table,
 } from './databaseState.ts';
 import { replaceTables, setSequences, withReferencing } from './replacement.ts';
@@ -27,7 +27,7 @@ export type WithAdmin = <T>(work: (admin: Client) => Promise<T>) => Promise<T>;
 
 /** Why the database must be created again. */
 export interface Obstacle {
-  /** A sentence without its begin, "The database was created again, because". */
+  /** The end of a sentence that begins "The database was created again, because". */
   readonly reason: string;
   /** Whether a test has done something that always needs it, such as DDL. */
   readonly isOfTest: boolean;
@@ -40,7 +40,7 @@ export class Reset {
   #beginning: Awaited<ReturnType<typeof loadBeginning>> | undefined;
   #client: TestClient | undefined;
   /** The contents of each table after its rows were replaced. */
-  #replaced = new Map<string, Contents>();
+  #replaced = new Map<string, TableContents>();
 
   /**
    * @param template the name of the database that the database is a copy of, and that has no connections

@@ -5,7 +5,8 @@ import { FLYWAY, PAIRS, PLAIN, PSQL, TOOLS, type FolderRules, type MigrationTool
 import type { Refuse } from './refusal.ts';
 import { exists } from './shownTools.ts';
 
-export interface Found {
+/** A file or folder of migrations, before its tool is known. */
+export interface FoundMigrations {
   readonly folder: string;
   /** The texts by the name of the file in the folder. */
   readonly texts: ReadonlyMap<string, string>;
@@ -23,14 +24,14 @@ interface Recognized {
 }
 
 /** A file that is given by its own name runs as with psql, unless a line in it is for a tool. */
-export function recognizeFile(found: Found): Recognized {
+export function recognizeFile(found: FoundMigrations): Recognized {
   const forward = [...found.texts.keys()];
   const tool = forward.some(isOfFlyway) ? FLYWAY : byMark(found);
   return tool === undefined ? { rules: PSQL, forward } : { tool, rules: rulesOf(found, tool), forward };
 }
 
 /** @throws {Error} if it can be for several tools */
-export async function recognizeFolder(found: Found): Promise<Recognized> {
+export async function recognizeFolder(found: FoundMigrations): Promise<Recognized> {
   const { folder, texts, refuse } = found;
   const names = [...texts.keys()];
   const known = (await byFile(folder)) ?? (names.some(isOfFlyway) ? FLYWAY : undefined);
@@ -64,7 +65,7 @@ const isBelow = (folder: string, file: string): boolean => {
 };
 
 /** @throws {Error} if there are lines for several tools */
-function byMark({ folder, texts, refuse }: Found): MigrationTool | undefined {
+function byMark({ folder, texts, refuse }: FoundMigrations): MigrationTool | undefined {
   const all = [...texts.values()];
   const [tool, other] = TOOLS.filter(({ mark }) => mark !== undefined && all.some((text) => mark.test(text)));
   if (tool !== undefined && other !== undefined)
@@ -73,7 +74,7 @@ function byMark({ folder, texts, refuse }: Found): MigrationTool | undefined {
 }
 
 /** @throws {Error} if only the tool can run its files */
-function rulesOf({ folder, refuse }: Found, { name, command, rules }: MigrationTool): FolderRules {
+function rulesOf({ folder, refuse }: FoundMigrations, { name, command, rules }: MigrationTool): FolderRules {
   if (rules === undefined) throw refuse(folder, `is for ${name}`, command);
   return rules;
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 /** @param command what to do instead; by default, the commands of the tools that the project uses */
 export type Refuse = (where: string, reason: string, command?: string) => Error;
 
+/** Makes errors that show how to run the migrations with a tool instead. */
 export const refusal =
   (given: string, shown: readonly string[]): Refuse =>
   (where, reason, command) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
 import { order } from './fileOrder.ts';
 import type { FolderRules, Transaction } from './migrationTools.ts';
-import { recognizeFile, recognizeFolder, type Found } from './recognizeTool.ts';
+import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { refusal, type Refuse } from './refusal.ts';
 import { shownTools } from './shownTools.ts';
 import { PartError, undoLine } from './upPart.ts';
@@ -54,7 +54,7 @@ export async function sqlFiles(name: string): Promise<SqlFiles> {
   const names = isSingle ? [path.basename(name)] : await listSql(name, refuse);
   const texts = new Map<string, string>();
   for (const each of names) texts.set(each, await readText(path.join(folder, each)));
-  const found: Found = { folder, texts, shown, refuse };
+  const found: FoundMigrations = { folder, texts, shown, refuse };
   const { tool, rules, forward } = isSingle ? recognizeFile(found) : await recognizeFolder(found);
   const refuseByTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
   const ordered = isSingle ? forward : await order(folder, forward, rules, refuseByTool);

@@ -149,7 +149,7 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
-/** Other errors, such as those of the file system for a full disk, as an EngineError with the same message. */
+/** Wraps any other error, such as that of the file system for a full disk, in an EngineError with the same message. */
 export const asEngineError = (error: unknown): EngineError =>
   error instanceof EngineError
     ? error

@@ -65,9 +65,9 @@ function itemsOf(context: CommandContext): readonly Item[] {
     separator(),
     ...(branches.length === 0
       ? []
-      : [command(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches')]),
-    command(l10n.t('Copy MCP Configuration for…'), 'copy', 'hostedPostgres.agents.copyConfiguration'),
-    command(l10n.t('Copy Agent Instructions'), 'copy', 'hostedPostgres.agents.copyInstructions'),
+      : [commandItem(l10n.t('Delete Agent Branches…'), 'trash', 'hostedPostgres.agents.deleteBranches')]),
+    commandItem(l10n.t('Copy MCP Configuration for…'), 'copy', 'hostedPostgres.agents.copyConfiguration'),
+    commandItem(l10n.t('Copy Agent Instructions'), 'copy', 'hostedPostgres.agents.copyInstructions'),
   ];
 }
 
@@ -97,7 +97,7 @@ function callItem(call: AgentCall, branches: readonly AgentBranch[]): Item {
   };
 }
 
-const command = (label: string, icon: string, id: CommandId): Item => ({
+const commandItem = (label: string, icon: string, id: CommandId): Item => ({
   label,
   iconPath: new ThemeIcon(icon),
   value: { id, run: () => executeCommand(id) },

@@ -90,7 +90,8 @@ export function rowCursor(source: ComparedSource, ranges: Ranges): string {
       ORDER BY k OFFSET 0) AS sorted`;
 }
 
-export const FETCH = 'FETCH 1000 FROM "compared"';
+/** Reads the next rows of the cursor {@link rowCursor}. */
+export const FETCH_ROWS = 'FETCH 1000 FROM "compared"';
 
 function orderOf(source: ComparedSource): string {
   const { key, shared, types, isOrdered } = source;

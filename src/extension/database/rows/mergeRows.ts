@@ -1,6 +1,6 @@
 /** Merges the rows of two sides, which arrive in the order of the hashes of their keys. */
 import type Client from 'pg/lib/client.js';
-import { FETCH, rowCursor, type ComparedSource, type Ranges } from './comparisonSql.ts';
+import { FETCH_ROWS, rowCursor, type ComparedSource, type Ranges } from './comparisonSql.ts';
 import type { Cell } from './formatRows.ts';
 
 export type Both<T> = readonly [before: T, after: T];
@@ -14,9 +14,9 @@ export interface RowDifference {
   readonly added: number;
   readonly changed: number;
   readonly deleted: number;
-  /** Deleted rows, and changed ones as they were, in the order of the table's key. As many as can be shown. */
+  /** Deleted rows, and changed ones with their old values, in the order of the table's key. As many as can be shown. */
   readonly before: readonly DifferingRow[];
-  /** Added rows, and changed ones as they are. */
+  /** Added rows, and changed ones with their new values. */
   readonly after: readonly DifferingRow[];
   readonly hasMore: boolean;
 }
@@ -74,7 +74,7 @@ async function* groupsOf(client: Client): AsyncGenerator<Group, undefined> {
   const fetch = () => {
     // Texts, as the statement returns them.
     const types = { getTypeParser: () => (text: string) => text };
-    const next = client.query<Cell[]>({ text: FETCH, rowMode: 'array', types });
+    const next = client.query<Cell[]>({ text: FETCH_ROWS, rowMode: 'array', types });
     // It is awaited later, or not at all if the other side fails.
     next.catch(() => undefined);
     return next;

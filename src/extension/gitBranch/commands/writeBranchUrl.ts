@@ -39,10 +39,10 @@ export async function writeBranchUrl(context: CommandContext, written: WrittenBr
     const { changes: related, left } = await findRelated(context, (await env.read()).text, env.name, ref);
     const changes = await write(url, related);
     if (changes === undefined) return;
-    const undone = () => work?.setUndone(git.gitBranch);
+    const markUndone = () => work?.setUndone(git.gitBranch);
     const message = `${l10n.t('{0} points to {1}', env.file, name)}${leftText(left)}`;
     // The notice comes when all is written, so that Undo doesn't meet a write.
-    await map().finally(() => void offerUndo(context.log, message, changes, undone));
+    await map().finally(() => void offerUndo(context.log, message, changes, markUndone));
   } else await map();
   await work?.refresh();
 }

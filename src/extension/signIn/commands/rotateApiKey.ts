@@ -44,7 +44,7 @@ export const rotateApiKey: Command = async (context, _argument, run) => {
     case 'rotated':
       return announce(l10n.t('This window now uses API key “{0}”', sanitize(name)));
     case 'unchanged':
-      throw errorOf(outcome);
+      throw unchangedKeyError(outcome);
     case 'unknown':
       context.log.error('Rotating an API key', outcome.error);
       return void showRotationNotice(context.rotationRecords, outcome.record, outcome.error);
@@ -72,7 +72,10 @@ function rotationDependencies(context: CommandContext, account: Account): Rotati
 }
 
 /** If no key was created, the user can do what helps against the error itself. The others are about the new key. */
-export function errorOf({ step, error }: Extract<RotationOutcome, { readonly kind: 'unchanged' }>): unknown {
+export function unchangedKeyError({
+  step,
+  error,
+}: Extract<RotationOutcome, { readonly kind: 'unchanged' }>): unknown {
   if (step === 'create') return error;
   const { message } = explainError(error);
   const reason =

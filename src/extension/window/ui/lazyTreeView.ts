@@ -12,6 +12,7 @@ import {
 import type { DisposableStore } from '../../../base/disposable.ts';
 import { safeRow } from './window.ts';
 
+/** A tree for VS Code, whose code is loaded when the view is shown. */
 export interface Tree<Node> {
   readonly onDidChangeTreeData: Event<Node[] | undefined>;
   getChildren(node?: Node): Promise<Node[]>;

@@ -18,7 +18,7 @@ import { specOf, withState } from '../records/computeRecord.ts';
 import { recordCompute } from '../records/countUsage.ts';
 import { afterFinalizing, withoutPending } from './finalizeRestore.ts';
 
-export async function perform(
+export async function performStep(
   { step, record }: StoredOperation,
   engine: ComputeEngine,
   project: ProjectState,

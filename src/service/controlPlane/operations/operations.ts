@@ -25,7 +25,7 @@ import {
   type Task,
   unfinishedOperations,
 } from '../records/operationRecord.ts';
-import { afterFailure, afterSuccess, perform } from './operationSteps.ts';
+import { afterFailure, afterSuccess, performStep } from './operationSteps.ts';
 
 /** What the calls of the control plane share. */
 export interface Plane {
@@ -160,7 +160,7 @@ export class Operations {
   /** Returns why the step failed, for users. */
   async #perform({ project }: Work, operation: StoredOperation): Promise<string | undefined> {
     try {
-      await perform(operation, await this.#plane.engine, project);
+      await performStep(operation, await this.#plane.engine, project);
       return undefined;
     } catch (error) {
       const { action, branch_id, endpoint_id = branch_id } = operation.record;

@@ -8,7 +8,7 @@ import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BranchRetention, HistoryLimits } from '../../core/branchHistory.ts';
 import { createAtomically, databasesSize, folderSize } from '../storage/privateFiles.ts';
-import { noteSpace, readDisk, reportSpace, type Disk } from '../history/historySpace.ts';
+import { noteSpace, readDisk, reportSpace, type DiskSpace } from '../history/historySpace.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Postmaster } from '../server/postmaster.ts';
 import { takeBaseBackup } from './baseBackup.ts';
@@ -258,9 +258,9 @@ async function removeOldestMomentsOfAll(
   deps: ServerDependencies,
   branches: readonly BranchRetention[],
   limits: HistoryLimits,
-): Promise<{ readonly isReduced: boolean; readonly lacking: Disk | undefined }> {
+): Promise<{ readonly isReduced: boolean; readonly lacking: DiskSpace | undefined }> {
   const { storage } = deps;
-  let lacking: Disk | undefined;
+  let lacking: DiskSpace | undefined;
   for (let isReduced = false; ; isReduced = true) {
     const histories = branches.flatMap(({ id }) => {
       const history = historyIfReadable(storage, id);

@@ -62,6 +62,7 @@ export function readBases(branchFolder: string): readonly Base[] {
   }
 }
 
+/** What a branch can be taken back with. */
 export interface History {
   readonly wal: Wal;
   /** The bases that can be used, oldest first: they exist, and no WAL after them is missing. */

@@ -11,7 +11,8 @@ const LEAST_FREE = 5 * GB;
 /** The part of a small disk that history must leave free. */
 const FREE_PART = 0.1;
 
-export interface Disk {
+/** Whether the disk has space for history. */
+export interface DiskSpace {
   /** Whether more is free than what is needed. */
   readonly isFree: boolean;
   /** Such as `5 GB`. */
@@ -22,7 +23,7 @@ export interface Disk {
 export async function readDisk(
   { root }: Pick<Storage, 'root'>,
   { leastFree, needed = 0 }: { readonly leastFree?: number; readonly needed?: number } = {},
-): Promise<Disk> {
+): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(root);
   const least = needed + (leastFree ?? Math.min(blocks * bsize * FREE_PART, LEAST_FREE));
   return { isFree: bavail * bsize > least, needed: sizeText(least) };
@@ -35,7 +36,7 @@ const sizeText = (bytes: number): string =>
 const NOTE = 'history-space';
 
 /** @param disk because of which history of the branch was removed or not made; undefined if it was removed for another reason */
-export function noteSpace(branchFolder: string, disk: Disk | undefined): void {
+export function noteSpace(branchFolder: string, disk: DiskSpace | undefined): void {
   const file = path.join(branchFolder, NOTE);
   if (disk === undefined) return rmSync(file, { force: true });
   if (existsSync(file)) return;
@@ -54,7 +55,11 @@ export const spaceProblem = (storage: Storage, branchId: string): Promise<string
 const reported = new WeakSet<Storage>();
 
 /** Logs a lack of space, once until there is enough again. */
-export function reportSpace(storage: Storage, lacking: Disk | undefined, log: (line: string) => void): void {
+export function reportSpace(
+  storage: Storage,
+  lacking: DiskSpace | undefined,
+  log: (line: string) => void,
+): void {
   if (lacking === undefined) reported.delete(storage);
   else if (!reported.has(storage)) {
     reported.add(storage);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, writePrivateFile } from '../storage/privateFiles.ts';
 
+/** The certificate of the addresses, and its key. */
 export interface Certificate {
   /** Both are PEM files. */
   readonly certFile: string;

@@ -12,6 +12,7 @@ const OLDEST_MAJOR = 15;
 
 const EXE = process.platform === 'win32' ? '.exe' : '';
 
+/** The folders in which Postgres is looked for. */
 export interface Programs {
   /** The folder with `postgres` and `initdb` to try first: the user's choice, or the one in the extension's package. */
   readonly first: string | undefined;
@@ -122,6 +123,7 @@ function isNewPooler(file: string): boolean {
   }
 }
 
+/** The programs of one Postgres. */
 export interface Binaries {
   readonly folder: string;
   readonly postgres: string;

@@ -158,6 +158,7 @@ export function fixedArguments(
   });
 }
 
+/** Settings of Postgres by name. */
 export type Settings = Readonly<Record<string, string | number>>;
 
 /** Settings for the command line of Postgres. */

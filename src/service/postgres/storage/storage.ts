@@ -26,6 +26,7 @@ import { makePrivateFolder, namesInFolder, removeAll, removeData, writePrivateFi
 /** The limit on macOS and the BSDs. On Linux it is 107. Bytes. */
 const MAX_SOCKET_PATH_LENGTH = 103;
 
+/** The engine's folders. */
 export interface Storage {
   readonly root: string;
   clusterTemplate(major: number): string;

@@ -9,18 +9,18 @@ import { brotliDecompressSync } from 'node:zlib';
 import * as z from 'zod/mini';
 
 /** The start of the unpacked file, as a line of JSON. The contents of the files follow, in this order. */
-const Index = z.object({
+const ClusterIndex = z.object({
   folders: z.array(z.string()),
   /** Paths with slashes, and bytes. */
   files: z.array(z.tuple([z.string(), z.number()])),
 });
-export type Index = z.infer<typeof Index>;
+export type ClusterIndex = z.infer<typeof ClusterIndex>;
 
 /** Writes the cluster into a folder. In template1, {@link COMPLETION} must follow. @throws {Error} if the file is damaged */
 export function unpackCluster(file: string, folder: string): void {
   const bytes = brotliDecompressSync(readFileSync(file));
   let start = bytes.indexOf('\n') + 1;
-  const { folders, files } = z.parse(Index, JSON.parse(bytes.toString('utf8', 0, start)));
+  const { folders, files } = z.parse(ClusterIndex, JSON.parse(bytes.toString('utf8', 0, start)));
   for (const name of ['.', ...folders]) mkdirSync(path.join(folder, name), { mode: 0o700 });
   for (const [name, size] of files) {
     const content = bytes.subarray(start, start + size);

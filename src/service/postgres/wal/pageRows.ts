@@ -49,14 +49,14 @@ export class PageRows {
     }
   }
 
-  /** @returns undefined if it isn't known */
+  /** Reads the row that a record inserts. @returns undefined if it isn't known */
   insert(block: Block, item: number): Row | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const content = block.data.subarray(LOGGED_HEADER + block.data.readUInt8(4) - ROW_HEADER);
     return this.#set(block, item, { start: kept(content), length: content.length });
   }
 
-  /** @param items their numbers on the page */
+  /** Reads the rows that a record inserts together. @param items their numbers on the page */
   insertMany(block: Block, items: readonly number[]): readonly (Row | undefined)[] {
     if (block.image !== undefined) return items.map((item) => this.row(block, item));
     const { data } = block;
@@ -71,7 +71,7 @@ export class PageRows {
     });
   }
 
-  /** @param flags of the update @param old the row before. @returns undefined if it isn't known */
+  /** Reads the row that a record updates. @param flags of the update @param old the row before. @returns undefined if it isn't known */
   update(block: Block, item: number, flags: number, old: Row | undefined): Row | undefined {
     if (block.image !== undefined) return this.row(block, item);
     const { data } = block;

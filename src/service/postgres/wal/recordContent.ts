@@ -30,6 +30,7 @@ export interface PageImage {
   readonly compression: Compression | undefined;
 }
 
+/** A page that a record changes. */
 export interface Block extends File {
   /** 0 for the main content of the file. */
   readonly fork: number;

@@ -11,6 +11,7 @@ export interface RowCounts {
 /** A change with the position of its record, because subtransactions are merged in another order. */
 export type PlacedChange = CatalogChange & { readonly at: number };
 
+/** What a transaction has changed so far. */
 export interface Transaction {
   readonly rows: Map<string, RowCounts>;
   /** Each once. */

@@ -19,6 +19,7 @@ export interface StepPosition {
 /** Asks when it is called. Until then, nothing is loaded for it. */
 export type Question<T> = (position: StepPosition) => Promise<Answer<T>>;
 
+/** How much is still to ask. */
 export interface Following {
   /** The number of questions that follow, as far as it is known; by default 0. */
   readonly following?: number;

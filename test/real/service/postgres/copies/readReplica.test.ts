@@ -1,4 +1,3 @@
-/** Timers: service/postgres/copies/readReplica.ts. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import path from 'node:path';

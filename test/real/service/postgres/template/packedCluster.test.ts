@@ -7,7 +7,7 @@ import { packedCluster } from '../../../../../src/service/postgres/server/progra
 import {
   COMPLETION,
   unpackCluster,
-  type Index,
+  type ClusterIndex,
 } from '../../../../../src/service/postgres/template/packedCluster.ts';
 import { clusterArguments } from '../../../../../src/service/postgres/template/clusterTemplate.ts';
 import { temporaryFolder } from '../../../../helpers/localService.ts';
@@ -59,7 +59,7 @@ describe('the packed cluster', () => {
   function ofAnotherBuild(): Buffer {
     const bytes = brotliDecompressSync(readFileSync(cluster ?? ''));
     const contents = bytes.indexOf('\n') + 1;
-    const { files }: Index = JSON.parse(bytes.toString('utf8', 0, contents));
+    const { files }: ClusterIndex = JSON.parse(bytes.toString('utf8', 0, contents));
     const before = files.slice(
       0,
       files.findIndex(([name]) => name === 'global/pg_control'),

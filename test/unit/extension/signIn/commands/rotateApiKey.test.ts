@@ -2,7 +2,7 @@ import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../../../src/api/transport/errors.ts';
 
-const { errorOf } = await import('../../../../../src/extension/signIn/commands/rotateApiKey.ts');
+const { unchangedKeyError } = await import('../../../../../src/extension/signIn/commands/rotateApiKey.ts');
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
 
 describe('Rotate API Key…', () => {
@@ -14,7 +14,8 @@ describe('Rotate API Key…', () => {
       requestId: undefined,
       retryAfter: undefined,
     } as const;
-    return explainError(errorOf({ kind: 'unchanged', step, error: new ApiError('No', fault) })).action;
+    return explainError(unchangedKeyError({ kind: 'unchanged', step, error: new ApiError('No', fault) }))
+      .action;
   };
 
   it('offers what helps if no key was created, and no other key if the new one is rejected', () => {
