@@ -117,7 +117,7 @@ export const Snapshot = z.object({
   id,
   name: text,
   source_branch_id: z.nullish(id),
-  /** The moment that was asked for; missing for that of its creation. */
+  /** The moment whose data it has, if the request named one. Otherwise, it has the data from its creation. */
   timestamp: z.nullish(text),
   created_at: z.nullish(text),
 });

@@ -10,7 +10,7 @@ export interface GitEvent {
   readonly kind: 'commit' | 'checkout' | 'reset' | 'merge';
   /** The beginning of the second in which it happened, in milliseconds since 1970. */
   readonly time: number;
-  /** The id of the commit that HEAD has since then, abbreviated. */
+  /** The abbreviated id of the commit that HEAD had afterwards. */
   readonly commit: string;
   /** The subject of the commit, or what was checked out, merged or reset to. */
   readonly text: string;

@@ -4,6 +4,7 @@ export interface Memory {
   update(entry: string, value: unknown): PromiseLike<void>;
 }
 
+/** The values of {@link SharedMemory} by entry. */
 export type SharedValues = Readonly<Record<string, unknown>>;
 
 /** State that several processes change at once. A file, or a Map in tests. */

@@ -7,8 +7,8 @@ import type { Refuse } from './refusal.ts';
 const FLYWAY_NAME = /^(?:([VUB])(\d+(?:[._]\d+)*)|(R))__.+\.sql$/;
 export const isOfFlyway = (name: string): boolean => FLYWAY_NAME.test(path.posix.basename(name));
 
-/** @throws {Error} if the order isn't certain */
-export async function order(
+/** Sorts files as the folder's tool runs them. @throws {Error} if the order isn't certain */
+export async function sortFiles(
   folder: string,
   names: readonly string[],
   rules: FolderRules,

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readChosenFile } from '../../base/files.ts';
-import { order } from './fileOrder.ts';
+import { sortFiles } from './fileOrder.ts';
 import type { FolderRules, Transaction } from './migrationTools.ts';
 import { recognizeFile, recognizeFolder, type FoundMigrations } from './recognizeTool.ts';
 import { refusal, type Refuse } from './refusal.ts';
@@ -57,7 +57,7 @@ export async function sqlFiles(name: string): Promise<SqlFiles> {
   const found: FoundMigrations = { folder, texts, shown, refuse };
   const { tool, rules, forward } = isSingle ? recognizeFile(found) : await recognizeFolder(found);
   const refuseByTool: Refuse = (where, reason) => refuse(where, reason, tool?.command);
-  const ordered = isSingle ? forward : await order(folder, forward, rules, refuseByTool);
+  const ordered = isSingle ? forward : await sortFiles(folder, forward, rules, refuseByTool);
   const files = ordered.map((each) =>
     readPart(path.join(folder, each), texts.get(each), rules, refuseByTool),
   );

@@ -20,7 +20,7 @@ import {
   ownerWithoutService,
   recordedFolders,
   recordOwner,
-  removeRecorded,
+  removeWithRecord,
   SYSTEM_FOLDER,
 } from './storageFolder.ts';
 
@@ -78,7 +78,7 @@ function removeUnused(): void {
   for (const copy of recordedFolders().filter((folder) => path.basename(folder).startsWith('programs-'))) {
     const folder = ownerWithoutService(copy);
     if (folder === undefined) continue;
-    if (!existsSync(path.join(folder, 'postgres')) || folderOfCopy(folder) !== copy) removeRecorded(copy);
+    if (!existsSync(path.join(folder, 'postgres')) || folderOfCopy(folder) !== copy) removeWithRecord(copy);
   }
 }
 

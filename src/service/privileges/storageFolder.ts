@@ -142,7 +142,8 @@ export function ownerWithoutService(folder: string): string | undefined {
   return owner === undefined || isRunningSync(owner.service) ? undefined : owner.dataDirectory;
 }
 
-export function removeRecorded(folder: string): void {
+/** Removes a folder with the record of `recordOwner` about it. */
+export function removeWithRecord(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   rmSync(ownerRecordPath(folder), { force: true });
 }

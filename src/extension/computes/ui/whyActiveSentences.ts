@@ -36,7 +36,7 @@ export class WhyActiveSentences {
     return await found.text;
   }
 
-  /** The user asks again. */
+  /** Drops the sentence that is kept, because the user asks again. */
   forget(computeId: string): void {
     this.#kept.delete(computeId);
   }

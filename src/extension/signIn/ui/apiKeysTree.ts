@@ -30,7 +30,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     this.view = view;
     const redraw = () => {
       // The keys of another account are loaded once VS Code asks for its rows.
-      const isDrawn = keys.wasRequested && this.#drawn === this.#rows();
+      const isDrawn = keys.wasRequested && this.#drawn === this.#rowsText();
       if (this.#drawn !== undefined && !isDrawn) this.#changed.fire(undefined);
     };
     const update = () => {
@@ -44,7 +44,7 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
   async getChildren(): Promise<KeysNode[]> {
     this.#drawn = undefined;
     await this.#keys.ensureLoaded();
-    this.#drawn = this.#rows();
+    this.#drawn = this.#rowsText();
     return keysNodes(this.#keys);
   }
 
@@ -61,7 +61,8 @@ export class ApiKeysTree implements Tree<KeysNode>, Disposable {
     this.#disposables.dispose();
   }
 
-  #rows(): string {
+  /** Returns all rows as a text, to see whether any has changed. */
+  #rowsText(): string {
     return JSON.stringify(keysNodes(this.#keys).map((node) => keysItem(this.#keys, node)));
   }
 }

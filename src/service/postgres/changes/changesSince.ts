@@ -29,8 +29,8 @@ export async function changesSince(
 }
 
 /**
- * A moment before a restore is in the history of the branch with the data from then. That of this branch is the same up to the
- * moment if both have the same record after it.
+ * Whether the history of a branch is the same as that of the moment's branch, up to the moment. A restore gives the data from
+ * before it to another branch. The histories are the same if both have the same record after the moment.
  */
 function isSameHistory(
   { storage }: ServerDependencies,

@@ -76,6 +76,7 @@ async function setPlannedPasswords(deps: ServerDependencies, id: string): Promis
 /** The name of a file that marks a copy whose rows are still to be removed, because only the schema is wanted. */
 const WITH_ROWS = 'with-rows';
 
+/** Removes the rows of a copy of which only the schema is wanted. */
 async function finishSchema(deps: ServerDependencies, id: string): Promise<void> {
   const folder = deps.storage.branch(id);
   const mark = path.join(folder, WITH_ROWS);
