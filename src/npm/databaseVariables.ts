@@ -12,9 +12,9 @@ import { requireDatabaseUrl, URL_SCHEME } from '../api/addresses/databaseUrl.ts'
 /** What libpq, most clients, and images of Postgres read. PGDATA is for servers. */
 const OTHERS = /^(?:PG(?!DATA$)[A-Z]+|POSTGRES(?:QL)?_\w+)$/;
 
-/** Of variables for the parts of a connection to Postgres. */
+/** The prefixes of variables for the parts of a connection to Postgres. */
 const PREFIXES = ['PG', 'PG_', 'POSTGRES_', 'POSTGRESQL_'];
-/** In a value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
+/** Matches Postgres in a value, such as DB_CONNECTION=pgsql and DB_ENGINE=django.db.backends.postgresql. */
 const POSTGRES = /(?<![a-z])(?:pg|pgsql|postgres(?:ql)?|postgis)(?![a-z])/i;
 const PORT = '5432';
 const PARTS: ReadonlySet<string> = new Set(Object.values(PART_NAMES).flat());
@@ -42,7 +42,7 @@ export function databaseVariables(
   };
 }
 
-/** Those that the environment has, with their new values. */
+/** Returns the variables that the environment has, with their new values. */
 function* presentVariables(
   url: string | undefined,
   parts: Parts,

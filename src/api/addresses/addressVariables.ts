@@ -47,7 +47,7 @@ export const partAfter = (prefix: string, name: string): string | undefined =>
 
 /** After the name of another language's driver, or with the name of one, as in `jdbc:postgresql` and `postgresql+psycopg`. */
 const URL_OF_POSTGRES = new RegExp(`^\\s*(?:[a-z0-9]+[:+])?${URL_SCHEME}(?:\\+\\w+)?://`, 'i');
-/** Of libpq, as in `host=… user=…`, and of Npgsql, as in `Host=…;Username=…`. */
+/** Matches strings of libpq, as in `host=… user=…`, and of Npgsql, as in `Host=…;Username=…`. */
 const KEYWORDS = /^\s*[a-z_]+\s*=/i;
 const ADDRESS_KEYWORD = /(?:^|[\s;])(?:host|hostaddr|dbname|service)\s*=/i;
 

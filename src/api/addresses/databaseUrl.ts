@@ -35,7 +35,7 @@ export const encode = (text: string): string =>
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Of Postgres, PostGIS and Ecto. An expression without regard to case. */
+/** The schemes of Postgres, PostGIS and Ecto, as an expression without regard to case. */
 export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
 
 /**

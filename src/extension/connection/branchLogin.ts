@@ -21,7 +21,7 @@ export type Missing =
 type Found<T> = (T & { readonly missing?: undefined }) | Missing;
 
 interface Wanted {
-  /** By default, the local service's usual one, or else the first one of the branch. */
+  /** If undefined, the local service's usual one, or else the first one of the branch is meant. */
   readonly database?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

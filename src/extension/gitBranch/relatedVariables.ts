@@ -66,7 +66,7 @@ function connectionsBeside(text: string, name: string, main: DatabaseUrl): reado
   return [...urls, ...prefixes.flatMap((prefix) => groupConnections(text, prefix, main))];
 }
 
-/** Those of variables that are a connection together, such as PGHOST, PGHOST_UNPOOLED, PGUSER and PGPASSWORD. */
+/** Finds the variables that are a connection together, such as PGHOST, PGHOST_UNPOOLED, PGUSER and PGPASSWORD. */
 function groupConnections(text: string, prefix: string, main: DatabaseUrl): readonly Connection[] {
   const has = (name: string) => getVariable(text, name) !== undefined;
   const find = (part: Exclude<keyof typeof PART_NAMES, 'host'>) =>

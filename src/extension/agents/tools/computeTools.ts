@@ -173,7 +173,7 @@ export const computeTools = {
   }),
 };
 
-/** With as many computes as a model can read. @param skip how many computes are left out first */
+/** Lists projects with as many computes as a model can read. @param skip how many computes are left out first */
 function describeProjects(deps: ToolDependencies, ids: readonly string[], skip = 0) {
   const { inventory } = deps;
   const described = ids.map((id) => {

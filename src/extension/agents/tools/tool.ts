@@ -104,7 +104,7 @@ export const wholeNumber = (min: number, max: number) =>
 /** See `MAX_OUTPUT`. */
 export const maxBytesSchema = described(wholeNumber(1000, 200_000), 'Of the result, default 18000.');
 
-/** Of a list that is continued. */
+/** The parameter that continues a list. */
 export const skipSchema = described(wholeNumber(0, 1_000_000), 'How many to leave out first.');
 
 /** Fields of an output that doesn't have all. */

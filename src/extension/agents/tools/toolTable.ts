@@ -49,7 +49,7 @@ function jsonSchema(schema: z.ZodMiniType): Schema {
   return { ...rest, type: 'object', properties };
 }
 
-/** Of a result, or of a failure, which has only `error`. Older clients check both, and don't show what doesn't match. */
+/** The schema of a result, or of a failure, which has only `error`. Older clients check both, and don't show what doesn't match. */
 function resultSchema(output: z.ZodMiniType): Schema {
   const { required: _, properties, ...rest } = jsonSchema(output);
   return { ...rest, properties: { ...fieldsOf(properties), error: { type: 'string' } } };

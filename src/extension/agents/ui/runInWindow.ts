@@ -35,7 +35,7 @@ export const runInWindow = (
     caller,
   );
 
-/** Of all tools of the chat. */
+/** The order is that of all tools of the chat. */
 const order = new CallOrder();
 
 /** A tool for VS Code's chat. @param name as in package.json, such as `hostedPostgres_listComputes` */

@@ -47,7 +47,7 @@ export class GatewayTls {
     return secured;
   }
 
-  /** Not before it is needed, because loading it takes 9 ms. A failure isn't kept. */
+  /** Loads the code when it is needed, because loading it takes 9 ms. A failure isn't kept. */
   async #load(): Promise<Contexts> {
     const contexts = (this.#contexts ??= readContexts(this.#certificate));
     contexts.catch(() => (this.#contexts = undefined));

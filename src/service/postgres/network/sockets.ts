@@ -3,7 +3,7 @@ import net from 'node:net';
 
 export function connectTo(address: net.NetConnectOpts): net.Socket {
   const server = net.connect({ ...address, noDelay: true, allowHalfOpen: true });
-  // With TLS, nothing else listens for its errors.
+  // If the caller adds TLS, nothing else listens for its errors.
   return server.on('error', () => server.destroy());
 }
 
