@@ -102,14 +102,22 @@ const ignore = (): void => undefined;
 /** An event that is never fired. */
 const never = new Emitter<void>().event;
 
+/** Characters. A reason may name ten branches. */
+const MAX_REASON = 2000;
+
 function explain(error: unknown): string {
-  const text = sanitize(error instanceof Error ? error.message : String(error));
+  const text = sanitize(error instanceof Error ? error.message : String(error), MAX_REASON);
   return isOutcomeUnknown(error) ? `${text} Check what was done before you try again.` : text;
 }
 
 async function approve(change: AgentChange): Promise<void> {
-  if (change.kind === 'create' && change.branches === undefined) return;
+  if (change.kind !== 'create')
+    throw new Error(
+      'This needs the approval of the user, who can only be asked in a window of VS Code, and none is open. Nothing was changed.',
+    );
+  if (change.limit === undefined) return;
+  const { count, max, branches } = change.limit;
   throw new Error(
-    'This needs the approval of the user, who can only be asked in a window of VS Code, and none is open. Nothing was changed.',
+    `Agents have ${count} branches in ${change.projectId}, and ${max} is the limit without the approval of the user, who can only be asked in a window of VS Code, and none is open. Delete one of yours that you don't need with deleteBranch: ${branches.join(', ')}. Nothing was created.`,
   );
 }

@@ -36,6 +36,8 @@ export interface AgentBranch extends BranchRef, Caller {
   readonly ownPasswords?:
     | { readonly roles: readonly string[]; readonly lastReset?: string | undefined }
     | undefined;
+  /** The id of the agent's branch whose data it keeps from before an undo. */
+  readonly keptFor?: string | undefined;
 }
 
 /** A call of a tool. */
@@ -103,19 +105,22 @@ export class AgentBranches {
 
   /**
    * Call this before a branch is created, so that creations at the same time count each other, in other processes, too.
-   * @returns the number of branches in the project without this one, and a function to call with the branch, or without one if
-   * it couldn't be created
+   * @returns the branches of agents in the project, their number with those that are being created, without this one, and a
+   * function to call with the branch, or without one if it couldn't be created. What an undo has kept doesn't count.
    */
   beginCreation({ account, projectId }: ProjectRef): {
     readonly count: number;
+    readonly branches: readonly AgentBranch[];
     readonly end: (branch?: AgentBranch) => void;
   } {
     const creation: Creation = { account, projectId, id: randomUUID(), startedAt: this.#now() };
     const isIn = (ref: ProjectRef) => ref.account === account && ref.projectId === projectId;
     let count = 0;
+    let branches: readonly AgentBranch[] = [];
     this.#memory.change((values) => {
       const others = creationsOf(values).filter(({ startedAt }) => this.#now() - startedAt < MAX_CREATION);
-      count = this.#allOf(values).filter(isIn).length + others.filter(isIn).length;
+      branches = this.#allOf(values).filter((branch) => isIn(branch) && branch.keptFor === undefined);
+      count = branches.length + others.filter(isIn).length;
       return { ...values, [CREATIONS]: [...others, creation] };
     });
     let hasEnded = false;
@@ -124,7 +129,7 @@ export class AgentBranches {
       hasEnded = true;
       this.#change((entries) => (branch === undefined ? entries : withBranch(entries, branch)), creation.id);
     };
-    return { count, end };
+    return { count, branches, end };
   }
 
   /** Returns the branches of the connected account. */
@@ -135,6 +140,17 @@ export class AgentBranches {
   /** The last calls, the newest last. */
   get calls(): readonly AgentCall[] {
     return callsOf(this.#memory.values());
+  }
+
+  /** What undos of the branch, and of what they have kept, have kept. */
+  keptFor(ref: BranchRef): readonly AgentBranch[] {
+    const kept = this.all.filter(
+      (branch) =>
+        branch.keptFor === ref.branchId &&
+        branch.account === ref.account &&
+        branch.projectId === ref.projectId,
+    );
+    return kept.flatMap((branch) => [branch, ...this.keptFor(branch)]);
   }
 
   find(ref: BranchRef): AgentBranch | undefined {

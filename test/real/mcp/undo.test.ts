@@ -61,5 +61,37 @@ describe('An agent', () => {
     assert.match(undone?.before ?? '', /^the undo at /);
     await agent.call('undo', { ...branch, to: undone?.to });
     await assert.rejects(query(uri, 'SELECT email FROM kept'), /column "email" does not exist/);
+
+    const listed = async () => {
+      const { branches } = await agent.call('listBranches');
+      return (branches as readonly { readonly name: string }[]).map(({ name }) => name);
+    };
+    assert.equal((await listed()).length, 4);
+    assert.equal((await agent.call('deleteBranch', branch))['note'], undefined);
+    assert.equal((await listed()).length, 1, 'without what the undos have kept');
+  });
+
+  it('has ten branches at most, without those that an undo has kept, and learns how to get another', async () => {
+    const create = () => agent.call('createBranch', { hours: 1 });
+    const { projectId, branchId } = await create();
+    const branch = { projectId, branchId };
+    await agent.call('runSql', { ...branch, sql: 'CREATE TABLE t (id int)', write: true });
+    const moments = async () => (await agent.call('undo', branch))['moments'] as readonly Moment[];
+    const undone = await until('the history', async () => {
+      const moment = (await moments()).find(({ before }) => before.includes('CREATE TABLE'))?.to;
+      return moment && agent.call('undo', { ...branch, to: moment }).catch(() => undefined);
+    });
+    assert.ok(undone);
+    const ids = [branchId];
+    while (ids.length < 10) ids.push((await create())['branchId']);
+    await assert.rejects(create(), (error: Error) => {
+      assert.match(error.message, /^Agents have 10 branches in .*, and 10 is the limit without the approval/);
+      assert.match(error.message, /Delete one of yours that you don't need with deleteBranch: /);
+      for (const id of ids) assert.ok(error.message.includes(String(id)), String(id));
+      assert.ok(!error.message.includes('before-undo'));
+      return true;
+    });
+    await agent.call('deleteBranch', { projectId, branchId: ids[9] });
+    await create();
   });
 });

@@ -1,6 +1,7 @@
 /** The tools that read and change branches. */
 import * as z from 'zod/mini';
 import { deletionProblem } from '../../inventory/branchStatus.ts';
+import type { AgentBranch } from '../../inventory/agentBranches.ts';
 import { branchTitle } from '../../inventory/names.ts';
 import type { SendOptions, SendResult } from '../../operations/changeSender.ts';
 import { displayName, sanitize } from '../../../base/sanitize.ts';
@@ -119,11 +120,36 @@ export const branchTools = {
       const remove = (options: SendOptions) =>
         deps.branchActions.delete(found, { unprotect: false }, options);
       const result = await changeApproved(call, found, { kind: 'delete' }, remove, clearAgentEnv);
+      const kept = deps.agentBranches.keptFor(found);
       deps.agentBranches.remove(found);
-      return result;
+      const note = await deleteKept(call, kept);
+      return {
+        ...result,
+        note: [result.note, note].filter((text) => text !== undefined).join(' ') || undefined,
+      };
     },
   }),
 };
+
+/** What undos of a deleted branch have kept is of no more use. @returns a note for the agent about what couldn't be deleted */
+async function deleteKept(
+  call: ToolCall<unknown>,
+  kept: readonly AgentBranch[],
+): Promise<string | undefined> {
+  const { deps } = call;
+  const problems: string[] = [];
+  for (const branch of kept) {
+    try {
+      const found = await findGatedBranch(call, branch);
+      if (!found.isOwn) throw new Error('It is no longer yours.');
+      await changeBranch(call, (options) => deps.branchActions.delete(found, { unprotect: false }, options));
+      deps.agentBranches.remove(branch);
+    } catch (error) {
+      problems.push(`Couldn't delete ${branch.name}, which an undo has kept: ${deps.explain(error)}`);
+    }
+  }
+  return problems.join(' ') || undefined;
+}
 
 /** Asks the user unless the branch is the agent's own. A protected branch or a parent isn't changed even with approval. */
 async function changeApproved(

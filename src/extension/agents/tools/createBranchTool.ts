@@ -122,14 +122,11 @@ async function create(call: Call, projectId: string, parent: Branch): Promise<Br
   const { deps, account, agent, connection, worktree } = call;
   const { agentBranches } = deps;
   const project = projectName(deps.inventory, projectId);
-  const { count, end } = agentBranches.beginCreation({ account, projectId });
+  const { count, branches, end } = agentBranches.beginCreation({ account, projectId });
   try {
-    const branches = count < MAX_UNASKED ? undefined : count;
-    await deps.approve(
-      { kind: 'create', projectId, name: project, agent, branches },
-      connection,
-      call.signal,
-    );
+    const counted = branches.map((each) => `${each.name} (${each.branchId}, of ${each.agent})`);
+    const limit = count < MAX_UNASKED ? undefined : { count, max: MAX_UNASKED, branches: counted };
+    await deps.approve({ kind: 'create', projectId, name: project, agent, limit }, connection, call.signal);
     const name = call.input.name?.trim() || defaultBranchName(agent);
     const expiresAt = expiryAfter((call.input.hours ?? DEFAULT_HOURS) * 60 * 60);
     const creation = {

@@ -19,6 +19,15 @@ export type ComputeChange = { readonly connections?: number | undefined } & (
   | { readonly kind: 'resize'; readonly size: SizeFields }
 );
 
+export interface BranchLimit {
+  /** The number of branches that agents have in the project, with those that are being created. */
+  readonly count: number;
+  /** How many an agent may create without the user. */
+  readonly max: number;
+  /** Those that exist, such as `task-1 (br-…, of claude-code)`. */
+  readonly branches: readonly string[];
+}
+
 /** A change that needs the user's approval. */
 export type AgentChange = GuardTarget & {
   /** The name of the compute, branch or project. The user enters it to confirm a change in production. */
@@ -33,8 +42,10 @@ export type AgentChange = GuardTarget & {
     | { readonly kind: 'reset'; readonly parent: string }
     /** @property to what it goes back to, such as `2026-11-26T14:32:00.000Z`. @property preserved the name of what keeps its data */
     | { readonly kind: 'undo'; readonly to: string; readonly preserved: string }
-    /** @property branches those that agents have in the project, if they are so many that the user is asked */
-    | { readonly kind: 'create'; readonly branches: number | undefined }
+    /**
+     * @property limit if agents have so many branches in the project that the user is asked
+     */
+    | { readonly kind: 'create'; readonly limit: BranchLimit | undefined }
   );
 
 /** Tools have no access to accounts and API keys. */

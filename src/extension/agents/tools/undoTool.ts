@@ -204,6 +204,7 @@ async function undo(call: ToolCall<unknown>, found: GatedBranch, source: Restore
       worktree,
       createdAt,
       expiresAt,
+      keptFor: branchId,
     });
   }
   const keptAs = `${preserved}${kept === undefined ? '' : ` (${kept.id})`}`;

@@ -129,9 +129,9 @@ export function approvalRequest(inventory: Inventory, change: AgentChange): Agen
         ...change,
         question: l10n.t('Let {0} create a branch in {1}?', agent, project),
         detail:
-          change.branches === undefined
+          change.limit === undefined
             ? undefined
-            : l10n.t('Agents already have {0} branches in this project.', change.branches),
+            : l10n.t('Agents already have {0} branches in this project.', change.limit.count),
         button: l10n.t('Create'),
       };
     default: {
