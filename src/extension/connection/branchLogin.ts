@@ -4,6 +4,7 @@ import { pooledHost } from '../../api/addresses/host.ts';
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
+import { computeNodeOf } from '../inventory/nodes.ts';
 import {
   databaseOwners,
   LOCAL_DEFAULTS,
@@ -32,8 +33,7 @@ export async function loginOf(
   compute: Compute,
   { database: named, signal }: Wanted = {},
 ): Promise<Found<ConnectionStringParts & Credentials>> {
-  const branch = { projectId: compute.project_id, branchId: compute.branch_id };
-  const owner = await ownerOf(connection, branch, { database: named, signal });
+  const owner = await ownerOf(connection, computeNodeOf(compute), { database: named, signal });
   if (owner.missing !== undefined) return owner;
   const { role, database } = owner;
   const credentials = await credentialsFor(connection, compute, { role, database, pooled: false }, signal);

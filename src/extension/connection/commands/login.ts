@@ -18,6 +18,7 @@ import { isLocalCompute, pooledHost } from '../../../api/addresses/host.ts';
 import { catalogOf, credentialsFor } from '../branchLogin.ts';
 import { hasRemedy } from '../../window/ui/errorMessage.ts';
 import { sanitize } from '../../../base/sanitize.ts';
+import { computeNodeOf } from '../../inventory/nodes.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
 import { copyText, loadIfOffered } from '../../window/ui/input/dialogs.ts';
 import { askInSteps, type Ask, type Question } from '../../window/ui/input/multiStepInput.ts';
@@ -98,7 +99,7 @@ export async function loadCatalog(
   { title, compute }: Target,
 ): Promise<Catalog | undefined> {
   const { connection } = session;
-  const branch = { projectId: compute.project_id, branchId: compute.branch_id };
+  const branch = computeNodeOf(compute);
   return await loadIfOffered(title, async () => connection && catalogOf(connection, branch));
 }
 
