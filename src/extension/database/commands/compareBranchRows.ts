@@ -10,7 +10,7 @@ import type { RowRequest } from '../rows/rowDocuments.ts';
 import { comparisonTexts, comparisonTitle, differenceText, explainComparison } from '../ui/comparisonText.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { givenSource } from './givenSource.ts';
-import { findReadable, pickTable, read, type Readable } from './readable.ts';
+import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
 
 export const compareBranchRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't compare rows");
@@ -96,7 +96,7 @@ export async function showComparison(
   const rows = await import('../rows/compareRows.ts');
   const progress = l10n.t('Comparing {0} on {1} and {2}', name, ...names);
   const logins = { before: before.login, after: after.login };
-  const found = await read(progress, rows.COMPARE_SECONDS, (signal) =>
+  const found = await readWithProgress(progress, rows.COMPARE_SECONDS, (signal) =>
     rows.compareRows(logins, request.source, signal).catch((error: unknown) => {
       throw error instanceof rows.NoTableError ? explainComparison(error, name, names) : error;
     }),

@@ -9,7 +9,7 @@ import { urisOf } from '../ui/rowsDocuments.ts';
 import { rowCountText, rowsText, rowsTitle } from '../ui/rowsText.ts';
 import { envFileBranch } from '../../commandSupport/envFileBranch.ts';
 import { givenSource } from './givenSource.ts';
-import { findReadable, pickTable, read, type Readable } from './readable.ts';
+import { findReadable, pickTable, readWithProgress, type Readable } from './readable.ts';
 
 export const peekRows: Command = async (context, argument, run) => {
   run.failureMessage = l10n.t("Couldn't read rows");
@@ -65,7 +65,7 @@ async function show(
   run.failureMessage = l10n.t("Couldn't read {0} on {1}", name, branchName);
   const rows = await import('../rows/readRows.ts');
   const progress = l10n.t('Reading {0} on {1}', name, branchName);
-  const peeked = await read(progress, rows.READ_SECONDS, (signal) =>
+  const peeked = await readWithProgress(progress, rows.READ_SECONDS, (signal) =>
     rows.peekRows(login, request.source.sql, signal),
   );
   if (peeked === undefined) return false;

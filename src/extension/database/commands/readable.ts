@@ -106,7 +106,7 @@ async function confirmWake(title: string, branch: string): Promise<boolean> {
 }
 
 /** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
-export async function read<T>(
+export async function readWithProgress<T>(
   title: string,
   seconds: number,
   task: (signal: AbortSignal) => Promise<T>,
@@ -136,7 +136,7 @@ export async function pickTable(title: string, { login }: Readable): Promise<Row
 /** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
 async function loadTables(login: BranchLogin): Promise<readonly TableName[] | undefined> {
   const { listTables, READ_SECONDS } = await import('../rows/readRows.ts');
-  return await read(l10n.t('Loading the tables'), READ_SECONDS, (signal) => listTables(login, signal));
+  return await readWithProgress(l10n.t('Loading the tables'), READ_SECONDS, (signal) => listTables(login, signal));
 }
 
 /** For the rows below a database. @returns undefined if the user canceled. @throws {Error} with a message for the user */
