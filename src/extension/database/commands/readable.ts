@@ -136,7 +136,9 @@ export async function pickTable(title: string, { login }: Readable): Promise<Row
 /** Shows progress that can be canceled. @returns undefined if it was. @throws {Error} with a message for the user */
 async function loadTables(login: BranchLogin): Promise<readonly TableName[] | undefined> {
   const { listTables, READ_SECONDS } = await import('../rows/readRows.ts');
-  return await readWithProgress(l10n.t('Loading the tables'), READ_SECONDS, (signal) => listTables(login, signal));
+  return await readWithProgress(l10n.t('Loading the tables'), READ_SECONDS, (signal) =>
+    listTables(login, signal),
+  );
 }
 
 /** For the rows below a database. @returns undefined if the user canceled. @throws {Error} with a message for the user */
