@@ -110,6 +110,6 @@ describe('npm run service', () => {
 
   it('rebuilds the bundle if a source file is missing, and names that file', async () => {
     await rm(path.join(folder, 'src/service/core/serviceClock.ts'));
-    await assert.rejects(help(), /clock\.ts/);
+    await assert.rejects(help(), /serviceClock\.ts/);
   });
 });
