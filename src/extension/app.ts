@@ -17,6 +17,7 @@ import { detailsText, followDetails } from './browse/ui/detailsDocuments.ts';
 import type { DocumentEvents } from './documents.ts';
 import { HostProvider } from './connection/ui/hostProvider.ts';
 import { protectAbandoned } from './branches/ui/protectAbandoned.ts';
+import { offerNewService } from './signIn/ui/offerNewService.ts';
 import { showRotationNotice } from './signIn/ui/rotationNotice.ts';
 import { announceStarts, showPendingChanges } from './operations/ui/statusBar.ts';
 import { followOperations, operationsText } from './browse/ui/operationsDocuments.ts';
@@ -151,6 +152,7 @@ function registerListeners(
     refresh,
     refreshWhenVisible(refresh, view, config),
     deps.localService.follow(session),
+    offerNewService(deps.localService),
   ];
   for (const each of subscriptions) disposables.add(each);
   // The window that gets the first account has other questions.

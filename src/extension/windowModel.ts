@@ -40,7 +40,9 @@ export function createWindowModel(context: ExtensionContext, disposables: Dispos
   const accounts = disposables.add(new Accounts(secrets));
   const script = Uri.joinPath(context.extensionUri, 'dist', 'service.js').fsPath;
   const dataDir = Uri.joinPath(context.globalStorageUri, 'local-service').fsPath;
-  const localService = disposables.add(new LocalService({ script, dataDir, secrets, accounts, config, log }));
+  const { version }: { readonly version: string } = context.extension.packageJSON;
+  const parts = { script, dataDir, version, secrets, accounts, config, log };
+  const localService = disposables.add(new LocalService(parts));
   const openClient = clientOpener(localService, log);
   const session = disposables.add(new Session(accounts, openClient));
   const organizationId = () => config.organizationOf(session.connection?.account);

@@ -12,6 +12,8 @@ export interface ServiceAddress {
   readonly baseUrl: BaseUrl;
   /** See `leaseProof.ts`. */
   readonly leaseSecret: string;
+  /** Missing for 0.3 and earlier, and for a service that runs from its sources. */
+  readonly version?: string;
 }
 
 /** Returns the running process that has locked the data directory. */
@@ -31,9 +33,9 @@ export async function findAddress(
   dataDir: string,
   owner: ProcessIdentity,
 ): Promise<ServiceAddress | undefined> {
-  const { baseUrl, pid, leaseSecret } = readOwnFile(path.join(dataDir, 'service.json'));
+  const { baseUrl, pid, leaseSecret, version } = readOwnFile(path.join(dataDir, 'service.json'));
   const address = typeof baseUrl === 'string' ? baseUrlOrUndefined(baseUrl) : undefined;
   if (address === undefined || !isLoopback(new URL(address).hostname)) return undefined;
   if (pid !== owner.pid || typeof leaseSecret !== 'string' || leaseSecret === '') return undefined;
-  return { baseUrl: address, leaseSecret };
+  return { baseUrl: address, leaseSecret, ...(typeof version === 'string' && { version }) };
 }

@@ -14,6 +14,8 @@ import { findAddress, findOwner, type ServiceAddress } from './discover.ts';
 /** The right to use the local service, which runs until its last lease ends. */
 export interface Lease {
   readonly baseUrl: BaseUrl;
+  /** Of the service. */
+  readonly version: ServiceAddress['version'];
   /** An API key, valid until the lease ends. */
   readonly key: string;
   /** Resolves to the reason why no compute can start, or to undefined. Rejects if the lease ends first. */
@@ -32,7 +34,11 @@ const RESPONSE_TIMEOUT_MS = 10_000;
  * @returns undefined if no program listens at the address, or another program does
  * @throws {LocalServiceError} if the service is silent
  */
-export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promise<Lease | undefined> {
+export async function takeLease({
+  baseUrl,
+  leaseSecret,
+  version,
+}: ServiceAddress): Promise<Lease | undefined> {
   const challenge = { secret: leaseSecret, nonce: randomBytes(32).toString('base64url'), baseUrl };
   const url = new URL('/lease', baseUrl);
   url.searchParams.set('nonce', challenge.nonce);
@@ -59,6 +65,7 @@ export async function takeLease({ baseUrl, leaseSecret }: ServiceAddress): Promi
   const release = () => void request.destroy();
   return {
     baseUrl,
+    version,
     key: leaseKey(challenge),
     postgresProblem,
     ended: ending.signal,

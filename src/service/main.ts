@@ -1,7 +1,8 @@
 /** The local service as a program: reads its options, starts, prints its address, and ends cleanly on a signal. */
-import { fstatSync, ftruncateSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
+import { fieldsOf } from '../base/fieldsOf.ts';
 import { postgresLine } from '../localService/leaseProof.ts';
 import { EngineError } from './core/computeEngine.ts';
 import { serviceClock } from './core/serviceClock.ts';
@@ -78,7 +79,7 @@ async function run(
       inputEnded: options.endWithLeases === undefined ? undefined : inputEnded(),
       onEnd: shutdown.resolve,
     });
-    lock.publish(service.baseUrl, service.leaseSecret);
+    lock.publish(service.baseUrl, service.leaseSecret, ownVersion());
     if (!postgres) writeLog(SIMULATED);
     const simulated = postgres ? {} : { computes: 'simulated' };
     const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
@@ -92,6 +93,18 @@ async function run(
   } finally {
     // A failed start may have left it open.
     await engine.then((loaded) => loaded.close()).catch(() => undefined);
+  }
+}
+
+/** @returns the version of the package that has this program, or undefined if it runs from its sources */
+function ownVersion(): string | undefined {
+  try {
+    const { version } = fieldsOf(
+      JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
+    );
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
   }
 }
 

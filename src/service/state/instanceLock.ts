@@ -34,8 +34,8 @@ import { TEMPORARY } from './dataDirectory.ts';
 const LOCK = 'service.lock';
 
 export interface InstanceLock {
-  /** Writes the address, and the secret by which this service and its clients recognize each other. */
-  publish(baseUrl: string, leaseSecret: string): void;
+  /** Writes the address, the secret by which this service and its clients recognize each other, and the version. */
+  publish(baseUrl: string, leaseSecret: string, version?: string): void;
   /** Call it before each write. @throws {StartError} if another service has the lock now */
   requireHeld(): void;
   release(): void;
@@ -81,9 +81,9 @@ export async function lockInstance(folder: string, options: LockOptions): Promis
     options.onLost(lost);
   });
   return {
-    publish(baseUrl, leaseSecret) {
+    publish(baseUrl, leaseSecret, version) {
       const startedAt = new Date(me.startedAt * 1000).toISOString();
-      const text = JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret });
+      const text = JSON.stringify({ baseUrl, pid: me.pid, startedAt, leaseSecret, version });
       attempt(infoPath, () => writeSync(infoDescriptor, text));
     },
     requireHeld() {

@@ -22,6 +22,8 @@ import type { Log } from '../../window/ui/log.ts';
 interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
+  /** Of the extension. */
+  readonly version: string;
   readonly config: Pick<Config, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;
   readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;
 }
@@ -34,8 +36,11 @@ const KEY_ENTRY = 'hostedPostgres.localService.key';
 export class LocalService implements Disposable {
   readonly #deps: LocalServiceDependencies;
   readonly #postgresChanged = new Emitter<void>();
+  readonly #joinedEarlier = new Emitter<void>();
   #lease: Promise<Lease> | undefined;
   #postgresProblem: string | undefined;
+  /** Whether the service that was joined last is of an earlier version. */
+  #isEarlier = false;
   #session: Session | undefined;
   /** Whether it was restarted after an unexpected end. Reset when the user starts it. */
   #isRestarted = false;
@@ -43,6 +48,8 @@ export class LocalService implements Disposable {
 
   /** Fires when `postgresProblem` has changed. */
   readonly onDidChangePostgres = this.#postgresChanged.event;
+  /** Fires when this window has joined a service of an earlier version, which lacks what is new. `start` replaces it. */
+  readonly onDidJoinEarlier = this.#joinedEarlier.event;
 
   constructor(deps: LocalServiceDependencies) {
     this.#deps = deps;
@@ -73,14 +80,15 @@ export class LocalService implements Disposable {
   }
 
   /**
-   * Called by the user: replaces a service that hangs, has another key or has no Postgres, and connects to it.
+   * Called by the user: replaces a service that hangs, has another key, has no Postgres or is of an earlier version, and
+   * connects to it.
    * @throws {Error} why it can't start
    */
   async start(): Promise<void> {
     const previous = this.#lease;
     this.#isRestarted = false;
-    const hasPostgres = this.#postgresProblem === undefined;
-    this.#lease = this.#track(hasPostgres ? this.#joinOrReplace() : this.#replace());
+    const mustReplace = this.#postgresProblem !== undefined || this.#isEarlier;
+    this.#lease = this.#track(this.#joinOrReplace(mustReplace));
     await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
     await this.#connect();
   }
@@ -129,6 +137,7 @@ export class LocalService implements Disposable {
   dispose(): void {
     this.#isDisposed = true;
     this.#postgresChanged.dispose();
+    this.#joinedEarlier.dispose();
     this.#lease?.then((lease) => lease.release()).catch(() => undefined);
   }
 
@@ -149,7 +158,7 @@ export class LocalService implements Disposable {
   }
 
   async #joinOrStart(): Promise<Lease> {
-    const { script, dataDir, config, log, grace } = this.#deps;
+    const { script, dataDir, version, config, log, grace } = this.#deps;
     const [key, last] = [await this.#key(), await this.#account()];
     log.addSecret(key);
     const port = last === undefined ? 0 : Number(new URL(last.baseUrl).port);
@@ -158,12 +167,14 @@ export class LocalService implements Disposable {
     const lease = await joinOrStart({ script, dataDir, key, port, ...options });
     if (this.#isDisposed) lease.release();
     log.info(`The local service is running at ${lease.baseUrl}`);
+    this.#isEarlier = isEarlier(lease.version, version);
+    if (this.#isEarlier) this.#joinedEarlier.fire();
     return lease;
   }
 
-  async #joinOrReplace(): Promise<Lease> {
+  async #joinOrReplace(mustReplace: boolean): Promise<Lease> {
     try {
-      return await this.#joinOrStart();
+      return await (mustReplace ? this.#replace() : this.#joinOrStart());
     } catch (error) {
       const reason = error instanceof LocalServiceError ? error.reason : undefined;
       // The data belongs to this extension, so it may create a new key.
@@ -235,6 +246,10 @@ export class LocalService implements Disposable {
     return key;
   }
 }
+
+/** @param version undefined for 0.3 and earlier, which don't say it */
+const isEarlier = (version: string | undefined, own: string): boolean =>
+  version === undefined || version.localeCompare(own, 'en', { numeric: true }) < 0;
 
 /** The error that fetch throws if no program listens at the address. */
 const notRunning = (): Error =>

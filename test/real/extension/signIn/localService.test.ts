@@ -74,7 +74,7 @@ describe('A window with the local service', () => {
     const accounts = store.add(new Accounts(secrets));
     const log = { info() {}, error() {}, addSecret() {} };
     const config = { postgresPath: undefined, extensionsPath: undefined, trustedExtensions: [] };
-    const parts = { script, dataDir, secrets, accounts, config, log, grace };
+    const parts = { script, dataDir, version: '0.0.0', secrets, accounts, config, log, grace };
     const localService = store.add(new LocalService(parts));
     const openClient: OpenClient = async (account, key) => {
       if (account.local === true) await localService.ready();

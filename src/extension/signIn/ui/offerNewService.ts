@@ -1,0 +1,21 @@
+/**
+ * After an update of the extension, a reloaded window joins the local service of the earlier version, which other windows may use,
+ * and which has no calls that are new. So the window offers to replace it.
+ */
+import { l10n } from 'vscode';
+import type { Disposable } from '../../../base/disposable.ts';
+import { executeCommand } from '../../window/ui/executeCommand.ts';
+import { window } from '../../window/ui/window.ts';
+import type { LocalService } from './localService.ts';
+
+export const offerNewService = (localService: Pick<LocalService, 'onDidJoinEarlier'>): Disposable =>
+  localService.onDidJoinEarlier(() => void offer());
+
+async function offer(): Promise<void> {
+  const question = l10n.t(
+    'The local service still runs in an earlier version, without what is new. A restart drops the connections to its computes.',
+  );
+  const restart = l10n.t('Restart Local Service');
+  const chosen = await window.showInformationMessage(question, restart);
+  if (chosen === restart) await executeCommand('hostedPostgres.localService.start');
+}
