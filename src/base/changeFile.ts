@@ -1,6 +1,7 @@
 /** Changes files that other programs may be writing to at the same time. */
-import { lstatSync, type BigIntStats } from 'node:fs';
-import { appendFile, type FileHandle } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { lstatSync, readFileSync, type BigIntStats } from 'node:fs';
+import { appendFile, link, open, rm, type FileHandle } from 'node:fs/promises';
 import { pause } from './clock.ts';
 import { ignoreMissing, MAX_SIZE, openUserFile, readFrom } from './files.ts';
 import { replaceFile } from './replaceFile.ts';
@@ -37,6 +38,14 @@ export async function changeFile(
   }
 }
 
+/** A file as it was read. */
+interface ReadFile {
+  /** Closed on Windows, which neither replaces an open file nor lets another program do so. */
+  readonly handle: FileHandle;
+  readonly stats: BigIntStats;
+  readonly content: Buffer;
+}
+
 /** Programs that replace the file again and again. */
 const MAX_ATTEMPTS = 100;
 
@@ -49,59 +58,81 @@ async function changeNow(
   /** What another program has written to the file that was replaced. */
   let missed: Buffer | undefined;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const old = await openUserFile(file).catch(ignoreMissing);
+    const handle = await openUserFile(file).catch(ignoreMissing);
     try {
-      const stats = await old?.stat({ bigint: true });
-      const current = old && (await readFrom(old));
-      if (stats?.isFile() === false || (current?.length ?? 0) > MAX_SIZE)
-        throw new Error(`${file} isn't a file, or is too large.`);
-      const isOwn = made !== undefined && current?.equals(made.after) === true;
+      const read = handle && (await readOf(handle, file));
+      const isOwn = made !== undefined && read?.content.equals(made.after) === true;
       if (isOwn && missed === undefined) return made;
-      const before = isOwn ? missed : current;
+      const before = isOwn ? missed : read?.content;
       const changed = change(before) ?? before;
-      if (changed === undefined || current?.equals(changed) === true) return made;
+      if (changed === undefined || read?.content.equals(changed) === true) return made;
       // Its folder may still let it be replaced.
-      if (stats !== undefined && (stats.mode & 0o222n) === 0n) throw new Error(`${file} is read-only.`);
+      if (read !== undefined && (read.stats.mode & 0o222n) === 0n) throw new Error(`${file} is read-only.`);
       const after = Buffer.from(changed);
-      // Windows replaces no open file, so there no program can write to the replaced one.
-      if (process.platform === 'win32') await old?.close();
-      if (!(await replace(file, after, stats, mode))) continue;
+      const written = await replace(file, after, read, mode);
+      if (written === MOVED) continue;
       made = { before, after };
-      const isReplaced = process.platform !== 'win32' && !isAt(file, stats);
-      missed = old && isReplaced ? await addedTo(old, current, file) : undefined;
+      missed = written;
     } finally {
-      await old?.close();
+      await handle?.close();
     }
   }
   if (made === undefined) throw new Error(`${file} keeps changing.`);
   return made;
 }
 
-/** Whether the path still leads to this file, or to none. Doesn't wait, so the answer is right at the moment of a rename. */
-function isAt(file: string, stats: BigIntStats | undefined): boolean {
-  const current = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-  return current?.ino === stats?.ino && current?.dev === stats?.dev;
+async function readOf(handle: FileHandle, file: string): Promise<ReadFile> {
+  const stats = await handle.stat({ bigint: true });
+  const content = await readFrom(handle);
+  if (process.platform === 'win32') await handle.close();
+  if (!stats.isFile() || content.length > MAX_SIZE) throw new Error(`${file} isn't a file, or is too large.`);
+  return { handle, stats, content };
 }
 
-/** @returns false if another program has replaced the file since it was read */
+/** Whether the path still leads to this file, or to none. Doesn't wait, so the answer is right at the moment of a rename. */
+function isAt(file: string, read: ReadFile | undefined): boolean {
+  const current = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  return current?.ino === read?.stats.ino && current?.dev === read?.stats.dev;
+}
+
+/** Thrown and returned if another program has replaced the file since it was read. */
+const MOVED = Symbol('moved');
+
+/** @returns what another program has written to the replaced file, see {@link addedTo} */
 async function replace(
   file: string,
   content: Buffer,
-  stats: BigIntStats | undefined,
+  read: ReadFile | undefined,
   mode: number | undefined,
-): Promise<boolean> {
-  const moved = new Error(`${file} was replaced.`);
+): Promise<Buffer | undefined | typeof MOVED> {
+  // Windows replaces no open file. There, the replaced one can be read by another name, unless the file system has no links.
+  const otherName = process.platform === 'win32' && read ? `${file}.${randomUUID()}` : undefined;
+  const isKept = otherName === undefined || (await isLinked(file, otherName));
+  const check = () => {
+    if (!isAt(file, read) || !(isKept || read?.content.equals(readFileSync(file)))) throw MOVED;
+  };
   try {
-    const check = () => {
-      if (!isAt(file, stats)) throw moved;
-    };
     await replaceFile(file, content, { mode, check });
-    return true;
+    if (read === undefined || isAt(file, read)) return undefined;
+    const replaced = otherName === undefined ? read.handle : await open(otherName).catch(ignoreMissing);
+    try {
+      return await addedTo(replaced, read.content, file);
+    } finally {
+      await replaced?.close();
+    }
   } catch (error) {
-    if (error === moved) return false;
+    if (error === MOVED) return MOVED;
     throw error;
+  } finally {
+    if (otherName !== undefined) await rm(otherName, { force: true });
   }
 }
+
+const isLinked = async (file: string, otherName: string): Promise<boolean> =>
+  link(file, otherName).then(
+    () => true,
+    () => false,
+  );
 
 /** Milliseconds in which a program that had the replaced file open may still write to it. */
 const LATE_WRITES = 50;
@@ -111,15 +142,16 @@ const LATE_WRITES = 50;
  * @returns the replaced file if it was changed in another way. An empty file is just being written, so it doesn't count
  */
 async function addedTo(
-  replaced: FileHandle,
-  read: Buffer | undefined,
+  replaced: FileHandle | undefined,
+  read: Buffer,
   file: string,
 ): Promise<Buffer | undefined> {
-  let length = read?.length ?? 0;
+  if (replaced === undefined) return undefined;
+  let { length } = read;
   for (const isLast of [false, true]) {
     if (isLast) await pause(LATE_WRITES);
     const late = await readFrom(replaced);
-    if (read?.equals(late.subarray(0, read.length)) !== true) return late.length === 0 ? undefined : late;
+    if (!read.equals(late.subarray(0, read.length))) return late.length === 0 ? undefined : late;
     if (late.length > length) await appendFile(file, late.subarray(length));
     length = late.length;
   }

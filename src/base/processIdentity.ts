@@ -58,10 +58,17 @@ export async function isRunning(identity: ProcessIdentity, maxTime?: number): Pr
   const { pid, startedAt, uniqueId } = identity;
   if (uniqueId !== undefined || process.platform === 'linux') return isRunningSync(identity);
   if (!isAlive(pid)) return false;
+  const actual = pid === process.pid ? (ownStartTime ??= readStartTime(pid)) : readStartTime(pid, maxTime);
+  return matches(pid, await actual, startedAt);
+}
+
+/** Of this process, which doesn't change: asked once, however many threads of this process are looked for. */
+let ownStartTime: Promise<number | undefined> | undefined;
+
+async function readStartTime(pid: number, maxTime?: number): Promise<number | undefined> {
   const [command, args] = startTimeCommand(pid);
   const read = promisify(execFile)(command, args, startTimeOptions(maxTime));
-  const actual = await read.then(({ stdout }) => parseEpochSeconds(stdout)).catch(() => undefined);
-  return matches(pid, actual, startedAt);
+  return read.then(({ stdout }) => parseEpochSeconds(stdout)).catch(() => undefined);
 }
 
 /**

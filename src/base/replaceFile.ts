@@ -19,7 +19,7 @@ interface ReplaceOptions {
   readonly mode?: number | undefined;
   /** The file's name until it is complete. A killed process leaves it behind, and the next one overwrites it. */
   readonly temporary?: string;
-  /** Called at the last moment. If it throws, the file stays as it is. */
+  /** Called at the last moment, before each attempt. If it throws, the file stays as it is. */
   readonly check?: () => void;
 }
 
@@ -38,8 +38,7 @@ export async function replaceFile(
   const old = await stat(file).catch(() => undefined);
   try {
     await writeCopy(temporary, content, old, mode);
-    check();
-    await renameOver(temporary, file);
+    await renameOver(temporary, file, check);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     const canOverwrite = old?.isFile() === true && process.platform !== 'win32';
@@ -116,26 +115,34 @@ const RENAME_ATTEMPTS = 100;
 /** Milliseconds. */
 const RENAME_PAUSE = 20;
 
+const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];
+
 /** Windows rejects a rename while another program, such as a virus scanner, has the file open. */
-async function renameOver(from: string, to: string, attempts = RENAME_ATTEMPTS): Promise<void> {
+const isInUse = (error: unknown): boolean =>
+  process.platform === 'win32' && IN_USE.includes(fieldsOf(error).code);
+
+async function renameOver(
+  from: string,
+  to: string,
+  check: () => void,
+  attempts = RENAME_ATTEMPTS,
+): Promise<void> {
   try {
+    check();
     await rename(from, to);
   } catch (error) {
-    if (process.platform !== 'win32' || attempts === 1) throw error;
+    if (!isInUse(error) || attempts === 1) throw error;
     await pause(RENAME_PAUSE);
-    await renameOver(from, to, attempts - 1);
+    await renameOver(from, to, check, attempts - 1);
   }
 }
-
-const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];
 
 /** Renames a file or folder and replaces an existing file. On Windows, it may block this thread for two seconds. */
 export function renameOverSync(from: string, to: string, attempts = RENAME_ATTEMPTS): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    const isInUse = error instanceof Error && 'code' in error && IN_USE.includes(error.code);
-    if (process.platform !== 'win32' || !isInUse || attempts === 1) throw error;
+    if (!isInUse(error) || attempts === 1) throw error;
     pauseSync();
     renameOverSync(from, to, attempts - 1);
   }

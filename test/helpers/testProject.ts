@@ -24,7 +24,7 @@ export async function createProject() {
   const dataDir = path.join(cwd, '.hosted-postgres');
   dataDirs.push(dataDir);
   await prepareStorage(dataDir);
-  const count = (): number => readFileSync(path.join(cwd, 'count'), 'utf8').length;
+  const count = (): number => readFileSync(path.join(cwd, 'count'), 'utf8').split('x').length - 1;
   return { cwd, dataDir, count, api: () => branchCalls({ ...serviceOf(dataDir) }) };
 }
 
@@ -38,7 +38,7 @@ export function serviceOf(dataDir: string): {
 }
 
 export const OPTIONS = `{
-  migrate: { run: 'printf x >> count', files: ['migrations'] },
+  migrate: { run: 'echo x>>count', files: ['migrations'] },
   seed: { run: async (url) => { forgetServer(); for (const file of ['migrations/1.sql', 'seed.sql']) await query(url, fs.readFileSync(file, 'utf8')); }, files: ['seed.sql'] },
 }`;
 

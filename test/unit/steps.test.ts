@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { onPlatform } from '../helpers/onPlatform.ts';
 import { planFor } from '../steps.ts';
 
@@ -59,7 +60,8 @@ describe('The plan of npm run test:all', () => {
       planFor('real')
         .flat()
         .map(({ command }) => command.filter((part) => part.endsWith('.test.ts')).length);
-    const all = suitesOf();
+    let all: number[] = [];
+    await onPlatform('linux', () => (all = suitesOf()));
     await onPlatform('win32', () => {
       const left = planFor('real')
         .flat()
@@ -79,7 +81,7 @@ describe('The plan of npm run test:all', () => {
     await onPlatform('win32', () => {
       for (const step of planFor('test', 'beyond').flat()) {
         if (step.isSkipped === true) assert.match(step.leftOut ?? '', /\w/, step.name);
-        const files = step.command.filter((part) => /^\/.*\.test\.ts$/.test(part));
+        const files = step.command.filter((part) => path.isAbsolute(part) && part.endsWith('.test.ts'));
         assert.deepEqual(
           files.filter((file) => !existsSync(file)),
           [],

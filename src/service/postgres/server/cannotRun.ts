@@ -71,7 +71,7 @@ function causeOf(program: string, error: unknown, musl: boolean): Cause {
 /** macOS kills what a browser has downloaded, and what has changed since it was signed. */
 const refusedByMacos = (program: string): Cause => ({
   reason: 'macOS refuses it, because it was downloaded or its signature is not valid',
-  remedy: `Run: xattr -dr com.apple.quarantine '${path.resolve(program, '..', '..')}'`,
+  remedy: `Run: xattr -dr com.apple.quarantine '${path.posix.resolve(program, '..', '..')}'`,
 });
 
 const RUNTIME = 'Install the current Visual C++ runtime: https://aka.ms/vs/17/release/vc_redist.x64.exe';
