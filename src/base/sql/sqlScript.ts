@@ -174,14 +174,13 @@ export class SqlScript {
   }
 
   #endOfCommand(start: number): number {
-    const endOfLine = this.#endOfLine(start);
-    const name = this.#text.slice(start, Math.min(endOfLine, start + 30));
-    if (WHOLE_LINE.test(name)) return endOfLine;
+    // The end of the line is looked for only by a command that goes on there: a line may have many.
+    if (WHOLE_LINE.test(this.#text.slice(start, start + 30))) return this.#endOfLine(start);
     ARGUMENTS.lastIndex = start + 1;
     const [found = ''] = ARGUMENTS.exec(this.#text) ?? [];
     const end = start + 1 + found.length;
     // After quotes without an end, psql skips the line.
-    return !found.endsWith('\\\\') && /['"`]/.test(this.#text.charAt(end)) ? endOfLine : end;
+    return !found.endsWith('\\\\') && /['"`]/.test(this.#text.charAt(end)) ? this.#endOfLine(end) : end;
   }
 
   /** The lines after a `COPY … FROM STDIN`, up to `\.`. @throws {ScriptError} if more follows in its own line */
