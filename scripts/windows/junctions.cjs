@@ -11,7 +11,7 @@ const { symlinkSync } = fs;
 
 /** A path as programs of Unix see it. */
 const outside = (file) =>
-  `/root/.wine/dosdevices/${path
+  `${process.env.WINEPREFIX}/dosdevices/${path
     .resolve(file)
     .replaceAll('\\', '/')
     .replace(/^./, (drive) => drive.toLowerCase())}`;
@@ -23,7 +23,7 @@ fs.symlinkSync = (target, link, type) => {
   const source = path.resolve(path.dirname(link), target);
   spawnSync('start.exe', ['/unix', '/bin/sh', '-c', command, outside(source), outside(link)]);
   for (const until = Date.now() + LIMIT; !fs.existsSync(link);) {
-    if (Date.now() > until) throw new Error(`Could not copy ${source} to ${link}`);
+    if (Date.now() > until) throw new Error(`Could not copy ${source}`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   }
 };

@@ -1,8 +1,8 @@
 // Runs suites in the chroot of `setUp.sh`, and prints the result of each: those that are named, or all that Windows can run.
-// Suites that need git or PowerShell, which Wine lacks, fail there, and times say nothing.
+// What needs git, PowerShell or junctions, which Wine lacks, fails there, and times say nothing.
 //   node scripts/windows/runSuites.ts FOLDER [SUITE…]
 import { spawnSync } from 'node:child_process';
-import { closeSync, globSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { withoutUnix } from '../../test/windowsSuites.ts';
 
@@ -17,15 +17,24 @@ interface Report {
   readonly failures: readonly TestResult[];
 }
 
-/** Minutes. What takes longer hangs. */
-const LIMIT = 30;
+/** Milliseconds. What takes longer hangs. */
+const LIMIT = 20 * 60_000;
+/** Paths in the chroot. A copy of the first one, named by the variable, lets two runs share the chroot. */
+const prefix = process.env['WINEPREFIX'] ?? '/root/.wine';
+const reportFile = `${prefix}/report.json`;
 const [root = '', ...named] = process.argv.slice(2);
-const clone = path.join(root, 'root/project');
+/** What suites make once: the built service, and the template of all branches. */
+const shared = path.join(root, prefix, 'drive_c/shared');
+rmSync(shared, { recursive: true, force: true });
+mkdirSync(shared);
 
 /** Unit tests share a process, because each start takes ten seconds. */
-const unit = named.length > 0 ? [] : globSync('test/unit/**/*.test.ts');
-const real = named.length > 0 ? named : realSuites();
-for (const suites of [unit, ...real.map((suite) => [suite])].filter(({ length }) => length > 0)) run(suites);
+const runs = named.length > 0 ? each(named) : [globSync('test/unit/**/*.test.ts'), ...each(realSuites())];
+runs.forEach(run);
+
+function each(suites: readonly string[]): string[][] {
+  return suites.map((suite) => [suite]);
+}
 
 function realSuites(): string[] {
   const command = globSync('test/real/**/*.test.ts').map((file) => path.resolve(file));
@@ -35,59 +44,50 @@ function realSuites(): string[] {
 
 function run(suites: readonly string[]): void {
   // A suite that was cut off leaves its servers, and Wine stands still after some.
-  inside('wineserver', ['-k'], '/dev/null');
-  const log = suites.length === 1 ? `${suites[0]?.replaceAll('/', '-')}.log` : 'unit.log';
-  const file = path.join(clone, 'report.json');
-  rmSync(file, { force: true });
-  const node = ['node_modules/node/bin/node.exe', '--require', './scripts/windows/junctions.cjs'];
-  const reporter = ['--reporter', 'json', '--reporter-option', 'output=report.json'];
-  inside(
-    'wine',
-    [...node, 'node_modules/mocha/bin/mocha.js', ...reporter, ...suites],
-    path.join(root, 'root', log),
+  inside('/dev/null', '/usr/lib/x86_64-linux-gnu/wine/wineserver', '-k');
+  rmSync(path.join(root, reportFile), { force: true });
+  const log = path.join(
+    root,
+    prefix,
+    'logs',
+    `${suites.length === 1 ? path.basename(suites[0] ?? '') : 'unit'}.log`,
   );
-  const report = readReport(file);
-  if (report === undefined)
-    return console.log(`${suites.join(' ')}: cut off or not begun, see ${path.join(root, 'root', log)}`);
-  suites.forEach((suite) => print(suite, report));
+  const node = ['node_modules/node/bin/node.exe', '--require', './scripts/windows/junctions.cjs'];
+  const reporter = ['--reporter', 'json', '--reporter-option', `output=Z:${reportFile}`];
+  inside(log, 'wine', ...node, 'node_modules/mocha/bin/mocha.js', ...reporter, ...suites);
+  const report = readReport();
+  if (report === undefined) console.log(`${suites.join(' ')}: no result, see ${log}`);
+  else for (const suite of suites) print(suite, report);
 }
 
 /** Runs a program in the chroot. It writes to a file, because Node under Wine can't write to a pipe from outside. */
-function inside(program: string, args: readonly string[], log: string): void {
+function inside(log: string, ...command: readonly string[]): void {
+  const wine = { HOME: '/root', PATH: '/usr/bin:/bin', WINEDEBUG: '-all', WINEPREFIX: prefix };
+  const variables = { ...wine, TEST_SHARED_FOLDER: String.raw`C:\shared` };
+  const environment = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const start = ['chroot', root, 'env', '--ignore-environment', '--chdir=/root/project', ...environment];
   const output = openSync(log, 'w');
-  const environment = ['HOME=/root', 'PATH=/usr/bin:/bin', 'WINEDEBUG=-all', 'WINEPREFIX=/root/.wine'];
-  const command = [
-    'chroot',
-    root,
-    'env',
-    '--ignore-environment',
-    '--chdir=/root/project',
-    ...environment,
-    program,
-    ...args,
-  ];
-  spawnSync('nice', ['-n', '15', ...command], {
+  spawnSync('nice', ['-n', '15', ...start, ...command], {
     stdio: ['ignore', output, output],
-    timeout: LIMIT * 60_000,
+    timeout: LIMIT,
     killSignal: 'SIGKILL',
   });
   closeSync(output);
 }
 
-function readReport(file: string): Report | undefined {
+function readReport(): Report | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(readFileSync(path.join(root, reportFile), 'utf8'));
   } catch {
-    return undefined; // It has not ended.
+    return undefined; // The suite has not ended.
   }
 }
 
-function print(suite: string, report: Report): void {
-  const isOfSuite = ({ file }: TestResult) => file.replaceAll('\\', '/').endsWith(`/project/${suite}`);
-  const [passes, pending, failures] = [report.passes, report.pending, report.failures].map((all) =>
-    all.filter(isOfSuite),
+function print(suite: string, { passes, failures, pending }: Report): void {
+  const [passed, failed, skipped] = [passes, failures, pending].map((results) =>
+    results.filter(({ file }) => file.replaceAll('\\', '/').endsWith(`/project/${suite}`)),
   );
-  console.log(`${suite}: ${passes?.length} passed, ${failures?.length} failed, ${pending?.length} skipped`);
-  for (const { fullTitle, err } of failures ?? [])
+  console.log(`${suite}: ${passed?.length} passed, ${failed?.length} failed, ${skipped?.length} skipped`);
+  for (const { fullTitle, err } of failed ?? [])
     console.log(`    ${fullTitle}\n        ${err.message?.replaceAll('\n', '\n        ')}`);
 }

@@ -38,6 +38,8 @@ if ! cmp -s package-lock.json "$clone/node_modules/.lock"; then
   cp package-lock.json "$clone/node_modules/.lock"
 fi
 
-# The folder of the user, in which Wine keeps its disk C:.
-[ -e "$root/root/.wine/system.reg" ] ||
+# The folder with Wine's disk C:.
+if [ ! -e "$root/root/.wine/system.reg" ]; then
   chroot "$root" env HOME=/root WINEDEBUG=-all WINEPREFIX=/root/.wine wineboot --init
+  mkdir "$root/root/.wine/logs"
+fi
