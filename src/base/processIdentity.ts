@@ -4,9 +4,9 @@
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { fieldsOf } from './fieldsOf.ts';
+import { windowsProgram } from './findProgram.ts';
 
 /** What a process writes to a file so that others recognize it. */
 export interface ProcessIdentity {
@@ -156,9 +156,7 @@ const startTimeOptions = (timeout = 15_000) =>
 
 function startTimeCommand(pid: number): [command: string, args: string[]] {
   if (process.platform !== 'win32') return ['ps', ['-o', 'lstart=', '-p', String(pid)]];
-  // The path is absolute, because Windows searches the working folder before PATH.
-  const system = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32');
-  const powershell = path.win32.join(system, 'WindowsPowerShell', 'v1.0', 'powershell.exe');
+  const powershell = windowsProgram('WindowsPowerShell', 'v1.0', 'powershell.exe');
   return [powershell, ['-NoProfile', '-Command', `(Get-Process -Id ${pid}).StartTime.ToString('o')`]];
 }
 

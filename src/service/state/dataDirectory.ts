@@ -66,14 +66,22 @@ export function createUsableFolder(folder: string): string {
   }
 }
 
-/** Node reports a read-only file system as ENOENT if it creates several folders. */
+/**
+ * Node reports ENOENT for several folders, whatever the reason. The first one that is missing shows it: a read-only file system,
+ * or a name that Windows doesn't allow.
+ */
 function reasonOf(folder: string): unknown {
   const parent = path.dirname(folder);
   if (!existsSync(parent) && parent !== folder) return reasonOf(parent);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    return fieldsOf(error)['code'] === 'EROFS' ? error : undefined;
+    const { code } = fieldsOf(error);
+    if (code === 'EROFS') return error;
+    if (process.platform === 'win32' && (code === 'ENOENT' || code === 'EINVAL'))
+      return new Error(
+        `Windows allows no folder with the name ${path.basename(folder)}. Choose another one.`,
+      );
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** Paths that Postgres can read on Windows. */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { windowsProgram } from '../../../base/findProgram.ts';
 
 // oxlint-disable-next-line no-control-regex
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
@@ -21,12 +22,15 @@ export function asciiPath(folder: string, findShort = shortPath): string {
 
 /** The folder is in a variable, so that nothing in its name is a command. */
 function shortPath(folder: string): string {
-  const shell = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'cmd.exe');
-  const { stdout } = spawnSync(shell, ['/d', '/c', 'for %I in ("%FOLDER%") do @echo %~sI'], {
-    encoding: 'latin1',
-    env: { FOLDER: folder },
-    windowsHide: true,
-    windowsVerbatimArguments: true,
-  });
+  const { stdout } = spawnSync(
+    windowsProgram('cmd.exe'),
+    ['/d', '/c', 'for %I in ("%FOLDER%") do @echo %~sI'],
+    {
+      encoding: 'latin1',
+      env: { FOLDER: folder },
+      windowsHide: true,
+      windowsVerbatimArguments: true,
+    },
+  );
   return stdout ?? '';
 }

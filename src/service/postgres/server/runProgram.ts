@@ -1,9 +1,10 @@
 /** Runs a Postgres program (initdb, a single-user server) until it ends. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { windowsProgram } from '../../../base/findProgram.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { describeExit } from './cannotRun.ts';
 import { serverEnvironment } from './serverEnvironment.ts';
@@ -62,13 +63,23 @@ export const inBackground = () => ({ detached: process.platform !== 'win32', win
 const unexplained = ({ spawnfile, exitCode, signalCode }: ChildProcess) =>
   `${path.basename(spawnfile)} ${describeExit(exitCode, signalCode)}`;
 
-/** The caller removes the program's files, so it needn't end cleanly. */
+/**
+ * The caller removes the program's files, so it needn't end cleanly. On Windows, initdb runs itself again without the rights of
+ * an administrator, and only the system knows that process.
+ */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
+    if (process.platform === 'win32') killTree(child, child.pid);
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
     // It has just ended.
   }
+}
+
+function killTree(child: ChildProcess, pid: number): void {
+  const program = windowsProgram('taskkill.exe');
+  execFile(program, ['/pid', String(pid), '/T', '/F'], { windowsHide: true }, (error) => {
+    if (error !== null) child.kill('SIGKILL');
+  });
 }

@@ -54,13 +54,14 @@ export function readPrivateJson<T>(file: string, schema: z.ZodMiniType<T>, remed
 /**
  * Creates a folder, or replaces it.
  * @param fill creates the folder under another name; then it is renamed
+ * @param unfinished the other name
  * @throws what `fill` throws, after the unfinished folder was removed
  */
 export async function createAtomically(
   folder: string,
   fill: (unfinished: string) => Promise<void>,
+  unfinished = `${folder}.new`,
 ): Promise<void> {
-  const unfinished = `${folder}.new`;
   // Left by a service that was killed.
   removeAll(unfinished);
   try {

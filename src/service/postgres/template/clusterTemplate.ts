@@ -2,6 +2,7 @@
  * Creates data directories: once per Postgres version the cluster template, from a packed cluster or by `initdb`. The data of
  * each branch is a copy of it, with a separate password. It has nothing to do with the database template1, which each cluster has.
  */
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
@@ -54,7 +55,10 @@ export interface EngineDependencies {
 /** Creates the cluster template of this Postgres version unless it exists. @returns its folder. @throws {EngineError} */
 export async function ensureClusterTemplate(deps: EngineDependencies): Promise<string> {
   const template = deps.storage.clusterTemplate(deps.binaries.major);
-  if (!existsSync(template)) await createAtomically(template, (folder) => initialize(deps, folder));
+  if (existsSync(template)) return template;
+  // Each time another name: on Windows, the initdb of a service that was killed runs on for a while, and may remove its folder.
+  const unfinished = `${template}.${randomBytes(2).toString('hex')}.new`;
+  await createAtomically(template, (folder) => initialize(deps, folder), unfinished);
   return template;
 }
 

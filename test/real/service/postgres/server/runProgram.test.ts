@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { inBackground, runProgram } from '../../../../../src/service/postgres/server/runProgram.ts';
+import { isAlive } from '../../../../../src/base/processIdentity.ts';
+import { clusterArguments } from '../../../../../src/service/postgres/template/clusterTemplate.ts';
+import { temporaryFolder } from '../../../../helpers/localService.ts';
+import { until } from '../../../../workbench/until.ts';
+import { usualPostgres } from '../usualPostgres.ts';
 import { onPlatform } from '../../../../helpers/onPlatform.ts';
 
 describe('runProgram', () => {
@@ -38,6 +44,45 @@ describe('runProgram', () => {
       failsWith(message),
       /does not run as administrator\. Start VS Code, or the service, as/,
     );
+  });
+});
+
+describe('A program that is no longer needed', () => {
+  /** Starts itself again, as initdb does without the rights of an administrator, and writes the process id. */
+  const PROGRAM = `const { spawn } = require('node:child_process');
+    const options = { stdio: 'inherit', detached: process.platform === 'win32' };
+    const again = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], options);
+    require('node:fs').writeFileSync(process.argv[1], again.pid + ' ');
+    setInterval(() => {}, 1000);`;
+
+  it('ends with the programs that it has started', async () => {
+    const file = path.join(temporaryFolder(), 'pid');
+    const stop = new AbortController();
+    const options = { cwd: os.tmpdir(), signal: stop.signal };
+    const run = runProgram(process.execPath, ['-e', PROGRAM, file], options);
+    const written = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+    await until('the second program', async () => written().endsWith(' '));
+    const pid = Number(written());
+    assert.ok(isAlive(pid));
+    stop.abort();
+    await assert.rejects(run, /aborted/);
+    await until('its end', async () => !isAlive(pid));
+  });
+
+  it('is initdb, which leaves no server on its folder', async function () {
+    // With the rights of root, it doesn't run.
+    if (process.getuid?.() === 0) return this.skip();
+    const folder = path.join(temporaryFolder(), 'data');
+    const stop = new AbortController();
+    const { initdb, major } = usualPostgres();
+    const options = { cwd: path.dirname(folder), signal: stop.signal };
+    const run = runProgram(initdb, ['-D', folder, '-A', 'trust', ...clusterArguments(major)], options);
+    await until('its server', async () => existsSync(path.join(folder, 'postmaster.pid')));
+    const pid = -Number(readFileSync(path.join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    stop.abort();
+    await assert.rejects(run, /aborted/);
+    await until('its end', async () => !isAlive(pid));
+    rmSync(folder, { recursive: true });
   });
 });
 
