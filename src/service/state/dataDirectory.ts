@@ -67,12 +67,15 @@ export function createUsableFolder(folder: string): string {
 }
 
 /**
- * Node reports ENOENT for several folders, whatever the reason. The first one that is missing shows it: a read-only file system,
- * or a name that Windows doesn't allow.
+ * Node reports ENOENT for several folders, whatever the reason. The first one that can't be created shows it: a read-only file
+ * system, or a name that Windows doesn't allow.
  */
 function reasonOf(folder: string): unknown {
   const parent = path.dirname(folder);
-  if (!existsSync(parent) && parent !== folder) return reasonOf(parent);
+  if (!existsSync(parent) && parent !== folder) {
+    const reason = reasonOf(parent);
+    if (reason !== undefined) return reason;
+  }
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
