@@ -39,7 +39,10 @@ create extension ltree;`;
       assert.deepEqual(createdExtensions(text), [], text);
   });
 
-  for (const part of ['\\', 'create extension ', "a'\n", 'copy t from stdin; a\n', '\\echo "a\n'])
+  for (const part of ['create extension ', "a'\n", 'copy t from stdin; a\n', '\\echo "a\n'])
     it(`takes a time in proportion to the text: ${JSON.stringify(part)}`, () =>
-      assertLinear(part, 100_000, (text) => void createdExtensions(text)));
+      assertLinear(part, 20_000, (text) => void createdExtensions(text)));
+
+  it('takes a time in proportion to the commands of psql in a line', () =>
+    assertLinear('\\', 100_000, (text) => void createdExtensions(text)));
 });
