@@ -125,19 +125,24 @@ export function withTarget(text: string, url: string): string | undefined {
     password: target.texts.password,
     host: keep('host'),
     database: keep('database'),
-    rest: isMoved ? withSecurity(old.texts.rest, target.texts.rest) : old.texts.rest,
+    rest: isMoved ? withTls(old.texts.rest, tlsParameters(target.texts.rest)) : old.texts.rest,
   });
 }
 
 /** On this machine, or a name that only a private network knows, such as that of a container. */
-const isNear = (host: string): boolean => isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
+export const isNear = (host: string): boolean => isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
 
-const SECURITY = /(?<=[?&])(?:sslmode|channel_binding)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
+/** Of libpq, JDBC, Prisma and others. They are a group: `sslnegotiation=direct` without an `sslmode` is an error, for example. */
+const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 
-/** Replaces the parameters for TLS. */
-function withSecurity(rest: string, targetRest: string): string {
-  const kept = rest.replace(SECURITY, '').replace(/[?&](?=$|[#\s\\])/, '');
-  const added = [...targetRest.matchAll(SECURITY)].map(([text]) => text.replace('&', ''));
-  if (added.length === 0) return kept;
-  return `?${added.join('&')}${kept.startsWith('?') ? `&${kept.slice(1)}` : kept}`;
+/** The parameters for TLS, as in the text. */
+export const tlsParameters = (text: string): string[] =>
+  [...text.matchAll(SECURITY)].map(([each]) => each.replace('&', ''));
+
+/** Replaces the parameters for TLS. @param text a URL, or its end */
+export function withTls(text: string, parameters: readonly string[]): string {
+  const kept = text.replace(SECURITY, '').replace(/[?&](?=$|[#\s\\])/, '');
+  if (parameters.length === 0) return kept;
+  const [start = '', query = '', end = ''] = /^([^?#\s\\]*)\??([^#\s\\]*)(.*)$/s.exec(kept)?.slice(1) ?? [];
+  return `${start}?${[...parameters, ...(query === '' ? [] : [query])].join('&')}${end}`;
 }

@@ -42,7 +42,7 @@ export async function findTarget(
     if (credentials === undefined) return { problem: 'noPassword' };
     await knownHosts.remember(inventory, target.account, [compute]);
     const url = connectionString({ ...login, password: credentials.password, host: hostOf(compute, pooled) });
-    return { value: withTarget(before, url) ?? url };
+    return { value: await knownHosts.withFormerTls(before, withTarget(before, url) ?? url) };
   } catch (error) {
     if (!isPermanentRejection(error)) return { problem: 'offline' };
     return { problem: (await isDeleted(inventory, target)) ? 'deleted' : 'noPassword' };

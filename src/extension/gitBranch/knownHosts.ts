@@ -10,6 +10,7 @@ import { pooledHost } from '../../api/addresses/host.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Memory } from '../window/memory.ts';
 import { directHost, normalizeHost } from '../../api/addresses/host.ts';
+import { withFormerTls } from './formerTls.ts';
 import { hasKnownHosts, KNOWN_HOSTS_ENTRY } from './hasKnownHosts.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
@@ -60,6 +61,11 @@ export class KnownHosts {
   /** The last known data of a branch, from any of its hosts. */
   find(branch: BranchRef): KnownBranch | undefined {
     return read(this.#memory).find(([, known]) => isSameBranch(known, branch))?.[1];
+  }
+
+  /** @returns the new URL, see `formerTls.ts` */
+  async withFormerTls(before: string, after: string): Promise<string> {
+    return withFormerTls(this.#memory, before, after);
   }
 
   /** @param computes to remember with their branches, as the inventory knows them */

@@ -4,7 +4,12 @@
  */
 import { connectionString } from '../connection/connectionStrings.ts';
 import { PART_NAMES, prefixesOfParts, URL_VARIABLES } from '../../api/addresses/addressVariables.ts';
-import { parseDatabaseUrl, type DatabaseUrl } from '../../api/addresses/databaseUrl.ts';
+import {
+  parseDatabaseUrl,
+  tlsParameters,
+  withTls,
+  type DatabaseUrl,
+} from '../../api/addresses/databaseUrl.ts';
 import { getVariable, variableNames, type VariableChange } from '../envFile/dotEnv.ts';
 import { findTarget, type TargetDependencies } from './findTarget.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
@@ -75,26 +80,56 @@ function groupConnections(text: string, prefix: string, main: DatabaseUrl): read
   const hosts = PART_NAMES.host.flatMap((name) =>
     [name, `${name}_UNPOOLED`].map((each) => `${prefix}${each}`),
   );
-  return hosts.filter(has).flatMap((host) => groupConnection(text, [host, ...others], main));
+  const security = prefix === 'PG' ? [...TLS_VARIABLES.keys()].filter(has) : [];
+  return hosts.filter(has).flatMap((host) => groupConnection(text, [host, ...others], main, security));
 }
 
 function groupConnection(
   text: string,
   names: readonly [host: string, port: string, user: string, password: string, database: string],
   main: DatabaseUrl,
+  security: readonly string[],
 ): readonly Connection[] {
   const [host, port, user, , database] = names.map((name) => getVariable(text, name));
   const parts = { role: user ?? main.role, database: database ?? main.database };
-  const url = connectionString({ ...parts, host: port === undefined ? `${host}` : `${host}:${port}` });
+  const plainUrl = connectionString({ ...parts, host: port === undefined ? `${host}` : `${host}:${port}` });
+  const url = security.length === 0 ? plainUrl : withTls(plainUrl, tlsOfVariables(text, security));
   if (host === undefined || parseDatabaseUrl(url) === undefined) return [];
   const changesTo = (changed: string) => {
     const after = parseDatabaseUrl(changed);
     if (after === undefined || (after.server.port !== 5432 && port === undefined)) return undefined;
     const values = [after.server.name, String(after.server.port), undefined, after.password];
-    return names.flatMap((name, index): VariableChange[] => {
+    const changes = names.flatMap((name, index): VariableChange[] => {
       const [before, value] = [getVariable(text, name), values[index]];
       return before === undefined || value === undefined ? [] : [{ name, before, after: value }];
     });
+    return [...changes, ...tlsChanges(text, security, changed)];
   };
   return [{ name: names[0], url, changesTo }];
+}
+
+/** The variables of libpq for TLS, with their parameter and the value that has no effect. */
+const TLS_VARIABLES: ReadonlyMap<string, readonly [parameter: string, none: string]> = new Map([
+  ['PGSSLMODE', ['sslmode', 'disable']],
+  ['PGCHANNELBINDING', ['channel_binding', 'prefer']],
+  ['PGSSLNEGOTIATION', ['sslnegotiation', 'postgres']],
+  ['PGSSLROOTCERT', ['sslrootcert', '']],
+  ['PGSSLCERT', ['sslcert', '']],
+  ['PGSSLKEY', ['sslkey', '']],
+]);
+
+const tlsOfVariables = (text: string, names: readonly string[]): string[] =>
+  names.flatMap((name) => {
+    const [parameter = '', none] = TLS_VARIABLES.get(name) ?? [];
+    const value = getVariable(text, name) ?? '';
+    return value === none ? [] : [`${parameter}=${encodeURIComponent(value)}`];
+  });
+
+function tlsChanges(text: string, names: readonly string[], url: string): VariableChange[] {
+  const values = new URLSearchParams(tlsParameters(url).join('&'));
+  return names.flatMap((name) => {
+    const [parameter = '', none = ''] = TLS_VARIABLES.get(name) ?? [];
+    const [before, after] = [getVariable(text, name), values.get(parameter) ?? none];
+    return before === undefined || before === after ? [] : [{ name, before, after }];
+  });
 }

@@ -151,6 +151,12 @@ describe('withTarget', () => {
       'postgres://me:new@127.0.0.1:50000/shop?a=1#x',
     ],
     [
+      'all parameters for TLS, of any client, by none',
+      'postgres://me:x@ep-one.example.com/shop?sslmode=verify-full&sslrootcert=system&a=1&sslnegotiation=direct&channelBinding=require',
+      local,
+      'postgres://me:new@127.0.0.1:50000/shop?a=1',
+    ],
+    [
       'the only parameter',
       'postgres://me:x@ep-one.example.com/shop?sslmode=require',
       local,

@@ -54,6 +54,21 @@ describe('findTarget', () => {
     assert.equal(found.value, 'postgres://me:x@ep-dev-pooler.example.test/my%20shop');
   });
 
+  it('brings the parameters for TLS back from a branch on this machine', async () => {
+    const hosted =
+      'postgres://me:n%40w@ep-dev.example.test/my%20shop?sslmode=verify-full&sslrootcert=system&sslnegotiation=direct&schema=app';
+    const local = 'postgres://me:n%40w@127.0.0.1:5000/my%20shop?schema=app';
+    endpoints = { endpoints: [computeRecord('ep-dev', { branch_id: 'br-dev', host: '127.0.0.1:5000' })] };
+    credentials = { uri: 'postgresql://me:n%40w@127.0.0.1:5000/my%20shop' };
+    assert.deepEqual(await find(hosted), { value: local });
+    endpoints = { endpoints: [computeRecord('ep-dev', { branch_id: 'br-dev' })] };
+    credentials = { uri: 'postgresql://me:n%40w@ep-dev.example.test/my%20shop?sslmode=require' };
+    await model.inventory.refreshComputes('shop');
+    assert.deepEqual(await find(local), { value: hosted });
+    const other = local.replace('//me:', '//you:');
+    assert.match((await find(other)).value ?? '', /\?sslmode=require&schema=app$/);
+  });
+
   it('loads the lists again for a newer branch', async () => {
     const all = endpoints;
     endpoints = { endpoints: [] };

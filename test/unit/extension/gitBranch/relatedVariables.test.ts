@@ -14,6 +14,7 @@ describe('findRelated', () => {
   let knownHosts: KnownHosts;
   let hasPassword: (role: string | null) => boolean;
   let port: string;
+  let devHost: string;
 
   /** The text after the variable and those that are related to it were set. */
   const follow = async (text: string, name = 'DATABASE_URL') => {
@@ -25,6 +26,7 @@ describe('findRelated', () => {
   beforeEach(async () => {
     hasPassword = () => true;
     port = '';
+    devHost = 'ep-dev.example.test';
     const service = await scriptService((call, query) => {
       if (call.endsWith('/branches'))
         return { branches: ['main', 'dev'].map((id) => ({ id: `br-${id}`, name: id })) };
@@ -33,13 +35,12 @@ describe('findRelated', () => {
           endpoints: [
             computeRecord('ep-main', { branch_id: 'br-main' }),
             computeRecord('ep-other', { branch_id: 'br-other' }),
-            computeRecord('ep-dev', { branch_id: 'br-dev', host: `ep-dev.example.test${port}` }),
+            computeRecord('ep-dev', { branch_id: 'br-dev', host: `${devHost}${port}` }),
           ],
         };
       if (!call.endsWith('/connection_uri')) return { projects: [] };
       const role = query?.get('role_name') ?? null;
-      const host =
-        query?.get('pooled') === 'true' ? 'ep-dev-pooler.example.test' : `ep-dev.example.test${port}`;
+      const host = query?.get('pooled') === 'true' ? 'ep-dev-pooler.example.test' : `${devHost}${port}`;
       return hasPassword(role) ? { uri: `postgresql://${role}:new%24${role}@${host}/app` } : 404;
     });
     model = await connectModel(service);
@@ -79,6 +80,33 @@ describe('findRelated', () => {
       text: others + group('ep-dev.example.test', "'new$owner'"),
       left: [],
     });
+  });
+
+  it('changes the variables of libpq for TLS as a group, and back', async () => {
+    const text = (host: string, tls: readonly string[], password = 'old') =>
+      [
+        `DATABASE_URL=postgres://me:old@${main}/app`,
+        `PGHOST=${host}`,
+        'PGPORT=5432',
+        `PGPASSWORD='${password}'`,
+        ...['PGSSLMODE', 'PGSSLROOTCERT', 'PGSSLNEGOTIATION', 'PGCHANNELBINDING'].map(
+          (name, at) => `${name}=${tls[at]}`,
+        ),
+        '',
+      ].join('\n');
+    const strict = ['verify-full', 'system', 'direct', 'require'];
+    devHost = '127.0.0.1';
+    await model.inventory.refreshComputes('shop');
+    const local = text('127.0.0.1', ['disable', '', 'postgres', 'prefer'], 'new$me');
+    assert.deepEqual(await follow(text(main, strict)), { text: local, left: [] });
+    await knownHosts.refresh(model.inventory, accountId(model.account), ['127.0.0.1']);
+    const atLocal = local.replace(main, '127.0.0.1');
+    devHost = 'ep-dev.example.test';
+    await model.inventory.refreshComputes('shop');
+    assert.equal(
+      (await follow(atLocal)).text,
+      text('ep-dev.example.test', strict, 'new$me').replace(main, '127.0.0.1'),
+    );
   });
 
   it('changes only variables with its suffixes, if the variable has another name', async () => {
