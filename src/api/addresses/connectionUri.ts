@@ -13,8 +13,8 @@ export interface Credentials {
 const SSL_MODES = ['require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-/** Groups: password, host, query. A second `@`, `/` or `?` is rejected, because clients disagree on its meaning. */
-const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^@/?]*(?:\?([^?]*))?$/;
+/** Groups: password, host, query. A second `@` before the path, `/` or `?` is rejected: clients disagree on its meaning. */
+const URI = /^postgres(?:ql)?:\/\/[^:@/?]+:([^:@/?]+)@([^@/?]+)\/[^/?]*(?:\?([^?]*))?$/;
 
 /**
  * Reads what is needed to build a connection string. Other parameters are dropped, because some can make a client read and

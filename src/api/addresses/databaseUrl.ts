@@ -22,7 +22,7 @@ export function databaseUrl(
 ): string {
   const { role, password, host, database } = parts;
   const login = [role, ...(password === undefined ? [] : [password])].map(encode).join(':');
-  return `postgresql://${login}@${host}/${encode(database)}`;
+  return `postgresql://${login}@${host}/${encodePath(database)}`;
 }
 
 /**
@@ -34,6 +34,13 @@ export const encode = (text: string): string =>
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+
+/** In the path of a URL, these can stand as they are, and must: `pg` doesn't decode them there. */
+const PLAIN_IN_PATH = /%(?:26|3D|2B|2C|3B|3A|40)/g;
+
+/** Percent-encodes a database as {@link encode} does, as far as all clients decode it. */
+export const encodePath = (database: string): string =>
+  encode(database).replace(PLAIN_IN_PATH, decodeURIComponent);
 
 /** The schemes of Postgres, PostGIS and Ecto, as an expression without regard to case. */
 export const URL_SCHEME = '(?:postgres(?:ql)?|postgis|pgsql|ecto)';
@@ -100,7 +107,7 @@ export const requireDatabaseUrl = (value: string): DatabaseUrl => requireParts(v
 
 /** The same login and host with another database. @throws {TypeError} if it isn't the URL of one database */
 export const withDatabase = (value: string, database: string): string =>
-  join({ ...requireParts(value).texts, database: encode(database) });
+  join({ ...requireParts(value).texts, database: encodePath(database) });
 
 function requireParts(value: string) {
   const parts = readParts(value);

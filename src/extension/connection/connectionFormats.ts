@@ -105,14 +105,19 @@ function pythonCall(parts: ConnectionStringParts): string {
   return `create_engine(URL.create(${values.join(', ')}))`;
 }
 
-/** Without these lines the driver connects to addresses of the public service. `media/snippets.json` has them, too. */
-const LOCAL_SERVERLESS = `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port}/sql\`;
+/**
+ * Without these lines the driver connects to addresses of the public service. With `poolQueryViaFetch`, it forgets the port.
+ * `media/snippets.json` has the lines, too.
+ */
+const localServerless = (port: number): string =>
+  `neonConfig.fetchEndpoint = (host, port) => \`http://\${host}:\${port || ${port}}/sql\`;
 neonConfig.wsProxy = (host, port) => \`\${host}:\${port}/v2\`;
 neonConfig.useSecureWebSocket = false;
 `;
 
 function serverlessCall(parts: ConnectionStringParts): string {
-  return `${isLocalCompute(parts) ? LOCAL_SERVERLESS : ''}neon(${JSON.stringify(connectionString(parts))})`;
+  const lines = isLocalCompute(parts) ? localServerless(splitHost(parts.host).port) : '';
+  return `${lines}neon(${JSON.stringify(connectionString(parts))})`;
 }
 
 /** The names that Prisma, Drizzle and the service's command line use. */

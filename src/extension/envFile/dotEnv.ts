@@ -38,7 +38,7 @@ export function setVariable(file: string, name: string, value: string): ValueCha
   const { start, end, quote } = last;
   const old = file.slice(start, end);
   const text = withTarget(old, value);
-  if (text === undefined ? canHold(quote, old, value) : quote !== '' || !addsAmpersand(old, text))
+  if (text === undefined ? canHold(quote, old, value) : quote !== '' || !endsInShell(old, text))
     return { start, end, text: text ?? value, isRequoted: false };
   const outer = quote?.length ?? 0;
   return { start: start - outer, end: end + outer, text: quoteValue(text ?? value), isRequoted: old !== '' };
@@ -152,7 +152,7 @@ function canHold(quote: ValueRange['quote'], old: string, value: string): boolea
 }
 
 /** A shell ends an unquoted value there. */
-const addsAmpersand = (old: string, text: string): boolean => text.includes('&') && !old.includes('&');
+const endsInShell = (old: string, text: string): boolean => /[&;]/.test(text) && !/[&;]/.test(old);
 
 function quoteValue(value: string): string {
   if (BARE.test(value)) return value;

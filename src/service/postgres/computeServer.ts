@@ -78,7 +78,8 @@ export class ComputeServer {
       certificate: this.#deps.certificate,
       serveHttp: async (at) => {
         const { serverlessListener } = await import('./serverlessDriver/serverlessListener.ts');
-        return serverlessListener({ port: at, allowedOrigins: this.#deps.allowedOrigins });
+        const sqlPort = this.#spec.address.port;
+        return serverlessListener({ port: at, sqlPort, allowedOrigins: this.#deps.allowedOrigins });
       },
     });
   }
@@ -186,20 +187,22 @@ export class ComputeServer {
     this.#deps.log(`${this.#spec.id}: ${line}`);
   }
 
-  /** Opens the pooled address unless the compute is disabled: to PgBouncer if pooling is enabled, else to the server. */
+  /** Opens the pooled address unless the compute is disabled: to PgBouncer if one is installed, else to the server. */
   async #applyPooling(): Promise<void> {
     const { poolerEnabled, disabled } = this.#spec;
-    const isPooled = poolerEnabled && !disabled && this.#deps.pooler !== undefined;
-    // Clients of one kind can't become clients of the other.
-    if (disabled || isPooled !== this.#isPooled) await this.#closePooledGateway();
-    this.#isPooled = isPooled;
-    if (!isPooled) await this.#stopPooler();
-    else if (this.#pooler) this.#pooler.resize(this.#spec);
-    else await this.#startPooler();
-    if (!disabled) await this.#openPooledGateway();
+    this.#isPooled = !disabled && this.#deps.pooler !== undefined;
+    if (disabled) {
+      await this.#closePooledGateway();
+      await this.#stopPooler();
+      return;
+    }
+    if (this.#pooler) this.#pooler.resize(this.#spec);
+    // Otherwise, the first pooled client starts it.
+    else if (poolerEnabled) await this.#startPooler();
+    await this.#openPooledGateway();
   }
 
-  /** @returns undefined if pooling has been switched off, or no PgBouncer is installed */
+  /** @returns undefined if the compute is disabled, or no PgBouncer is installed */
   async #startPooler(): Promise<Pooler | undefined> {
     const program = this.#isPooled ? this.#deps.pooler : undefined;
     if (program === undefined || this.#pooler) return this.#pooler;

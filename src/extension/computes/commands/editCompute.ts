@@ -6,8 +6,7 @@ import { changeEffect, type EditEffect } from '../../../api/records/effects.ts';
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputePatch } from '../../../api/records/requests.ts';
 import { displayName, nameOrId, sanitize } from '../../../base/sanitize.ts';
-import { isLocalCompute } from '../../../api/addresses/host.ts';
-import { computeStatus, isPrimary, sizeOf } from '../../inventory/computeStatus.ts';
+import { isPrimary, sizeOf } from '../../inventory/computeStatus.ts';
 import { asComputeNode, computeNodeOf } from '../../inventory/nodes.ts';
 import { onlyChanged } from '../computeActions.ts';
 import { settingsUri } from '../settings/pgSettings.ts';
@@ -70,16 +69,8 @@ function questionFor({ inventory }: CommandContext, compute: Compute, change: Co
   return {
     ...texts[effect],
     drops: effect === 'none' ? undefined : { projectId, computeId },
-    detail: (connections: number | undefined) =>
-      effectText(effect, { connections, toBranch: branch }) ?? poolerText(compute, change),
+    detail: (connections: number | undefined) => effectText(effect, { connections, toBranch: branch }),
   };
-}
-
-/** A change drops pooled connections only on the local service, which starts or stops PgBouncer if it is installed. */
-function poolerText(compute: Compute, { pooler_enabled }: ComputePatch): string | undefined {
-  const hasPgBouncer = isLocalCompute(compute) && compute.pooled_sessions === 'shared';
-  if (pooler_enabled === undefined || !hasPgBouncer || computeStatus(compute) !== 'active') return undefined;
-  return l10n.t('Its pooled connections are dropped. Clients can reconnect at once.');
 }
 
 async function openSettings({ session }: CommandContext, compute: Compute): Promise<void> {

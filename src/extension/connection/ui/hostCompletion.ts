@@ -11,7 +11,7 @@ import {
 import type { Compute } from '../../../api/records/records.ts';
 import type { ComputeHost } from '../computeIndex.ts';
 import { labelOf } from '../../inventory/computeStatus.ts';
-import { encode } from '../../../api/addresses/databaseUrl.ts';
+import { encode, encodePath } from '../../../api/addresses/databaseUrl.ts';
 import { tlsQuery } from '../connectionStrings.ts';
 import type { CompletionContext } from '../completionContext.ts';
 import { withPort, type PortPlace } from '../portPlace.ts';
@@ -107,6 +107,6 @@ function uriSnippet(computeHost: ComputeHost | undefined, context: ItemContext):
   if (host === undefined) uri.appendTabstop(0);
   else uri.appendText(host);
   uri.appendText('/');
-  part(encode(login.database) || 'database');
+  part(encodePath(login.database) || 'database');
   return uri.appendText(tlsQuery(host ?? ''));
 }

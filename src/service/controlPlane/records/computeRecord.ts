@@ -90,7 +90,7 @@ export function newCompute(
   return { record, address };
 }
 
-/** Every compute has one, like on the public service. Without `pooler_enabled`, its clients get separate sessions. */
+/** Every compute has one, like on the public service, whatever `pooler_enabled` says. */
 export const poolerHost = ({ address }: Pick<StoredCompute, 'address'>): string =>
   hostAtPort(address.poolerPort);
 

@@ -19,6 +19,11 @@ import { MAX_BYTES, readLogin, readSqlRequest, HttpSqlError } from './sqlRequest
 interface ServerlessOptions {
   /** The port of the compute's address on 127.0.0.1. */
   readonly port: number;
+  /**
+   * The same, or where it leads past PgBouncer: each request of `POST /sql` has a session of its own anyway, and Postgres's
+   * own errors have the codes that clients know, such as 28P01 for a wrong password.
+   */
+  readonly sqlPort: number;
   /** Origins of web pages that may send requests. */
   readonly allowedOrigins: readonly string[];
 }
@@ -56,7 +61,7 @@ export function serverlessListener(options: ServerlessOptions): (client: Socket)
     // Waiting for a session and the statement may take any time.
     incomplete.end(socket);
     return withSession(async () =>
-      answerSqlRequest({ login, read: async () => small ?? read(), port: options.port, signal }),
+      answerSqlRequest({ login, read: async () => small ?? read(), port: options.sqlPort, signal }),
     );
   };
   server.on(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import pg from 'pg';
 import fc from '../../../helpers/fastCheck.ts';
 import { readConnectionUri } from '../../../../src/api/addresses/connectionUri.ts';
 import {
@@ -77,6 +78,16 @@ describe('databaseUrl', () => {
         },
       ),
     );
+  });
+
+  it('leaves what pg does not decode in a path as it is', () => {
+    const database = 'a&b=c+d,e;f:g@h';
+    const url = databaseUrl({ role: 'me', password: 'x', host: '127.0.0.1:5433', database });
+    assert.equal(url, `postgresql://me:x@127.0.0.1:5433/${database}`);
+    assert.equal(new pg.Client(url).database, database);
+    assert.equal(parseDatabaseUrl(url)?.database, database);
+    assert.equal(readConnectionUri(url)?.host, '127.0.0.1:5433');
+    assert.equal(readConnectionUri('postgresql://me:x@one@two/d'), undefined);
   });
 
   it('keeps parameters with another database', () => {

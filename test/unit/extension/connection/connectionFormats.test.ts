@@ -108,7 +108,9 @@ describe('formatConnection', () => {
 
   it('configures the serverless driver for a compute of this machine, with the lines of the snippet', () => {
     const { body } = Object.values(readSnippets())[0] ?? { body: [] };
-    const lines = body.map((line) => `${line.replaceAll('\\$', '$')}\n`).join('');
+    const lines = body
+      .map((line) => `${line.replaceAll('\\$', '$').replace('${1:5432}', '15432')}\n`)
+      .join('');
     assert.equal(
       formatConnection('serverless', { ...plain, host: '127.0.0.1:15432' }),
       `${lines}neon("postgresql://me:secret@127.0.0.1:15432/app")`,

@@ -24,7 +24,7 @@ export async function gatewayTo(onClient: (socket: net.Socket) => void) {
     ensureRunning: async () => address,
     running: () => address,
     certificate: ensureCertificate(folder),
-    serveHttp: async (at) => serverlessListener({ port: at, allowedOrigins: [] }),
+    serveHttp: async (at) => serverlessListener({ port: at, sqlPort: at, allowedOrigins: [] }),
     activity: () => undefined,
   });
   const close = async () => {

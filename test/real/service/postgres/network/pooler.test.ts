@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { limitConcurrency } from '../../../../../src/base/limitConcurrency.ts';
 import type { ComputeSpec } from '../../../../../src/service/core/computeEngine.ts';
 import { findPooler } from '../../../../../src/service/postgres/server/programs.ts';
 import postgres from 'postgres';
+import { storageOf } from '../../../../helpers/branchCalls.ts';
 import { connectTo, eventually, query } from '../clients.ts';
 import { startControlPlane, type ControlPlane } from '../controlPlane.ts';
 
@@ -121,20 +122,42 @@ describe(`pooled connections${reason}`, () => {
     await sql.end();
   });
 
-  it('get separate sessions while pooling is switched off', async () => {
-    const server = async () => (await query(uri, 'select pg_backend_pid()'))[0];
-    const sessions = async () => new Set([await server(), await server()]).size;
-    await eventually(async () => (await sessions()) === 1);
+  it('are shared whatever `pooler_enabled` says, as on the public service', async () => {
+    const server = async (at: string) => (await query(at, 'select pg_backend_pid()'))[0];
+    const sessions = async (at: string) => new Set([await server(at), await server(at)]).size;
+    await eventually(async () => (await sessions(uri)) === 1);
+    const client = await connectTo(uri);
     compute = await service.change(compute, { poolerEnabled: false });
-    assert.equal(await sessions(), 2);
-    compute = await service.change(compute, { poolerEnabled: true });
-    await eventually(async () => (await sessions()) === 1);
+    assert.deepEqual((await client.query('select 1 as one')).rows, [{ one: 1 }]);
+    await client.end();
+    await eventually(async () => (await sessions(uri)) === 1);
+    const other = await service.create();
+    const poolers = () => readdirSync(path.join(storageOf(service), 'poolers'));
+    assert.deepEqual(poolers(), [compute.id]);
+    const ofOther = await service.uri(other, true);
+    await eventually(async () => (await sessions(ofOther)) === 1);
+    assert.deepEqual(poolers().toSorted(), [compute.id, other.id].toSorted());
+    await service.engine.remove(other.id);
+  });
+
+  it('let clients send start-up parameters that PgBouncer does not know', async () => {
+    const sql = postgres(`${uri}?channel_binding=require&pool_timeout=5`, {
+      max: 1,
+      connection: { search_path: 'public', statement_timeout: 5 },
+    });
+    assert.equal((await sql`select 1 as one`)[0]?.['one'], 1);
+    await sql.end();
+    const client = await connectTo(uri, { statement_timeout: 5, idle_in_transaction_session_timeout: 5 });
+    await client.end();
+    const options = { options: '-c search_path=public' };
+    await assert.rejects(connectTo(uri, options), {
+      code: '08P01',
+      message: /unsupported startup parameter/,
+    });
   });
 
   it('leave nothing behind when their compute is removed', async () => {
-    const note = path.join(service.dataDir, 'postgres-folder');
-    const root = existsSync(note) ? readFileSync(note, 'utf8') : path.join(service.dataDir, 'postgres');
-    const poolers = path.join(root, 'poolers');
+    const poolers = path.join(storageOf(service), 'poolers');
     assert.deepEqual(readdirSync(poolers), [compute.id]);
     await service.engine.remove(compute.id);
     assert.deepEqual(readdirSync(poolers), []);
