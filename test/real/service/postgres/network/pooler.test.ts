@@ -141,14 +141,12 @@ describe(`pooled connections${reason}`, () => {
   });
 
   it('let clients send start-up parameters that PgBouncer does not know', async () => {
-    const sql = postgres(`${uri}?channel_binding=require&pool_timeout=5`, {
+    const sql = postgres(`${uri}?channel_binding=require&pgbouncer=true`, {
       max: 1,
-      connection: { search_path: 'public', statement_timeout: 5 },
+      connection: { search_path: 'public', jit: false },
     });
     assert.equal((await sql`select 1 as one`)[0]?.['one'], 1);
     await sql.end();
-    const client = await connectTo(uri, { statement_timeout: 5, idle_in_transaction_session_timeout: 5 });
-    await client.end();
     const options = { options: '-c search_path=public' };
     await assert.rejects(connectTo(uri, options), {
       code: '08P01',

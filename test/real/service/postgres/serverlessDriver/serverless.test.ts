@@ -63,10 +63,9 @@ describe('the serverless driver', () => {
 
   it('runs queries of a pool by HTTP, although the driver forgets the port', async () => {
     neonConfig.poolQueryViaFetch = true;
-    const pool = new Pool({ connectionString: await service.uri(compute) });
-    assert.deepEqual((await pool.query('select 1 as one')).rows, [{ one: 1 }]);
+    const answer = await new Pool({ connectionString: await service.uri(compute) }).query('select 1 as one');
     neonConfig.poolQueryViaFetch = false;
-    await pool.end();
+    assert.deepEqual(answer.rows, [{ one: 1 }]);
   });
 
   for (const [name, pooled] of [
@@ -138,10 +137,7 @@ describe('the serverless driver', () => {
       });
 
       it('rejects a wrong password', async () => {
-        await assert.rejects(neon(wrong(uri))`select 1`, {
-          code: '28P01',
-          message: "password authentication failed for user 'app_owner'",
-        });
+        await assert.rejects(neon(wrong(uri))`select 1`, { code: '28P01', message: /for user 'app_owner'/ });
         const client = new Client(wrong(uri));
         client.on('error', () => {});
         // The driver sends the first query before it has read the answer to the login.
