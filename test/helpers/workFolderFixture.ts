@@ -113,7 +113,12 @@ export class WorkFolderFixture {
       const password = await this.findPassword(branchId);
       return password === undefined ? undefined : { password };
     };
-    const connectionOf = (accountId: string) => ({ accountId, client: async () => ({ findCredentials }) });
+    const { signal } = new AbortController();
+    const connectionOf = (accountId: string) => ({
+      accountId,
+      signal,
+      client: async () => ({ findCredentials }),
+    });
     const connection = () => (this.account === undefined ? undefined : connectionOf(this.account));
     const load = async () => undefined;
     const computes = {
