@@ -28,8 +28,17 @@ export function preparePostgres(): string | undefined {
   try {
     complete(root);
     return undefined;
-  } catch {
-    return path.join(completeCopy(root), 'native', 'bin');
+  } catch (error) {
+    const caches = process.env['XDG_CACHE_HOME'] || path.join(homeFolder(), '.cache');
+    try {
+      return path.join(completeCopy(root, caches), 'native', 'bin');
+    } catch {
+      const code = String(fieldsOf(error).code);
+      throw new Error(
+        `The install script of ${root} was not run, and neither this folder (${code}) nor ${caches} can be written. Run "npm rebuild" as a user who can, such as in the Dockerfile, or set XDG_CACHE_HOME to a folder that can be written.`,
+        { cause: error },
+      );
+    }
   }
 }
 
@@ -83,10 +92,18 @@ function complete(root: string): void {
   for (const file of programsWithoutRunBit(root)) chmodSync(file, 0o755);
 }
 
+/** Without HOME, the system may not know this user. */
+function homeFolder(): string {
+  try {
+    return os.homedir();
+  } catch {
+    return '/';
+  }
+}
+
 /** Copies the package once for each version. */
-function completeCopy(root: string): string {
+function completeCopy(root: string, caches: string): string {
   const { version }: { version: string } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  const caches = process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache');
   const copy = path.join(caches, 'hosted-postgres', `postgres-${version}-${process.arch}`);
   if (existsSync(copy)) return copy;
   const unfinished = `${copy}.${process.pid}`;

@@ -1,7 +1,9 @@
 /** Loads the engine, and prepares the folder for all data. If root starts the service, it gives up root's rights here. */
 import path from 'node:path';
+import { fieldsOf } from '../base/fieldsOf.ts';
 import type { AvailableExtensions } from '../localService/leaseProof.ts';
 import type { ComputeEngine } from './core/computeEngine.ts';
+import { notUsable } from './core/serviceErrors.ts';
 import type { ServiceOptions } from './options.ts';
 import type { ExtensionChoice } from './postgres/extensions/moreExtensions.ts';
 import { giveUpRoot, type UnixAccount } from './privileges/unixAccount.ts';
@@ -61,7 +63,16 @@ export async function loadEngine(choice: EngineChoice): Promise<LoadedEngine> {
 
 function openStorage({ folder, isTemporary }: DataDirectory, account: UnixAccount | undefined): string {
   if (account === undefined) return createUsableFolder(path.join(folder, 'postgres'));
-  const storage = isTemporary ? temporaryStorage(folder, account) : storageFolder(folder, account);
-  giveUpRoot(account);
-  return storage;
+  try {
+    const storage = isTemporary ? temporaryStorage(folder, account) : storageFolder(folder, account);
+    giveUpRoot(account);
+    return storage;
+  } catch (error) {
+    const { code } = fieldsOf(error);
+    // A user namespace with a single user, and a container without these capabilities.
+    if (code !== 'EINVAL' && code !== 'EPERM') throw error;
+    throw notUsable(
+      `Root can't become another user here (${code}), and Postgres doesn't run as root. Start it as an ordinary user, such as with docker run --user 1000. In a sandbox whose only user is root: unshare --user --map-user=1000 --map-group=1000 COMMAND`,
+    );
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
 import { isUnreadable } from '../server/asciiPath.ts';
@@ -78,7 +79,13 @@ async function initializeFromPacked(deps: EngineDependencies, folder: string): P
     writeConfiguration(folder);
     const password = `ALTER ROLE ${SUPERUSER} PASSWORD '${scramVerifier(logins.superuser)}'`;
     const statements = [...COMPLETION, password, ...rolesAndDatabase(binaries.major, logins)];
-    await runSingleUser(deps, folder, statements, { database: 'template1', settings: {} });
+    const target = { database: 'template1', settings: {} };
+    // The packed superuser has no password yet.
+    if (hasAccount()) await runSingleUser(deps, folder, statements, target);
+    else
+      await withTrust(folder, async (settings) =>
+        runOnServer(deps, folder, statements, { ...target, settings }),
+      );
     return true;
   } catch (error) {
     shutdownSignal.throwIfAborted();
@@ -96,7 +103,8 @@ async function initializeByInitdb(deps: EngineDependencies, folder: string): Pro
     const args = ['-D', folder, `--pwfile=${passwordFile}`, ...clusterArguments(binaries.major)];
     await runProgram(binaries.initdb, args, { cwd: storage.root, signal: shutdownSignal });
   } catch (error) {
-    throw isUnreadable(binaries.initdb) ? new EngineError(unreadable(binaries.folder, error)) : error;
+    if (isUnreadable(binaries.initdb)) throw new EngineError(unreadable(binaries.folder, error));
+    throw hasAccount() ? error : new EngineError(withoutAccount(binaries.folder));
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -111,6 +119,29 @@ function writeConfiguration(folder: string): void {
 
 const unreadable = (folder: string, error: unknown): string =>
   `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
+
+/**
+ * Whether the system knows a user with this id, as in `/etc/passwd`. initdb and single-user servers don't run without one, but
+ * other servers do.
+ */
+function hasAccount(): boolean {
+  try {
+    return os.userInfo().username !== '';
+  } catch {
+    return false;
+  }
+}
+
+const withoutAccount = (folder: string): string =>
+  `The initdb of ${folder} needs a user account, and this system has none with the id ${process.getuid?.()}. Add a line to /etc/passwd, or use the Postgres of the npm package or the extension, which needs none.`;
+
+/** Lets work use settings with which a server asks for no password. It has only its socket, in a folder of this user's. */
+async function withTrust(folder: string, work: (settings: Settings) => Promise<void>): Promise<void> {
+  const hba = path.join(folder, 'pg_hba.trust.conf');
+  writePrivateFile(hba, 'local all all trust\n');
+  await work({ hba_file: hba, listen_addresses: '', autovacuum: 'off' });
+  rmSync(hba);
+}
 
 /**
  * Removes the free space maps and visibility maps, a quarter of the files that each branch would get. They are optional:
@@ -210,6 +241,7 @@ async function runStatements(
   { database = SUPERUSER, settings = {} }: Partial<Target> = {},
 ): Promise<void> {
   const target = { database, settings };
+  if (!hasAccount()) return runOnServer(deps, dataDir, statements, target);
   try {
     await runSingleUser(deps, dataDir, statements, target);
   } catch (error) {
