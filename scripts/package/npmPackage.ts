@@ -71,6 +71,10 @@ async function manifest() {
       './test/setup': './dist/test-setup.cjs',
       './package.json': './package.json',
     },
+    // TypeScript's resolution of node10 reads no exports.
+    typesVersions: { '*': { test: ['./dist/test.d.cts'] } },
+    // Yarn's PnP keeps packages in archives, from which programs can't run.
+    preferUnplugged: true,
     optionalDependencies: Object.fromEntries(Object.values(targets).map((target) => [target.npm, postgres])),
   };
 }

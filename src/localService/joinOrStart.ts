@@ -11,6 +11,7 @@ import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parsePostgresLine, type AvailableExtensions } from './leaseProof.ts';
 import { pause, systemClock } from '../base/clock.ts';
+import { serviceEnvironment } from './serviceEnvironment.ts';
 import { leaseOfRunning, LocalServiceError, statusWithKey, type Lease } from './lease.ts';
 
 export interface LocalServiceOptions {
@@ -94,7 +95,7 @@ type Folders = Pick<LocalServiceOptions, 'postgresPath' | 'extensionsPath' | 'tr
 /** @throws {Error} if the check itself fails */
 export async function checkPostgres(script: string, folders: Folders): Promise<PostgresCheck> {
   const args = [script, '--check-postgres', ...folderArguments(folders)];
-  const options = { env: environment(), timeout: START_TIMEOUT_MS, windowsHide: true };
+  const options = { env: serviceEnvironment(), timeout: START_TIMEOUT_MS, windowsHide: true };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   // The cast is safe, because the text is from our own program.
   const { extensions } = JSON.parse(stdout) as Pick<PostgresCheck, 'extensions'>;
@@ -140,7 +141,7 @@ function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   args.push(...folderArguments(options));
   const child = spawn(process.execPath, args, {
     cwd: options.dataDir,
-    env: environment(),
+    env: serviceEnvironment(),
     // stderr is a file, because a pipe would break when this window closes.
     stdio: ['pipe', 'pipe', log.fd],
     detached: true,
@@ -149,14 +150,6 @@ function launch(options: LocalServiceOptions, log: FileHandle): ChildProcess {
   child.stdin?.on('error', () => undefined); // It ended before it read the key. The exit code says why.
   child.stdin?.write(`${options.key}\n`);
   return child;
-}
-
-/** Makes VS Code's executable run as Node, and removes VS Code's variables. */
-function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|HOSTED_POSTGRES_)/.test(name),
-  );
-  return { ...Object.fromEntries(kept), ELECTRON_RUN_AS_NODE: '1' };
 }
 
 const lastLine = (text: Buffer): string =>

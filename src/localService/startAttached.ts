@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
+import { serviceEnvironment } from './serviceEnvironment.ts';
 
 export interface StartedService {
   readonly baseUrl: BaseUrl;
@@ -26,7 +27,7 @@ export async function startService(
   key: string,
 ): Promise<StartedService | number> {
   const child = spawn(process.execPath, [program, ...args, '--end-with-leases', '0'], {
-    env: { ...process.env, HOSTED_POSTGRES_SERVICE_API_KEY: key },
+    env: { ...serviceEnvironment(), HOSTED_POSTGRES_SERVICE_API_KEY: key },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,

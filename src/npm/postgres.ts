@@ -21,13 +21,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { fieldsOf } from '../base/fieldsOf.ts';
 
-/** @returns the folder with `postgres` if the service can't find it itself, because it is a copy */
+/** @returns the folder with `postgres` if the service can't find it itself, because it is a copy, or Yarn's PnP has placed it */
 export function preparePostgres(): string | undefined {
   const root = packageFolder();
-  if (root === undefined || isComplete(root)) return undefined;
+  if (root === undefined) return undefined;
   try {
     complete(root);
-    return undefined;
+    return process.versions['pnp'] === undefined ? undefined : path.join(root, 'native', 'bin');
   } catch (error) {
     const caches = process.env['XDG_CACHE_HOME'] || path.join(homeFolder(), '.cache');
     try {
@@ -76,9 +76,6 @@ function programsWithoutRunBit(root: string): string[] {
     .map((name) => path.join(folder, name))
     .filter((file) => (statSync(file).mode & 0o111) !== 0o111);
 }
-
-const isComplete = (root: string): boolean =>
-  missingLinks(root).length === 0 && programsWithoutRunBit(root).length === 0;
 
 function complete(root: string): void {
   for (const { source, target } of missingLinks(root)) {

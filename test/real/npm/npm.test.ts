@@ -3,7 +3,7 @@
  * Timers: npm/endWithNpm.ts.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { canSignal } from '../../../src/base/processIdentity.ts';
 import { HELP } from '../../../src/npm/options.ts';
@@ -77,6 +77,23 @@ describe('npx hosted-postgres', () => {
     assert.doesNotMatch(program.output(), /another\.invalid|^PG(?:OPTIONS|SERVICE|SSLMODE)/m);
     assert.deepEqual(leftovers(), []);
     assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('passes NODE_OPTIONS on to the command, and not to the service', async () => {
+    const loaded = path.join(folder, 'loaded');
+    const script = path.join(folder, 'note.cjs');
+    const note = `require('node:fs').appendFileSync(${JSON.stringify(loaded)}, process.argv[1] + '\\n')`;
+    writeFileSync(script, note);
+    writeFileSync(path.join(folder, 'command.cjs'), '');
+    const under = ['env', `NODE_OPTIONS=--require ${script}`, process.execPath, file];
+    const args = ['--temporary', '--no-postgres', '--run', `"${process.execPath}" command.cjs`];
+    const program = startProgram([...under, ...args], folder, temporary);
+    assert.equal(await program.ended, 0, program.output());
+    const programs = readFileSync(loaded, 'utf8').trim().split('\n');
+    assert.deepEqual(
+      programs.map((each) => path.basename(each)),
+      ['main.js', 'command.cjs'],
+    );
   });
 
   it('gives the command no database if computes are simulated', async () => {

@@ -1,0 +1,103 @@
+/** The npm package with tools of other projects, in the versions that they have today. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
+import { projectRoot } from '../workbench/folders.ts';
+import { npm } from '../workbench/install.ts';
+
+/** If there are more retries, a registry that can't be reached takes minutes. */
+const FLAGS = ['--prefer-offline', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--ignore-scripts'];
+const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
+
+describe('the npm package', () => {
+  let folder = '';
+  let tgz = '';
+  before(async () => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'hosted-postgres-tools-'));
+    tgz = await packNpmPackage(folder);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  function project(files: Readonly<Record<string, string>>): string {
+    const created = mkdtempSync(path.join(folder, 'project-'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(created, name), text);
+    return created;
+  }
+
+  it("runs in a project with Yarn's Plug'n'Play", async () => {
+    const yarn = path.join(folder, 'yarn');
+    mkdirSync(yarn);
+    await npm(['install', '@yarnpkg/cli-dist@4.18.1', ...FLAGS], yarn);
+    const program = path.join(yarn, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js');
+    const query = [
+      `const { Client } = require(${PG});`,
+      `require('hosted-postgres/test').branch().then(async (db) => {`,
+      '  const client = new Client(db.url);',
+      '  await client.connect();',
+      '  console.log((await client.query("select 6 * 7 as answer")).rows);',
+      '  await client.end();',
+      '  await db.drop();',
+      '});',
+    ].join('\n');
+    const created = project({
+      'package.json': JSON.stringify({ private: true, dependencies: { 'hosted-postgres': `file:${tgz}` } }),
+      'yarn.lock': '',
+      'query.cjs': query,
+    });
+    const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+    const env = {
+      ...process.env,
+      YARN_NPM_REGISTRY_SERVER: registry,
+      YARN_UNSAFE_HTTP_WHITELIST: new URL(registry).hostname,
+      YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
+      YARN_ENABLE_TELEMETRY: '0',
+      YARN_GLOBAL_FOLDER: path.join(folder, 'yarn-global'),
+    };
+    const run = (...args: string[]) => {
+      const { stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+        cwd: created,
+        env,
+        encoding: 'utf8',
+      });
+      return stdout + stderr;
+    };
+    assert.match(run('install'), /Done/);
+    assert.match(run('node', 'query.cjs'), /answer: 42/);
+    assert.match(run('hosted-postgres', '--temporary', '--run', 'echo "port $PGPORT"'), /^port \d+$/m);
+  });
+
+  it("has types for TypeScript's older resolution of modules", async () => {
+    const text =
+      "import { branch } from 'hosted-postgres/test';\nexport const url: Promise<number> = branch().then((db) => db.url);\n";
+    const created = project({ 'package.json': '{ "private": true }', 'test.ts': text });
+    await npm(['install', tgz, 'typescript@5.9.3', '--omit=optional', ...FLAGS], created);
+    for (const [resolution, module] of [
+      ['node10', 'commonjs'],
+      ['node16', 'node16'],
+      ['bundler', 'esnext'],
+    ]) {
+      const tsc = path.join(created, 'node_modules/typescript/bin/tsc');
+      const options = [
+        '--noEmit',
+        '--target',
+        'es2022',
+        '--skipLibCheck',
+        '--moduleResolution',
+        `${resolution}`,
+      ];
+      const { stdout } = spawnSync(process.execPath, [tsc, ...options, '--module', `${module}`, 'test.ts'], {
+        cwd: created,
+        encoding: 'utf8',
+      });
+      // It knows the type, because it sees that it is another one.
+      assert.match(
+        stdout,
+        /^test\.ts\(2,.*error TS2322: Type 'Promise<string \| number>'.*\n(?!test)/,
+        stdout,
+      );
+    }
+  });
+});
