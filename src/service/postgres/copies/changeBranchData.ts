@@ -27,7 +27,7 @@ import { removeRows } from './removeRows.ts';
 import { invalidateCopies } from './replicaCopies.ts';
 import { RolePasswords } from '../roles/rolePasswords.ts';
 import { restoredFolder } from '../storage/storage.ts';
-import { syncToDisk } from '../template/clusterTemplate.ts';
+import { syncToDisk } from '../template/syncToDisk.ts';
 
 /** @throws {EngineError} and leaves nothing behind, unless the service is stopping: then the next one continues */
 export async function createBranchData(

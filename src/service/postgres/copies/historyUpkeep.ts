@@ -29,7 +29,7 @@ import {
   type History,
 } from '../history/history.ts';
 import { keepWal } from './replicaCopies.ts';
-import { syncToDisk } from '../template/clusterTemplate.ts';
+import { syncToDisk } from '../template/syncToDisk.ts';
 import type { ComputeEngine } from '../../core/computeEngine.ts';
 import { parseLsn } from '../../core/lsn.ts';
 

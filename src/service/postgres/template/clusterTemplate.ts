@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { writePrivateFile, createAtomically, removeAll } from '../storage/privateFiles.ts';
 import { isUnreadable } from '../server/asciiPath.ts';
@@ -12,8 +11,8 @@ import { packedCluster, PACKED_MAJOR, type Binaries } from '../server/programs.t
 import { settingArguments, sharedMemorySettings, SMALLEST_SIZE, type Settings } from '../server/settings.ts';
 import { copyTree } from '../storage/copyTree.ts';
 import { COMPLETION, unpackCluster } from './packedCluster.ts';
+import { syncToDisk } from './syncToDisk.ts';
 import { hasRemedy } from '../../core/serviceErrors.ts';
-import { inBatches } from '../../core/inBatches.ts';
 import { asEngineError, EngineError } from '../../core/computeEngine.ts';
 import { REPLICATOR, SUPERUSER } from '../../core/systemNames.ts';
 import {
@@ -27,6 +26,7 @@ import {
 import type { Certificate } from '../server/certificate.ts';
 import { startServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
+import { hasAccount, withoutAccount } from '../server/systemAccount.ts';
 import { isAdministratorRefused } from '../server/serverLog.ts';
 import { connectAsSuperuser } from '../server/superuser.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -119,21 +119,6 @@ function writeConfiguration(folder: string): void {
 
 const unreadable = (folder: string, error: unknown): string =>
   `Postgres on Windows can't use ${folder}, because of letters in its path (${asEngineError(error).message}). Install Postgres in another folder and set hostedPostgres.localService.postgresPath (--postgres-path) to it.`;
-
-/**
- * Whether the system knows a user with this id, as in `/etc/passwd`. initdb and single-user servers don't run without one, but
- * other servers do.
- */
-function hasAccount(): boolean {
-  try {
-    return os.userInfo().username !== '';
-  } catch {
-    return false;
-  }
-}
-
-const withoutAccount = (folder: string): string =>
-  `The initdb of ${folder} needs a user account, and this system has none with the id ${process.getuid?.()}. Add a line to /etc/passwd, or use the Postgres of the npm package or the extension, which needs none.`;
 
 /** Lets work use settings with which a server asks for no password. It has only its socket, in a folder of this user's. */
 async function withTrust(folder: string, work: (settings: Settings) => Promise<void>): Promise<void> {
@@ -305,25 +290,4 @@ async function runOnServer(
     await server.stop();
     deps.storage.removeAddress(dataDir);
   }
-}
-
-/** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
-export async function syncToDisk(deps: EngineDependencies, dataDir: string): Promise<void> {
-  if (deps.isTemporary) return;
-  if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);
-  const shared =
-    sharedSyncs.get(deps.storage) ??
-    inBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
-  sharedSyncs.set(deps.storage, shared);
-  return shared(dataDir);
-}
-
-/** One system call for the whole file system instead of one for each file, so all folders that wait for it share it. */
-const sharedSyncs = new WeakMap<Storage, (dataDir: string) => Promise<void>>();
-
-async function runSync(deps: EngineDependencies, dataDir: string, ...method: readonly string[]) {
-  await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
-    cwd: deps.storage.root,
-    signal: deps.shutdownSignal,
-  });
 }

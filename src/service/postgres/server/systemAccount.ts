@@ -1,0 +1,17 @@
+/**
+ * Whether the system knows a user with this id, as in `/etc/passwd`. initdb and single-user servers don't run without one, but
+ * other servers do.
+ */
+import os from 'node:os';
+
+export function hasAccount(): boolean {
+  try {
+    return os.userInfo().username !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A message for users. @param folder of an initdb that can't run */
+export const withoutAccount = (folder: string): string =>
+  `The initdb of ${folder} needs a user account, and this system has none with the id ${process.getuid?.()}. Add a line to /etc/passwd, or use the Postgres of the npm package or the extension, which needs none.`;

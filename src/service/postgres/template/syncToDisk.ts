@@ -1,0 +1,33 @@
+/** Syncs the files of a new data directory. */
+import { inBatches } from '../../core/inBatches.ts';
+import type { Binaries } from '../server/programs.ts';
+import { runProgram } from '../server/runProgram.ts';
+import type { Storage } from '../storage/storage.ts';
+
+interface SyncDependencies {
+  readonly storage: Storage;
+  readonly isTemporary: boolean;
+  readonly binaries: Binaries;
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Postgres does not sync files that it did not write. Without this, they could be lost at a power failure. */
+export async function syncToDisk(deps: SyncDependencies, dataDir: string): Promise<void> {
+  if (deps.isTemporary) return;
+  if (process.platform !== 'linux' || deps.binaries.major < 17) return runSync(deps, dataDir);
+  const shared =
+    sharedSyncs.get(deps.storage) ??
+    inBatches(async ([folder = '']: readonly string[]) => runSync(deps, folder, '--sync-method=syncfs'));
+  sharedSyncs.set(deps.storage, shared);
+  return shared(dataDir);
+}
+
+/** One system call for the whole file system instead of one for each file, so all folders that wait for it share it. */
+const sharedSyncs = new WeakMap<Storage, (dataDir: string) => Promise<void>>();
+
+async function runSync(deps: SyncDependencies, dataDir: string, ...method: readonly string[]) {
+  await runProgram(deps.binaries.initdb, ['--sync-only', ...method, '-D', dataDir], {
+    cwd: deps.storage.root,
+    signal: deps.shutdownSignal,
+  });
+}
