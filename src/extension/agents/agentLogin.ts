@@ -2,9 +2,8 @@
 import type { Compute } from '../../api/records/records.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
-import { loginOf, ownerOf, type Missing } from '../connection/branchLogin.ts';
+import { loginOf, ownerOf, readerOf, type Missing } from '../connection/branchLogin.ts';
 import type { RoleAndDatabase } from '../connection/connectionDefaults.ts';
-import { findReaderLogin } from '../database/sql/readerLogin.ts';
 import type { BranchLogin } from '../database/sql/sqlSession.ts';
 import { findPrimary } from '../inventory/branchStatus.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -30,10 +29,9 @@ export async function findReader(
   inventory: Inventory,
   request: LoginRequest,
 ): Promise<BranchLogin | undefined> {
-  const { connection, signal } = request;
   const { host } = await requireCompute(inventory, request);
   const login = { ...(await requireOwner(request)), host };
-  return await findReaderLogin(connection, request, login, AbortSignal.any([connection.signal, signal]));
+  return await readerOf(request.connection, request, login, request.signal);
 }
 
 /** The database, if it exists, and the role that owns it. @throws {Error} with a sentence for the agent */

@@ -2,6 +2,7 @@
 import type { Credentials } from '../../api/addresses/connectionUri.ts';
 import { pooledHost } from '../../api/addresses/host.ts';
 import type { Compute } from '../../api/records/records.ts';
+import { isNotOffered } from '../../api/transport/errors.ts';
 import type { AccountConnection } from '../account/accountConnection.ts';
 import type { BranchIds } from '../account/refs.ts';
 import { computeNodeOf } from '../inventory/nodes.ts';
@@ -69,6 +70,30 @@ export async function catalogOf(
     client.listRoles(projectId, branchId, options),
   ]);
   return databases && roles && { databases, roles };
+}
+
+/**
+ * The login that reads on a branch of the local service. What its statements call can't leave it: see decision 85. Starts the
+ * branch's compute.
+ * @param login the database, and the role whose `search_path` statements have
+ * @returns undefined if the service has no such login: it is a hosted one, or an older local one
+ * @throws {ApiError}
+ */
+export async function readerOf(
+  connection: AccountConnection,
+  { projectId, branchId }: BranchIds,
+  login: RoleAndDatabase & { readonly host: string },
+  signal?: AbortSignal,
+) {
+  if (!connection.isLocal) return undefined;
+  const { branches } = await connection.client();
+  try {
+    const reader = await branches.reader(projectId, branchId, optionsOf(connection, signal));
+    return { ...login, ...reader, readsFor: login.role };
+  } catch (error) {
+    if (isNotOffered(error)) return undefined;
+    throw error;
+  }
 }
 
 export const hostOf = (compute: Compute, isPooled: boolean): string =>

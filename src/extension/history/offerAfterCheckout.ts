@@ -2,7 +2,7 @@
  * After git has gone back to an earlier commit: whether the database branch can go back to the migrations of that commit. See
  * `migrationOffer.ts`.
  */
-import { findReaderLogin } from '../database/sql/readerLogin.ts';
+import { readerOf } from '../connection/branchLogin.ts';
 import { pointInTime } from '../../api/records/pointInTime.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import type { RunGit } from '../../base/git/runGit.ts';
@@ -59,7 +59,7 @@ export async function offerAfterCheckout(
   if (files === undefined) return undefined;
   const { readApplied } = await import('./appliedMigrations.ts');
   const { host, role, database } = url;
-  const reader = await findReaderLogin(connection, ref, { host, role, database }, signal);
+  const reader = await readerOf(connection, ref, { host, role, database });
   const tables = reader && (await readApplied(reader, signal));
   const removed = tables?.flatMap((applied) => {
     const found = removedMigrations(files, applied.rows);

@@ -1,9 +1,9 @@
 /** Which branch, database and table to read, and the login for it. Says before it wakes a compute of an account. */
 import { l10n } from 'vscode';
-import { findReaderLogin } from '../sql/readerLogin.ts';
 import type { BranchLogin } from '../sql/sqlSession.ts';
 import type { BranchIds, BranchRef } from '../../account/refs.ts';
 import { branchTitle, projectName } from '../../inventory/names.ts';
+import { readerOf } from '../../connection/branchLogin.ts';
 import type { Login } from '../../connection/connectionDefaults.ts';
 import { askForLogin, findOrAskPassword } from '../../connection/commands/login.ts';
 import { computeStatus } from '../../inventory/computeStatus.ts';
@@ -65,7 +65,7 @@ export async function findReadable(
   const login = await askForLogin(context, request);
   if (login === undefined) return undefined;
   const target = { host: compute.host, role: login.role, database: login.database };
-  const reader = purpose === 'write' ? undefined : await findReaderLogin(connection, branch, target);
+  const reader = purpose === 'write' ? undefined : await readerOf(connection, branch, target);
   if (reader === undefined && purpose === undefined && !(await confirmOwner(context, title, branch, login)))
     return undefined;
   const found = reader ?? (await findOrAskPassword(context, request, login));
