@@ -19,7 +19,7 @@ const LONGEST = 18;
  * A byte of eight bits says of each of the next eight items, from its lowest bit on, whether it is a byte or a repetition of
  * what came before: 4 bits of the distance, 4 of the length, 8 of the distance.
  */
-export function decompressPglz(bytes: Buffer, size: number): Buffer | undefined {
+function decompressPglz(bytes: Buffer, size: number): Buffer | undefined {
   const content = Buffer.allocUnsafe(size);
   let [at, end] = [0, 0];
   while (at < bytes.length && end < size) {
