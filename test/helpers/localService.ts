@@ -12,6 +12,7 @@ import type { BaseUrl } from '../../src/api/transport/baseUrl.ts';
 import { Client } from '../../src/api/client.ts';
 import { stopOrphans } from '../../src/service/postgres/server/orphans.ts';
 import { recordingFile } from '../contract/recordings.ts';
+import { atEndOfTest } from './atEndOfTest.ts';
 import { BUILT_RECORDER, builtService } from './builtService.ts';
 import { prepareStorage } from './preparedStorage.ts';
 import { projectRoot } from '../workbench/folders.ts';
@@ -80,7 +81,7 @@ export const accountFile = (dataDir: string): string => path.join(dataDir, 'post
 export const hasReleasedLock = (dataDir: string): boolean =>
   !(statSync(path.join(dataDir, 'service.lock'), { throwIfNoEntry: false })?.size ?? 0);
 
-/** @throws {DidNotStart} */
+/** It ends with the test at the latest. @throws {DidNotStart} */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
   const key = options.key ?? randomBytes(16).toString('hex');
   const dataDir = options.dataDir ?? temporaryFolder();
@@ -129,6 +130,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     child.kill(signal);
     return ended;
   };
+  atEndOfTest(() => end('SIGINT'));
   return {
     baseUrl,
     key,

@@ -152,7 +152,6 @@ describe(`The service killed ${KILLS} times under load`, () => {
     }
     const last = await startLocalService(options);
     await check(last, writers, reader);
-    await last.stop();
   });
 });
 

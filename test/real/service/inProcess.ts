@@ -1,6 +1,5 @@
 /** The service in the process of the test, with a clock and engine faults that the test controls. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import type { BaseUrl } from '../../../src/api/transport/baseUrl.ts';
 import { Client } from '../../../src/api/client.ts';
 import type { Compute, Operation } from '../../../src/api/records/records.ts';
@@ -14,6 +13,7 @@ import { simulatedEngine } from '../../../src/service/postgres/withoutPostgres.t
 import { readProjectsFile } from '../../../src/service/state/projectsFile.ts';
 import { startService, type Service } from '../../../src/service/startService.ts';
 import { recordPort } from '../../contract/recordings.ts';
+import { atEndOfTest } from '../../helpers/atEndOfTest.ts';
 import { call } from '../../helpers/call.ts';
 import { FakeClock } from '../../helpers/fakeClock.ts';
 import { temporaryFolder } from '../../helpers/localService.ts';
@@ -99,7 +99,7 @@ export interface InProcess {
   readonly key: string;
   readonly folder: string;
   readonly log: readonly string[];
-  /** Ends the service and deletes its folder, unless the test passed one. */
+  /** Ends the service, which the end of the test does, too. Its folder is temporary. */
   stop(): Promise<void>;
 }
 
@@ -136,6 +136,9 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   });
   const baseUrl = service.baseUrl as BaseUrl;
   recordPort(Number(new URL(baseUrl).port));
+  let stopping: Promise<void> | undefined;
+  const stop = async () => (stopping ??= service.close());
+  atEndOfTest(stop);
   return {
     service,
     client: new Client({ baseUrl, key, fetch: globalThis.fetch, retries: 0 }),
@@ -144,10 +147,7 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
     key,
     folder,
     log,
-    async stop() {
-      await service.close();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 

@@ -123,7 +123,6 @@ describe('The program', () => {
     const path = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
     const { json } = await call(service.baseUrl, { path, key: service.key });
     assert.match(JSON.stringify(json), /simulates computes \(--no-postgres\)/);
-    await service.stop();
   });
 
   it('checks on request whether Postgres can be used, without data', async () => {
@@ -150,7 +149,6 @@ describe('The program', () => {
     assert.equal(key((await run(quick(), { HOSTED_POSTGRES_SERVICE_API_KEY: '' })).stderr), undefined);
     const service = await start();
     assert.equal((await call(service.baseUrl, { path: '/projects', key: first })).status, 200);
-    await service.stop();
   });
 
   it('reads the key from standard input', async () => {
@@ -225,7 +223,6 @@ describe('The program', () => {
     const service = await start({ args: ['--projects', 'test/real/service/small.json'] });
     await until('the message', async () => /already contains an account/.test(service.stderr()));
     for await (const { items } of service.client.projectPages()) assert.equal(items.length, 3);
-    await service.stop();
   });
 
   it('does not wait for a long operation when it is to end', async () => {

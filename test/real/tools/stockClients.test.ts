@@ -134,7 +134,6 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     );
     await psql("notify news, 'spring'");
     assert.equal(await heard, 'spring');
-    await listener.end();
   });
 
   it('large objects: can be written and read', async () => {
@@ -165,6 +164,5 @@ describe(`stock clients${installed === undefined ? ' (skipped: no Postgres with 
     child.stdin.end();
     await new Promise((resolve) => child.once('close', resolve));
     assert.match(said, /begun\n.*canceling statement due to user request/s);
-    await watcher.end();
   });
 });

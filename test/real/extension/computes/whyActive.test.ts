@@ -236,27 +236,19 @@ describe('Why a compute of the local service is active', () => {
 
   it('names the program whose connection PgBouncer does not share', async function () {
     if (compute.pooled_sessions === 'shared') this.skip();
-    const client = await connectTo(uris.pooledUri);
-    try {
-      await until('the program', async () =>
-        new RegExp(`a session of “\\w+”${PROGRAM} connected`).test(await ask()),
-      );
-    } finally {
-      await client.end();
-    }
+    await connectTo(uris.pooledUri);
+    await until('the program', async () =>
+      new RegExp(`a session of “\\w+”${PROGRAM} connected`).test(await ask()),
+    );
   });
 
   it('names PgBouncer, if its clients use it', async function () {
     if (compute.pooled_sessions !== 'shared') this.skip();
     const client = await connectTo(uris.pooledUri);
-    try {
-      await until('PgBouncer', async () => {
-        await client.query('select 1');
-        return /statements through PgBouncer/.test(await ask());
-      });
-    } finally {
-      await client.end();
-    }
+    await until('PgBouncer', async () => {
+      await client.query('select 1');
+      return /statements through PgBouncer/.test(await ask());
+    });
   });
 
   it('does not count as a use of the compute', async () => {
@@ -273,15 +265,11 @@ describe('Why a compute of the local service is active', () => {
   it('is read by a client as well, without its own session', async () => {
     const { username: role, password, pathname } = new URL(uris.uri);
     const login = { role, password, database: pathname.slice(1), host: compute.host };
-    const client = await connectTo(uris.uri, { application_name: 'worker' });
-    try {
-      const sessions = await readSessions(login, new AbortController().signal);
-      assert.deepEqual(
-        sessions.filter(({ type }) => type === 'client backend').map(({ application }) => application),
-        ['worker'],
-      );
-    } finally {
-      await client.end();
-    }
+    await connectTo(uris.uri, { application_name: 'worker' });
+    const sessions = await readSessions(login, new AbortController().signal);
+    assert.deepEqual(
+      sessions.filter(({ type }) => type === 'client backend').map(({ application }) => application),
+      ['worker'],
+    );
   });
 });

@@ -37,6 +37,5 @@ describe('A branch that is restored to its own history', () => {
     await api.send('PATCH', `${BRANCHES}/${id}`, { branch: { protected: false } });
     assert.equal((await api.branches(PROJECT)).find((each) => each.id === id)?.parent_id, MAIN);
     await api.send('DELETE', `${BRANCHES}/${preserved?.id}`);
-    await test.stop();
   });
 });

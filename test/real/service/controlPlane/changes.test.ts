@@ -30,7 +30,6 @@ describe('The changes of a branch since moments', () => {
       asked.map(({ branchId, timestamp }) => [branchId, timestamp]),
       [first, second, second].map((timestamp) => [MAIN, timestamp]),
     );
-    await test.stop();
   });
 
   it('need times, and not too many', async () => {
@@ -51,7 +50,6 @@ describe('The changes of a branch since moments', () => {
     ] as const)
       await api.send('GET', `${CHANGES}${query}`, undefined, status);
     await api.send('GET', `/${PROJECT}/branches/br-none/changes?since=${times(1)}`, undefined, 404);
-    await test.stop();
   });
 
   it('are also the last transactions that have changed a table', async () => {
@@ -75,7 +73,6 @@ describe('The changes of a branch since moments', () => {
     assert.deepEqual(await api.send('GET', `${CHANGES}?table=16384/16501/16510`), { transactions });
     for (const table of ['app.orders', '1/2', '1/2/-3', '1/2/3/4'])
       await api.send('GET', `${CHANGES}?table=${table}`, undefined, 400);
-    await test.stop();
   });
 
   it('are also the moments before changes of the schema', async () => {
@@ -94,6 +91,5 @@ describe('The changes of a branch since moments', () => {
     test.engine.schemaChanges = async () => Array.from({ length: 101 }, () => change);
     const schema_changes = Array.from({ length: 100 }, () => change);
     assert.deepEqual(await api.send('GET', `${CHANGES}?schema=true`), { schema_changes });
-    await test.stop();
   });
 });

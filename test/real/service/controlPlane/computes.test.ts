@@ -145,16 +145,12 @@ describe('The free plan', () => {
 
   it('has a sample account within its limits', async () => {
     const sample = await startLocalService({ postgres: false, args: ['--plan', 'free'] });
-    try {
-      for await (const { items } of sample.client.projectPages()) {
-        for (const { id } of items) {
-          const computes = await sample.client.listComputes(id);
-          const sizes = computes.items.map((compute) => compute.autoscaling_limit_max_cu);
-          assert.deepEqual(new Set(sizes), new Set([0.25]));
-        }
+    for await (const { items } of sample.client.projectPages()) {
+      for (const { id } of items) {
+        const computes = await sample.client.listComputes(id);
+        const sizes = computes.items.map((compute) => compute.autoscaling_limit_max_cu);
+        assert.deepEqual(new Set(sizes), new Set([0.25]));
       }
-    } finally {
-      await sample.stop();
     }
   });
 

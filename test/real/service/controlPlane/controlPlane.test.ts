@@ -96,7 +96,6 @@ describe('A compute whose process crashes', () => {
     assert.deepEqual([last?.action, last?.status, last?.error], ['check_availability', 'failed', 'signal 9']);
     await events(test).wake(ACTIVE);
     assert.equal((await computeOf(test, ACTIVE)).current_state, 'active');
-    await test.stop();
   });
 });
 
@@ -172,7 +171,6 @@ describe('Computes after a restart of the service', () => {
     for (const { id } of items) assert(second.engine.calls.includes(`attach ${id}`), id);
     const ofActive = (await operationsOf(second)).filter(({ endpoint_id }) => endpoint_id === ACTIVE);
     assert.deepEqual([ofActive[0]?.action, ofActive[0]?.status], ['suspend_compute', 'finished']);
-    await second.stop();
   });
 
   it('have no usage for the time without the service', async () => {
@@ -251,14 +249,10 @@ describe('An engine that fails to open', () => {
     const engine = new FaultyEngine();
     engine.faults.set('open', new Error('data directory of version 19'));
     const test = await startInProcess({ engine });
-    try {
-      await test.client.updateCompute(PROJECT, IDLE, { name: 'still here' });
-      const creation = { branch_id: 'br-frosty-lake-110382', type: 'read_only' } as const;
-      await assert.rejects(test.client.createCompute(PROJECT, creation), /data directory of version 19/);
-      await assert.rejects(test.client.restartCompute(PROJECT, IDLE), /data directory of version 19/);
-      assert.match(test.log.join('\n'), /data directory of version 19/);
-    } finally {
-      await test.stop();
-    }
+    await test.client.updateCompute(PROJECT, IDLE, { name: 'still here' });
+    const creation = { branch_id: 'br-frosty-lake-110382', type: 'read_only' } as const;
+    await assert.rejects(test.client.createCompute(PROJECT, creation), /data directory of version 19/);
+    await assert.rejects(test.client.restartCompute(PROJECT, IDLE), /data directory of version 19/);
+    assert.match(test.log.join('\n'), /data directory of version 19/);
   });
 });

@@ -38,7 +38,6 @@ describe('Operations', () => {
     await settle();
     test.engine.calls.length = 0;
   });
-  afterEach(() => test.stop());
 
   it('run one after the other, and the compute shows each state', async () => {
     const { operations } = await test.client.restartCompute(PROJECT, PRIMARY);
@@ -212,19 +211,15 @@ describe('Operations', () => {
 
   it('are kept up to 500 per project', async () => {
     const quick = await startInProcess();
-    try {
-      for (let restarts = 0; restarts < 260; restarts += 1) {
-        await until('its turn', async () =>
-          quick.client.restartCompute(PROJECT, PRIMARY).catch(() => undefined),
-        );
-      }
-      const path = `/projects/${PROJECT}/operations?limit=1000`;
-      const { json } = await call(quick.service.baseUrl, { path, key: quick.key });
-      const { operations } = json as { operations: Operation[] };
-      assert(operations.length >= 500 && operations.length <= 502, String(operations.length));
-    } finally {
-      await quick.stop();
+    for (let restarts = 0; restarts < 260; restarts += 1) {
+      await until('its turn', async () =>
+        quick.client.restartCompute(PROJECT, PRIMARY).catch(() => undefined),
+      );
     }
+    const path = `/projects/${PROJECT}/operations?limit=1000`;
+    const { json } = await call(quick.service.baseUrl, { path, key: quick.key });
+    const { operations } = json as { operations: Operation[] };
+    assert(operations.length >= 500 && operations.length <= 502, String(operations.length));
   });
 });
 
@@ -278,7 +273,6 @@ describe('Operations that are unfinished when the service is killed', () => {
       (each) => /^(applyConfig|start) /.test(each) && each.endsWith(PRIMARY),
     );
     assert.deepEqual(calls, [`applyConfig ${PRIMARY}`, `start ${PRIMARY}`]);
-    await second.stop();
   });
 
   it('leave the address of a compute open that was being suspended', async () => {
@@ -294,6 +288,5 @@ describe('Operations that are unfinished when the service is killed', () => {
     const second = await startInProcess({ folder });
     await until('the suspension', async () => (await state(second)) === 'idle');
     await until('the address', async () => second.engine.calls.includes(`attach ${PRIMARY}`));
-    await second.stop();
   });
 });

@@ -74,7 +74,6 @@ describe('The program with leases', () => {
       hasEnded = false;
       test = await startInProcess({ endWithLeases: GRACE, onEnd: () => (hasEnded = true) });
     });
-    afterEach(() => test.stop());
 
     it('ends after its holder was killed', async () => {
       const url = new URL('/lease', test.service.baseUrl).href;
@@ -138,7 +137,6 @@ describe('The program with leases', () => {
     it('has a new secret after each start', async () => {
       const other = await start();
       assert.notEqual(secretOf(other), secretOf(service));
-      await other.stop();
     });
   });
 
@@ -166,7 +164,6 @@ describe('The program with leases', () => {
     const service = await startLocalService({ args: ['--postgres-path', missing] });
     const lease = await takeLease({ baseUrl: service.baseUrl, leaseSecret: secretOf(service) });
     assert.match((await lease?.postgresProblem) ?? '', /missing/);
-    await service.stop();
   });
 
   it('ends on a signal even if leases are open', async function () {

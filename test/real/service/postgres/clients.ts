@@ -2,13 +2,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { until } from '../../../workbench/until.ts';
 
-/** Opens a connection. It does not throw when the server closes it. */
+/** Opens a connection, until the end of the test at the latest. It does not throw when the server closes it. */
 export async function connectTo(uri: string, options: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: uri, ...options });
   client.on('error', () => {});
   await client.connect();
+  atEndOfTest(() => client.end());
   return client;
 }
 

@@ -1,10 +1,10 @@
 /** A minimal control plane for an engine. It wakes computes and records events. */
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ComputeEngine, ComputeSpec, RecordedIds } from '../../../../src/service/core/computeEngine.ts';
+import { atEndOfTest } from '../../../helpers/atEndOfTest.ts';
 import { storageOf } from '../../../helpers/branchCalls.ts';
+import { temporaryFolder } from '../../../helpers/localService.ts';
 import { prepareStorage } from '../../../helpers/preparedStorage.ts';
 import { startEngine } from './startEngine.ts';
 
@@ -38,7 +38,7 @@ export async function startControlPlane(
     readonly createsTemplate?: boolean;
   } = {},
 ): Promise<ControlPlane> {
-  const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'engine-test-')));
+  const dataDir = options.dataDir ?? temporaryFolder();
   if (options.createsTemplate !== true && options.postgresPath === undefined) await prepareStorage(dataDir);
   let created = 0;
   const log: string[] = [];
@@ -60,6 +60,13 @@ export async function startControlPlane(
     crashed: (id: string, reason: string) => void crashed.push({ id, reason }),
   };
   await engine.open(events, allIn(storageOf({ dataDir })));
+  let closing: Promise<void> | undefined;
+  const end = async () => {
+    await engine.close();
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  };
+  const close = async () => (closing ??= end());
+  atEndOfTest(close);
   return {
     engine,
     dataDir,
@@ -100,10 +107,7 @@ export async function startControlPlane(
       const port = pooled ? compute.address.poolerPort : compute.address.port;
       return `postgresql://app_owner:${password}@127.0.0.1:${port}/app`;
     },
-    async close() {
-      await engine.close();
-      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

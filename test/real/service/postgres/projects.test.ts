@@ -100,13 +100,9 @@ describe('Projects created with Postgres', () => {
     const created = await branchCalls(stopped).send<Created>('POST', '', { project: { name: 'hasty' } });
     await stopped.stop();
     const next = await startLocalService({ args, dataDir });
-    try {
-      const again = branchCalls(next);
-      await again.finish(created.project.id, created.operations);
-      assert.deepEqual(await query(again.uri(created), 'select 1'), [1]);
-    } finally {
-      await next.stop();
-    }
+    const again = branchCalls(next);
+    await again.finish(created.project.id, created.operations);
+    assert.deepEqual(await query(again.uri(created), 'select 1'), [1]);
   });
 
   describe('in a data directory that several services use', () => {
@@ -143,32 +139,24 @@ describe('Projects created with Postgres', () => {
         makeFolder(path.join(storage, folder));
         writeFileSync(path.join(storage, folder, 'login.json'), '{}');
       }
-      const second = await start();
-      try {
-        const remaining = () => left.filter((folder) => existsSync(path.join(storage, folder)));
-        await until(
-          async () => `no files, not ${String(remaining())}`,
-          async () => remaining().length === 0,
-        );
-        // The password was in the folder.
-        assert.deepEqual(await query(api.uri(created), 'select 1'), [1]);
-      } finally {
-        await second.stop();
-      }
+      await start();
+      const remaining = () => left.filter((folder) => existsSync(path.join(storage, folder)));
+      await until(
+        async () => `no files, not ${String(remaining())}`,
+        async () => remaining().length === 0,
+      );
+      // The password was in the folder.
+      assert.deepEqual(await query(api.uri(created), 'select 1'), [1]);
     });
 
     it('leave nothing behind when they are deleted, even without Postgres', async () => {
       const branches = () => readdirSync(path.join(storage, 'branches'));
       assert.deepEqual(branches(), [created.branch.id]);
       const service = await start('--postgres-path', temporaryFolder());
-      try {
-        const project = `/${created.project.id}`;
-        await branchCalls(service).send('PATCH', project, { project: { history_retention_seconds: 0 } });
-        await branchCalls(service).send('DELETE', project);
-        await until('the data is removed', async () => branches().length === 0);
-      } finally {
-        await service.stop();
-      }
+      const project = `/${created.project.id}`;
+      await branchCalls(service).send('PATCH', project, { project: { history_retention_seconds: 0 } });
+      await branchCalls(service).send('DELETE', project);
+      await until('the data is removed', async () => branches().length === 0);
     });
   });
 });

@@ -106,12 +106,8 @@ describe(`The service on a machine without Postgres${canHide ? '' : ' (skipped: 
   it('says how to install it', async function () {
     if (!canHide) return this.skip();
     const service = await startLocalService({ under: HIDDEN });
-    try {
-      const reason =
-        /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ or newer \(.+\)\.$/m;
-      await until('the reason in the log', async () => reason.test(service.stderr()));
-    } finally {
-      await service.stop();
-    }
+    const reason =
+      /^No compute can start. Postgres is not installed on this machine\. Install Postgres \d+ or newer \(.+\)\.$/m;
+    await until('the reason in the log', async () => reason.test(service.stderr()));
   });
 });

@@ -69,21 +69,17 @@ describe(`service that runs as root${why}`, () => {
   it("gives up root's rights, and keeps its environment from others", async function () {
     if (process.platform !== 'linux') return this.skip();
     const service = await startLocalService({ dataDir });
-    try {
-      const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
-      const line = (name: string) =>
-        new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(status)?.[1]?.split('\t');
-      const ids = Array.from({ length: 4 }, () => String(NOBODY));
-      assert.deepEqual([line('Uid'), line('Gid'), line('Groups')], [ids, ids, ['']]);
-      assert.deepEqual(['CapEff', 'CapPrm', 'CapAmb'].map(line), Array(3).fill(['0000000000000000']));
-      const environment = `/proc/${service.pid}/environ`;
-      assert.ok(readFileSync(environment, 'utf8').includes(service.key), 'the key is in it');
-      for (const file of [environment, `/proc/${service.pid}/mem`, path.join(dataDir, 'service.json')]) {
-        const { stderr } = spawnSync('cat', [file], { uid: NOBODY, gid: NOBODY, encoding: 'utf8' });
-        assert.match(stderr, /Permission denied/, file);
-      }
-    } finally {
-      await service.stop();
+    const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
+    const line = (name: string) =>
+      new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(status)?.[1]?.split('\t');
+    const ids = Array.from({ length: 4 }, () => String(NOBODY));
+    assert.deepEqual([line('Uid'), line('Gid'), line('Groups')], [ids, ids, ['']]);
+    assert.deepEqual(['CapEff', 'CapPrm', 'CapAmb'].map(line), Array(3).fill(['0000000000000000']));
+    const environment = `/proc/${service.pid}/environ`;
+    assert.ok(readFileSync(environment, 'utf8').includes(service.key), 'the key is in it');
+    for (const file of [environment, `/proc/${service.pid}/mem`, path.join(dataDir, 'service.json')]) {
+      const { stderr } = spawnSync('cat', [file], { uid: NOBODY, gid: NOBODY, encoding: 'utf8' });
+      assert.match(stderr, /Permission denied/, file);
     }
   });
 
@@ -92,17 +88,13 @@ describe(`service that runs as root${why}`, () => {
     const file = secret();
     const under = ['bash', '-c', 'exec "$@" 5<"$0" 200<"$0"', file];
     const service = await startLocalService({ dataDir, under });
-    try {
-      const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
-      const { json } = await call(service.baseUrl, { path: uri, key: service.key });
-      assert.deepEqual(await query((json as { uri: string }).uri, 'select 1'), [1]);
-      const branch = path.join(dataDir, 'postgres/branches/br-aged-salad-637688');
-      const postmaster = Number.parseInt(readFileSync(path.join(branch, 'data/postmaster.pid'), 'utf8'));
-      for (const pid of [service.pid, postmaster])
-        assert.ok(!openFilesOf(pid).includes(file), `process ${pid} has it open`);
-    } finally {
-      await service.stop();
-    }
+    const uri = '/projects/shiny-wind-028834/connection_uri?role_name=app_owner&database_name=app';
+    const { json } = await call(service.baseUrl, { path: uri, key: service.key });
+    assert.deepEqual(await query((json as { uri: string }).uri, 'select 1'), [1]);
+    const branch = path.join(dataDir, 'postgres/branches/br-aged-salad-637688');
+    const postmaster = Number.parseInt(readFileSync(path.join(branch, 'data/postmaster.pid'), 'utf8'));
+    for (const pid of [service.pid, postmaster])
+      assert.ok(!openFilesOf(pid).includes(file), `process ${pid} has it open`);
   });
 
   it('is replaced after it has ended, although it could not remove its files', async () => {
@@ -114,18 +106,14 @@ describe(`service that runs as root${why}`, () => {
 
   it('does not write through a link at postgresql.conf.new', async () => {
     const service = await startControlPlane({ dataDir });
-    try {
-      const compute = await service.create();
-      const uri = await service.uri(compute);
-      assert.deepEqual(await query(uri, 'select 1'), [1]);
-      await service.engine.suspend(compute.id);
-      const file = secret();
-      link(file, path.join(branch, 'postgresql.conf.new'));
-      await query(uri, 'select 1').catch(() => undefined);
-      assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).uid], ['of root alone', 0]);
-    } finally {
-      await service.close();
-    }
+    const compute = await service.create();
+    const uri = await service.uri(compute);
+    assert.deepEqual(await query(uri, 'select 1'), [1]);
+    await service.engine.suspend(compute.id);
+    const file = secret();
+    link(file, path.join(branch, 'postgresql.conf.new'));
+    await query(uri, 'select 1').catch(() => undefined);
+    assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).uid], ['of root alone', 0]);
   });
 
   it('does not give away the folder behind a link at poolers', async () => {

@@ -26,7 +26,6 @@ describe('The account of version 0.3.0', () => {
     test = await startInProcess({ folder, clock: new FakeClock(NOW) });
     await endOperations(test, PROJECT);
   });
-  afterEach(() => test.stop());
 
   const listBranches = async () =>
     (await test.client.branches.listIfChanged(PROJECT, undefined))?.list.items ?? [];

@@ -216,15 +216,11 @@ describe('What has changed, exactly', () => {
 
   it('has commits that are not on the disk yet', async () => {
     const client = await connectTo(uri);
-    try {
-      await client.query('create table async (id int); set synchronous_commit = off');
-      for (let round = 1; round <= 20; round += 1) {
-        const moment = await now();
-        await client.query('insert into async values (1)');
-        assert.deepEqual(await since(moment), [complete({ name: 'async', added: 1 })]);
-      }
-    } finally {
-      await client.end();
+    await client.query('create table async (id int); set synchronous_commit = off');
+    for (let round = 1; round <= 20; round += 1) {
+      const moment = await now();
+      await client.query('insert into async values (1)');
+      assert.deepEqual(await since(moment), [complete({ name: 'async', added: 1 })]);
     }
   });
 
@@ -246,17 +242,13 @@ describe('What has changed, exactly', () => {
     // From then on, it is known which transactions are complete.
     await query(superuserUri(), 'select pg_log_standby_snapshot()');
     const client = await connectTo(uri);
-    try {
-      await client.query('begin; drop table gone');
-      await run("insert into filler values ('before the commit')");
-      const moment = await now();
-      await client.query('commit');
-      assert.equal(await since(moment), undefined);
-      const later = await now();
-      await run("insert into filler values ('after it')");
-      assert.deepEqual(await since(later), [complete({ name: 'filler', added: 1 })]);
-    } finally {
-      await client.end();
-    }
+    await client.query('begin; drop table gone');
+    await run("insert into filler values ('before the commit')");
+    const moment = await now();
+    await client.query('commit');
+    assert.equal(await since(moment), undefined);
+    const later = await now();
+    await run("insert into filler values ('after it')");
+    assert.deepEqual(await since(later), [complete({ name: 'filler', added: 1 })]);
   });
 });

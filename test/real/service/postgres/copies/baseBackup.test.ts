@@ -55,7 +55,6 @@ describe('A branch of a running source with history', () => {
       await client.query('insert into item values (1)');
       assert.deepEqual(await onBranch(COUNT), [rows]);
     }
-    await client.end();
   });
 
   it('has whole transactions while much is written, with a base that is new or older', async () => {
@@ -77,7 +76,6 @@ describe('A branch of a running source with history', () => {
     }
     isDone = true;
     await writing;
-    await client.end();
   });
 
   it('has the state to which the source was restored, and what followed', async () => {

@@ -40,7 +40,6 @@ describe('The history of a branch', () => {
     await addBase();
     await addBase();
   });
-  afterEach(() => service.close());
 
   it('loses what is older than the retention, and nothing before', async () => {
     const first = await start();

@@ -66,25 +66,21 @@ describe('extensions in a folder of the user', function () {
 
   it('are created by owners if they are trusted, and named once in the log', async () => {
     const service = await startControlPlane({ extensionsDir: folder });
-    try {
-      const uri = await service.uri(await service.create());
-      await query(uri, 'create extension moved');
-      assert.deepEqual(await query(uri, "select unaccent('Hôtel')"), ['Hotel']);
-      await query(uri, 'create extension vector');
-      assert.deepEqual(await query(uri, "select ('(1,2)'::vector).y"), [2]);
-      // Its script could run hostile functions as superuser.
-      for (const name of ['untrusted', 'hypopg'])
-        await assert.rejects(query(uri, `create extension ${name}`), { code: '42501' });
-      await query(uri, 'create extension citext');
-      assert.notDeepEqual(await query(uri, "select extversion from pg_extension where extname = 'citext'"), [
-        '666',
-      ]);
-      await assert.rejects(query(uri, "load 'moved'"), { code: '42501' });
-      const lines = service.log.filter((line) => line.includes('Extensions in '));
-      assert.deepEqual(lines, [`Extensions in ${folder}: hypopg, moved, untrusted, vector`]);
-    } finally {
-      await service.close();
-    }
+    const uri = await service.uri(await service.create());
+    await query(uri, 'create extension moved');
+    assert.deepEqual(await query(uri, "select unaccent('Hôtel')"), ['Hotel']);
+    await query(uri, 'create extension vector');
+    assert.deepEqual(await query(uri, "select ('(1,2)'::vector).y"), [2]);
+    // Its script could run hostile functions as superuser.
+    for (const name of ['untrusted', 'hypopg'])
+      await assert.rejects(query(uri, `create extension ${name}`), { code: '42501' });
+    await query(uri, 'create extension citext');
+    assert.notDeepEqual(await query(uri, "select extversion from pg_extension where extname = 'citext'"), [
+      '666',
+    ]);
+    await assert.rejects(query(uri, "load 'moved'"), { code: '42501' });
+    const lines = service.log.filter((line) => line.includes('Extensions in '));
+    assert.deepEqual(lines, [`Extensions in ${folder}: hypopg, moved, untrusted, vector`]);
   });
 
   it('are used although a library is empty or cut, or a link is broken', () => {
@@ -103,22 +99,18 @@ describe('extensions in a folder of the user', function () {
     put('adminpack--1.sql', 'select 1;');
     const trustedExtensions = ['untrusted', 'hypopg', 'adminpack', 'file_fdw', '../x'];
     const service = await startControlPlane({ extensionsDir: folder, trustedExtensions });
-    try {
-      const uri = await service.uri(await service.create());
-      for (const name of ['untrusted', 'hypopg']) await query(uri, `create extension ${name}`);
-      for (const name of ['adminpack', 'file_fdw'])
-        await assert.rejects(query(uri, `create extension ${name}`), { code: '42501' });
-      assert.deepEqual(
-        service.log.filter((line) => line.startsWith("Owners can't create")),
-        [
-          'Owners can\'t create the extension "adminpack": only superusers may create it',
-          'Owners can\'t create the extension "file_fdw": none of these folders has it, or Postgres has its own',
-          'Owners can\'t create the extension "../x": none of these folders has it, or Postgres has its own',
-        ],
-      );
-    } finally {
-      await service.close();
-    }
+    const uri = await service.uri(await service.create());
+    for (const name of ['untrusted', 'hypopg']) await query(uri, `create extension ${name}`);
+    for (const name of ['adminpack', 'file_fdw'])
+      await assert.rejects(query(uri, `create extension ${name}`), { code: '42501' });
+    assert.deepEqual(
+      service.log.filter((line) => line.startsWith("Owners can't create")),
+      [
+        'Owners can\'t create the extension "adminpack": only superusers may create it',
+        'Owners can\'t create the extension "file_fdw": none of these folders has it, or Postgres has its own',
+        'Owners can\'t create the extension "../x": none of these folders has it, or Postgres has its own',
+      ],
+    );
   });
 
   it('are created by owners from scripts like those of the real ones, and updated', async () => {
@@ -146,26 +138,22 @@ describe('extensions in a folder of the user', function () {
     put('prefix--1--2.sql', 'alter function f() owner to app_owner;');
     put('prefix--0--2.sql', '\\i prefix.sql');
     const service = await startControlPlane({ extensionsDir: folder });
-    try {
-      const uri = await service.uri(await service.create());
-      for (const name of ['vector', 'hll']) await query(uri, `create extension ${name}`);
-      // Errors with data of the session must not be logged afterwards.
-      const client = await connectTo(uri);
-      const setting = async () => (await client.query('show log_min_messages')).rows;
-      const before = await setting();
-      await client.query('create extension semver');
-      assert.deepEqual(await setting(), before);
-      await client.end();
-      await query(uri, 'drop extension vector');
-      await query(uri, 'create extension vector version "1"');
-      await query(uri, 'alter extension vector update');
-      const comment = await query(uri, "select obj_description('vector'::regtype)");
-      assert.deepEqual(comment, ['updated']);
-      await assert.rejects(query(uri, "alter extension vector update to '3'"), /no update path/);
-      await assert.rejects(query(uri, 'create extension prefix'), { code: '42501' });
-    } finally {
-      await service.close();
-    }
+    const uri = await service.uri(await service.create());
+    for (const name of ['vector', 'hll']) await query(uri, `create extension ${name}`);
+    // Errors with data of the session must not be logged afterwards.
+    const client = await connectTo(uri);
+    const setting = async () => (await client.query('show log_min_messages')).rows;
+    const before = await setting();
+    await client.query('create extension semver');
+    assert.deepEqual(await setting(), before);
+    await client.end();
+    await query(uri, 'drop extension vector');
+    await query(uri, 'create extension vector version "1"');
+    await query(uri, 'alter extension vector update');
+    const comment = await query(uri, "select obj_description('vector'::regtype)");
+    assert.deepEqual(comment, ['updated']);
+    await assert.rejects(query(uri, "alter extension vector update to '3'"), /no update path/);
+    await assert.rejects(query(uri, 'create extension prefix'), { code: '42501' });
   });
 
   it('run nothing of a hostile schema as superuser', async () => {
@@ -177,21 +165,17 @@ describe('extensions in a folder of the user', function () {
       put(`${name}--1.sql`, script);
     }
     const service = await startControlPlane({ extensionsDir: folder });
-    try {
-      const uri = await service.uri(await service.create());
-      for (const sql of TRAP) await query(uri, sql);
-      for (const name of MORE_OWNER_EXTENSIONS)
-        await assert.rejects(
-          query(uri, `create extension "${name}" schema trap`),
-          // Postgres takes over no function of a user.
-          { code: name === 'vector' ? '55000' : '42501' },
-          name,
-        );
-      const superusers = await query(uri, 'select rolname::text from pg_roles where rolsuper');
-      assert.deepEqual(superusers, ['postgres']);
-    } finally {
-      await service.close();
-    }
+    const uri = await service.uri(await service.create());
+    for (const sql of TRAP) await query(uri, sql);
+    for (const name of MORE_OWNER_EXTENSIONS)
+      await assert.rejects(
+        query(uri, `create extension "${name}" schema trap`),
+        // Postgres takes over no function of a user.
+        { code: name === 'vector' ? '55000' : '42501' },
+        name,
+      );
+    const superusers = await query(uri, 'select rolname::text from pg_roles where rolsuper');
+    assert.deepEqual(superusers, ['postgres']);
   });
 
   it('are found in another Postgres 18 on the machine', () => {

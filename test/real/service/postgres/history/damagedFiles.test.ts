@@ -65,14 +65,11 @@ describe('truncated file', () => {
     cut(file);
     const words = 'logins.json is damaged. Restore it from a backup, or use another data directory.';
     const service = await startLocalService({ dataDir });
-    try {
-      const { status, json } = await call(service.baseUrl, { path: URI, key: service.key });
-      assert.equal(status, 409);
-      assert.ok((json as { message: string }).message.endsWith(words));
-      await eventually(() => service.stderr().includes(words));
-    } finally {
-      await service.stop();
-    }
+    const { status, json } = await call(service.baseUrl, { path: URI, key: service.key });
+    assert.equal(status, 409);
+    assert.ok((json as { message: string }).message.endsWith(words));
+    await eventually(() => service.stderr().includes(words));
+    await service.stop();
     rmSync(accountFile(dataDir));
     await assert.rejects(startLocalService({ dataDir }), didNotStart(5, /logins\.json is damaged\. Restore/));
   });
@@ -125,13 +122,9 @@ describe(`full disk at start${canMount ? '' : ' (skipped: only root may mount on
       execFileSync('umount', [disk]);
       assert(mount(megabytes * 2 ** 20));
       const service = await startControlPlane({ dataDir: path.join(disk, 'data'), createsTemplate: true });
-      try {
-        await assert.rejects(
-          service.engine.createBranch({ id: 'br-one' }),
-          /the disk is full.*\. Free some space and try again\.$/i,
-        );
-      } finally {
-        await service.close();
-      }
+      await assert.rejects(
+        service.engine.createBranch({ id: 'br-one' }),
+        /the disk is full.*\. Free some space and try again\.$/i,
+      );
     });
 });

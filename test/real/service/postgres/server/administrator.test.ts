@@ -38,32 +38,24 @@ describe('a service that an administrator has started', () => {
     const service = await startControlPlane({
       postgresPath: postgresForOthers(['postgres', 'initdb', 'pg_ctl']),
     });
-    try {
-      const compute = await service.create({ pgSettings: { work_mem: '5MB' } });
-      const uri = await service.uri(compute);
-      await query(uri, 'create table t as select 1 as n');
-      assert.deepEqual(await query(uri, 'show work_mem'), ['5MB']);
-      await service.change(compute, { pgSettings: { work_mem: '6MB' } });
-      await service.engine.suspend(compute.id);
-      const pidFile = path.join(service.dataDir, 'postgres/branches/br-main/data/postmaster.pid');
-      assert.equal(existsSync(pidFile), false);
-      assert.deepEqual(await query(uri, 'select n from t'), [1]);
-      assert.deepEqual(await query(uri, 'show work_mem'), ['6MB']);
-      assert.deepEqual(service.crashed, []);
-    } finally {
-      await service.close();
-    }
+    const compute = await service.create({ pgSettings: { work_mem: '5MB' } });
+    const uri = await service.uri(compute);
+    await query(uri, 'create table t as select 1 as n');
+    assert.deepEqual(await query(uri, 'show work_mem'), ['5MB']);
+    await service.change(compute, { pgSettings: { work_mem: '6MB' } });
+    await service.engine.suspend(compute.id);
+    const pidFile = path.join(service.dataDir, 'postgres/branches/br-main/data/postmaster.pid');
+    assert.equal(existsSync(pidFile), false);
+    assert.deepEqual(await query(uri, 'select n from t'), [1]);
+    assert.deepEqual(await query(uri, 'show work_mem'), ['6MB']);
+    assert.deepEqual(service.crashed, []);
   });
 
   it('says what to do without pg_ctl', async () => {
     const service = await startControlPlane({ postgresPath: postgresForOthers(['postgres', 'initdb']) });
-    try {
-      const compute = await service.create();
-      const message = /does not run as administrator\. Start VS Code, or the service, as an ordinary user/;
-      await assert.rejects(service.uri(compute), message);
-    } finally {
-      await service.close();
-    }
+    const compute = await service.create();
+    const message = /does not run as administrator\. Start VS Code, or the service, as an ordinary user/;
+    await assert.rejects(service.uri(compute), message);
   });
 
   it('quotes arguments for the shell', async () => {

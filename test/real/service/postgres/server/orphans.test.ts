@@ -65,10 +65,9 @@ describe('service after it was killed', () => {
   it('stops the Postgres and the PgBouncer it finds, and serves again', async () => {
     const pids = await leaveRunning();
     assert.equal(pids.length, findPooler() === undefined ? 1 : 2);
-    const next = await start();
+    await start();
     await eventually(() => !pids.some(alive));
     await requireRow();
-    await next.stop();
   });
 
   it('stops the Postgres it finds after the clock was changed', async function () {
@@ -77,9 +76,8 @@ describe('service after it was killed', () => {
     // Its start time now differs from the one in its pid file.
     const lines = readFileSync(postmasterPid(), 'utf8').split('\n');
     writeFileSync(postmasterPid(), lines.with(2, String(Number(lines[2]) - 3600)).join('\n'));
-    const next = await start();
+    await start();
     await eventually(() => !pids.some(alive));
-    await next.stop();
   });
 
   it('does not stop another process that has the pid of a former Postgres', async () => {
@@ -96,7 +94,7 @@ describe('service after it was killed', () => {
   it('reports a crashed Postgres and starts it again for the next connection', async () => {
     const service = await start();
     await requireRow();
-    const client = await connectTo(uri);
+    await connectTo(uri);
     process.kill(pidIn(postmasterPid()), 'SIGKILL');
     await eventually(async () => {
       const list = `/${created.project.id}/operations`;
@@ -104,8 +102,6 @@ describe('service after it was killed', () => {
       return operations.some(({ error }) => error === 'Postgres was ended by SIGKILL');
     });
     await requireRow();
-    await client.end();
-    await service.stop();
   });
 
   it(`loses no committed row and leaves no process over ${CYCLES} kills at random moments`, async () => {

@@ -39,7 +39,6 @@ describe('size and settings of a compute', () => {
     const client = await connectTo(await service.uri(compute));
     compute = await service.change(compute, {});
     assert.equal((await client.query('select 1 as one')).rows.length, 1);
-    await client.end();
   });
 
   it('applies pg_settings', async () => {
@@ -81,7 +80,6 @@ describe('size and settings of a compute', () => {
         return true;
       });
       assert.equal((await client.query('show work_mem')).rows[0]?.work_mem, '17MB');
-      await client.end();
     });
   }
 

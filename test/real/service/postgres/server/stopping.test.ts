@@ -65,6 +65,5 @@ describe('service that is stopped while it creates its first data directories', 
     const service = await startLocalService({ dataDir });
     const uri = await branchApi(() => service).uri();
     assert.deepEqual(await query(uri, 'select 1'), [1]);
-    await service.stop();
   });
 });

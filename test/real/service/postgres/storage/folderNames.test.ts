@@ -20,16 +20,12 @@ describe('data directory', () => {
   for (const name of [`a b'c ä#b"c`, `a,b ${'é'.repeat(40)}`]) {
     it(`may be named ${name.slice(0, 10)}`, async () => {
       const service = await startControlPlane({ dataDir: path.join(parent, name) });
-      try {
-        const poolerEnabled = findPooler() !== undefined;
-        const primary = await service.create({ poolerEnabled });
-        const replica = await service.create({ type: 'read_only' });
-        assert.deepEqual(await query(await service.uri(primary), 'select 1'), [1]);
-        assert.deepEqual(await query(await service.uri(replica), 'select 2'), [2]);
-        if (poolerEnabled) assert.deepEqual(await query(await service.uri(primary, true), 'select 3'), [3]);
-      } finally {
-        await service.close();
-      }
+      const poolerEnabled = findPooler() !== undefined;
+      const primary = await service.create({ poolerEnabled });
+      const replica = await service.create({ type: 'read_only' });
+      assert.deepEqual(await query(await service.uri(primary), 'select 1'), [1]);
+      assert.deepEqual(await query(await service.uri(replica), 'select 2'), [2]);
+      if (poolerEnabled) assert.deepEqual(await query(await service.uri(primary, true), 'select 3'), [3]);
     });
   }
 

@@ -148,21 +148,14 @@ describe('the packed cluster', () => {
 
   it('is the template of branches', async () => {
     const service = await startControlPlane({ createsTemplate: true });
-    try {
-      const uri = await service.uri(await service.create());
-      assert.deepEqual(
-        await query(
-          uri,
-          "select 'ä' < 'b' collate \"de-x-icu\" from pg_database where datname = 'template0'",
-        ),
-        [true],
-      );
-      const unpacked = path.join(temporaryFolder(), 'data');
-      unpackCluster(cluster, unpacked);
-      assert.equal(idOf(path.join(service.dataDir, 'postgres/template-18')), idOf(unpacked));
-    } finally {
-      await service.close();
-    }
+    const uri = await service.uri(await service.create());
+    assert.deepEqual(
+      await query(uri, "select 'ä' < 'b' collate \"de-x-icu\" from pg_database where datname = 'template0'"),
+      [true],
+    );
+    const unpacked = path.join(temporaryFolder(), 'data');
+    unpackCluster(cluster, unpacked);
+    assert.equal(idOf(path.join(service.dataDir, 'postgres/template-18')), idOf(unpacked));
   });
 
   const unfit = { damaged: () => Buffer.from('damaged'), 'of another build of Postgres': ofAnotherBuild };
@@ -172,10 +165,6 @@ describe('the packed cluster', () => {
       const { root, folder: bin } = copyOfPostgres();
       writeFileSync(path.join(root, path.basename(cluster)), content());
       const service = await startControlPlane({ postgresPath: bin });
-      try {
-        assert.deepEqual(await query(await service.uri(await service.create()), 'select 1'), [1]);
-      } finally {
-        await service.close();
-      }
+      assert.deepEqual(await query(await service.uri(await service.create()), 'select 1'), [1]);
     });
 });

@@ -28,7 +28,6 @@ describe('The sample account', () => {
   beforeEach(async () => {
     service = await startLocalService({ dataDir });
   });
-  afterEach(() => service.stop());
 
   it('has tables and rows of the branch’s role, which survive a restart', async () => {
     const uri = await uriOf(TAKEN);

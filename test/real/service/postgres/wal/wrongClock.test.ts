@@ -44,7 +44,6 @@ describe('After the clock was wrong for a while', () => {
       moments.push(await now());
     }
   });
-  afterEach(() => service.close());
 
   /** While the second row was inserted. */
   const setWrong = async (by: number): Promise<void> => {
