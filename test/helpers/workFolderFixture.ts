@@ -69,6 +69,7 @@ export class WorkFolderFixture {
     find: ({ branchId }: BranchRef) => known(branchId),
     refresh: async () => {},
     remember: async () => {},
+    withFormerTls: async (_before: string, after: string) => after,
   };
   findPassword = async (_branchId: string): Promise<string | undefined> => 'new';
   readonly #file: string;
