@@ -62,7 +62,7 @@ export async function isRunning(identity: ProcessIdentity, maxTime?: number): Pr
   return matches(pid, await actual, startedAt);
 }
 
-/** Of this process, which doesn't change: asked once, however many threads of this process are looked for. */
+/** The start of this process doesn't change, so it is read once for any number of its threads. */
 let ownStartTime: Promise<number | undefined> | undefined;
 
 async function readStartTime(pid: number, maxTime?: number): Promise<number | undefined> {

@@ -14,7 +14,7 @@ import { findAddress, findOwner, type ServiceAddress } from './discover.ts';
 /** The right to use the local service, which runs until its last lease ends. */
 export interface Lease {
   readonly baseUrl: BaseUrl;
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: ServiceAddress['version'];
   /** An API key, valid until the lease ends. */
   readonly key: string;

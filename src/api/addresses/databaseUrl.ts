@@ -35,7 +35,7 @@ export const encode = (text: string): string =>
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** In the path of a URL, these can stand as they are, and must: `pg` doesn't decode them there. */
+/** These characters stay as they are in the path of a URL: `pg` doesn't decode them there. */
 const PLAIN_IN_PATH = /%(?:26|3D|2B|2C|3B|3A|40)/g;
 
 /** Percent-encodes a database as {@link encode} does, as far as all clients decode it. */
@@ -139,7 +139,7 @@ export function withTarget(text: string, url: string): string | undefined {
 /** On this machine, or a name that only a private network knows, such as that of a container. */
 export const isNear = (host: string): boolean => isLocalHost(host) || /^[^.]+$|\.internal(?::|$)/.test(host);
 
-/** Of libpq, JDBC, Prisma and others. They are a group: `sslnegotiation=direct` without an `sslmode` is an error, for example. */
+/** The names are those of libpq, JDBC, Prisma and others. They are a group: `sslnegotiation=direct` without an `sslmode` is an error, for example. */
 const SECURITY = /(?<=[?&])(?:ssl\w*|tls\w*|channel_?binding|uselibpqcompat)=[^&#\s\\]*(?:&|(?=[#\s\\]|$))/gi;
 
 /** The parameters for TLS, as in the text. */

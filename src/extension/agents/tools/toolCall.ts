@@ -24,7 +24,7 @@ export interface BranchLimit {
   readonly count: number;
   /** How many an agent may create without the user. */
   readonly max: number;
-  /** Those that exist, such as `task-1 (br-…, of claude-code)`. */
+  /** The items that exist, such as `task-1 (br-…, of claude-code)`. */
   readonly branches: readonly string[];
 }
 

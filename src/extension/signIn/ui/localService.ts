@@ -22,7 +22,7 @@ import type { Log } from '../../window/ui/log.ts';
 interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 'dataDir' | 'grace'> {
   readonly secrets: SecretStore;
   readonly accounts: Accounts;
-  /** Of the extension. */
+  /** The version of the extension. */
   readonly version: string;
   readonly config: Pick<Config, 'postgresPath' | 'extensionsPath' | 'trustedExtensions'>;
   readonly log: Pick<Log, 'info' | 'error' | 'addSecret'>;

@@ -26,7 +26,7 @@ import {
 import type { Certificate } from '../server/certificate.ts';
 import { startServer } from '../server/launchServer.ts';
 import { runProgram } from '../server/runProgram.ts';
-import { hasAccount, withoutAccount } from '../server/systemAccount.ts';
+import { hasAccount, withoutAccount } from './systemAccount.ts';
 import { isAdministratorRefused } from '../server/serverLog.ts';
 import { connectAsSuperuser } from '../server/superuser.ts';
 import type { Storage } from '../storage/storage.ts';
