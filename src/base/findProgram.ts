@@ -10,10 +10,6 @@ export function findProgram(name: string, folders: readonly string[] = []): stri
     .find(isExecutable);
 }
 
-/** A program of Windows. The path is absolute, because Windows searches the working folder before PATH. */
-export const windowsProgram = (...names: readonly string[]): string =>
-  path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', ...names);
-
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
