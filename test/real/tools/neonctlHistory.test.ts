@@ -63,6 +63,30 @@ describe("The public service's command line, unmodified, goes back in time", () 
     }
   });
 
+  it('names the commands that work instead of a connection to a moment, and they do', async () => {
+    for (const moment of [past.time, past.lsn]) {
+      const uri = (await run('connection-string', `main@${moment}`, '--project-id', PROJECT)).trim();
+      const failure: unknown = await query(
+        uri.replace('sslmode=require', 'sslmode=no-verify'),
+        'select 1',
+      ).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      assert.partialDeepStrictEqual({ ...(failure as object) }, { severity: 'FATAL', code: '0A000' });
+      const { hint } = failure as { readonly hint: string };
+      const commands = [...hint.matchAll(/neon ([^,]+)/g)].map(([, command = '']) => command.split(' '));
+      assert.deepEqual(commands.pop(), ['psql', 'past']);
+      for (const command of commands) {
+        await run(...command, '--project-id', PROJECT);
+        await settle();
+      }
+      const then = (await run('connection-string', 'past', '--project-id', PROJECT)).trim();
+      assert.deepEqual(await orders(then.replace('sslmode=require', 'sslmode=no-verify')), [1]);
+      await on('delete', 'past');
+    }
+  });
+
   it('restores a branch to an earlier time of another one, under the same connection string', async () => {
     const { uri } = await create('feature');
     assert.deepEqual(await orders(uri), [1, 2]);

@@ -62,10 +62,12 @@ const CANNOT_CONNECT_NOW = '57P03';
 
 /** A FATAL ErrorResponse, after which the connection is closed. */
 export function errorResponse(error: unknown): Buffer {
-  const code = error instanceof StartupError ? error.code : CANNOT_CONNECT_NOW;
+  const { code, hint } =
+    error instanceof StartupError ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
+  const text = error instanceof Error ? error.message : String(error);
+  const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${text}`, ...(hint === undefined ? [] : [`H${hint}`])];
   // A NUL would end the field, and the rest would be read as another field.
-  const text = (error instanceof Error ? error.message : String(error)).replaceAll('\0', ' ');
-  const body = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
+  const body = Buffer.from(`${fields.map((field) => `${field.replaceAll('\0', ' ')}\0`).join('')}\0`);
   const head = Buffer.alloc(5);
   head.write('E');
   head.writeInt32BE(body.length + 4, 1);

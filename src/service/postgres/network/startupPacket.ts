@@ -11,13 +11,15 @@ const ENCODING = ['client_encoding', 'UTF8'] as const;
 const HEAD = 8;
 const END = '\0';
 
-/** The client gets its message. */
+/** The client gets its message, and its hint. */
 export class StartupError extends EngineError {
   readonly code: string;
+  readonly hint: string | undefined;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, hint?: string) {
     super(message);
     this.code = code;
+    this.hint = hint;
   }
 }
 
@@ -55,16 +57,27 @@ const WORD = /(?:\\[^]|[^\\ \t-\r])+/g;
 /** Words for the gateway: which compute is meant, for clients that don't send the host's name, and options of the service. */
 const FOR_GATEWAY = /^(?:endpoint|project)=|^neon_\w+:/;
 
-/** Ask for the data of another moment. To answer with today's would be wrong. */
-const OTHER_MOMENT = /^neon_(?:timestamp|lsn):/;
+/** Asks for the data of another moment, as `neon psql main@<time>` does. To answer with today's would be wrong. */
+const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
+/** What can stand in a command. */
+const PLAIN = /^[\w:./+-]+$/;
 
-const noMoment = (word: string): string =>
-  `${word} is not served at this address. Create a branch at that moment: neon branches create --parent <time or LSN>`;
+function noMoment(word: string, given: string): StartupError {
+  const moment = PLAIN.test(given) ? given : '<time or LSN>';
+  return new StartupError(
+    '0A000',
+    `this address has only the present data of its branch, so it can't serve ${word}`,
+    `Make a branch of that moment, here of the branch main: neon branches create --name past --parent main, then ` +
+      `neon branches restore past main@${moment}, then neon psql past`,
+  );
+}
 
 function withoutGatewayWords(options: string): Parameter[] {
   const words = options.match(WORD) ?? [];
-  const moment = words.find((word) => OTHER_MOMENT.test(word));
-  if (moment !== undefined) throw new StartupError('0A000', noMoment(moment));
+  for (const word of words) {
+    const moment = MOMENT.exec(word)?.[1];
+    if (moment !== undefined) throw noMoment(word, moment);
+  }
   const kept = words.filter((word) => !FOR_GATEWAY.test(word));
   return kept.length === 0 ? [] : [['options', kept.join(' ')]];
 }

@@ -70,6 +70,22 @@ describe('forwardedPacket', () => {
     assert.equal(options('-c neon.x=1'), '-c neon.x=1');
   });
 
+  it('rejects other moments, with commands that hold nothing else', () => {
+    const hintFor = (value: string) => {
+      try {
+        return void options(value);
+      } catch (error) {
+        return error instanceof StartupError ? error.hint : undefined;
+      }
+    };
+    assert.match(
+      hintFor('-c a=b neon_timestamp:2026-01-02T03:04:05.678Z') ?? '',
+      /main@2026-01-02T03:04:05\.678Z, /,
+    );
+    assert.match(hintFor('neon_lsn:0/1A2B') ?? '', /main@0\/1A2B, /);
+    assert.match(hintFor('neon_lsn:$(id)') ?? '', /main@<time or LSN>, /);
+  });
+
   it('rejects malformed packets with the error of Postgres', () => {
     for (const body of [
       '',
