@@ -17,6 +17,7 @@ const DOCUMENTS = [
   ...[
     'agents',
     'browse-and-change',
+    'clients',
     'commands-and-settings',
     'extensions',
     'git-branches',
