@@ -22,7 +22,16 @@ export interface ScriptResult {
   readonly rowCount: number;
 }
 
+/** Statements that a script can do without. */
+export interface SkipRule {
+  /** @param text of a statement, with what is before it, such as comments, removed */
+  mayFail(text: string): boolean;
+  /** @param error of Postgres. @returns false if it ends the script */
+  isSkipped(error: unknown, line: number): boolean;
+}
+
 interface ScriptOptions {
+  readonly skip?: SkipRule;
   /** The rows of a statement to keep; by default none. */
   readonly maxRows?: number;
   readonly onResult?: (result: ScriptResult) => void;
@@ -84,7 +93,7 @@ async function runAll(running: RunningScript): Promise<number> {
         `Only psql reads a file in ${running.encoding}. Save it as UTF-8, without this setting.`,
       );
     if (next.kind === 'statement') {
-      await runStatement(running, next);
+      await runOrSkip(running, next);
       count += 1;
     }
     // pg_dump writes these two, which only limit other commands.
@@ -105,6 +114,26 @@ function byteQuery(text: string): Query {
   };
   return query;
 }
+
+async function runOrSkip(running: RunningScript, statement: ScriptStatement): Promise<void> {
+  const { client, script, options } = running;
+  const { skip } = options;
+  if (skip?.mayFail(withoutLeadingComments(statement.text)) !== true) return runStatement(running, statement);
+  const isInside = client.getTransactionStatus() === 'T';
+  if (isInside) await client.query('savepoint skipped');
+  try {
+    await runStatement(running, statement);
+  } catch (error) {
+    const line = script.lineAt(statement.end - 1);
+    if (!(error instanceof ScriptError) || !skip.isSkipped(error.cause, line)) throw error;
+    if (isInside) await client.query('rollback to savepoint skipped');
+  }
+  if (isInside) await client.query('release savepoint skipped');
+}
+
+/** Without nested comments in them. */
+const withoutLeadingComments = (text: string): string =>
+  text.replace(/^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)+/, '');
 
 async function runStatement(running: RunningScript, statement: ScriptStatement): Promise<void> {
   const { client, script, options } = running;

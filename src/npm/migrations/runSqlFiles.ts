@@ -7,6 +7,7 @@ import { readStatements } from '../../base/sql/readStatements.ts';
 import { runScript } from '../../base/sql/runScript.ts';
 import { PsqlCommandError, ScriptError } from '../../base/sql/sqlScript.ts';
 import type { Transaction } from './migrationTools.ts';
+import { createPublicRoles, skipForOwners } from './publicService.ts';
 import type { Refuse } from './refusal.ts';
 import { sqlFiles, type SqlFile } from './sqlFiles.ts';
 
@@ -18,6 +19,7 @@ export async function runSqlFiles(name: string, url: string): Promise<void> {
   let count = 0;
   for (const session of rules.isOneSession ? [files] : files.map((file) => [file]))
     await withClient(url, async (client) => {
+      await createPublicRoles(client, session.map(({ text }) => text).join('\n'));
       if (rules.transaction === 'all') await client.query('begin');
       for (const file of session) count += await runFile(client, file, refuse);
       if (rules.transaction === 'all') await client.query('commit');
@@ -45,6 +47,7 @@ async function runFile(
     if (isForFile) await client.query('begin');
     const count = await runScript(client, Buffer.from(text, 'latin1'), {
       onError: adviseOnExtension,
+      skip: skipForOwners((line, reason) => process.emitWarning(`Skipped ${file}:${line}: ${reason}`)),
       // The status is still that before the statement.
       onResult: () => (leaves ||= isInside && client.getTransactionStatus() === 'I'),
     });

@@ -1,0 +1,56 @@
+/** What dumps of the public service need: its roles, and statements that its changed Postgres lets owners run. */
+import type Client from 'pg/lib/client.js';
+import { fieldsOf } from '../../base/fieldsOf.ts';
+import type { SkipRule } from '../../base/sql/runScript.ts';
+
+/** Each database of the public service has them. A dump names them as owners, and in grants. */
+const ROLES = ['cloud_admin', 'neon_superuser', 'neondb_owner'];
+
+/**
+ * Creates the roles that a script names and that don't exist, as names: they can't log in, and have no right but to create in
+ * this database. This role becomes a member, so that it can give objects to them and keeps its rights to those.
+ */
+export async function createPublicRoles(client: Client, text: string): Promise<void> {
+  const named = ROLES.filter((role) => new RegExp(`\\b${role}\\b`).test(text));
+  if (named.length === 0) return;
+  const { rows } = await client.query<{ role: string; isMissing: boolean; database: string }>(
+    `select role, to_regrole(role) is null as "isMissing", quote_ident(current_database()) as database
+      from unnest($1::text[]) role, pg_roles own
+      where own.rolname = current_user and own.rolcreaterole and own.rolname <> role
+        and current_setting('server_version_num')::int >= 160000
+        and case when to_regrole(role) is null then true else pg_has_role(to_regrole(role), 'SET') end`,
+    [named],
+  );
+  for (const { role, isMissing, database } of rows) {
+    if (isMissing) {
+      await client.query(`create role ${role} nologin`);
+      await client.query(`grant ${role} to current_user with inherit true, set true`);
+    }
+    // Roles are those of the branch, and rights those of a database.
+    await client.query(`grant create on database ${database} to ${role}`);
+    await client.query(`grant create, usage on schema public to ${role}`);
+  }
+}
+
+/** Some of them are for superusers. Postgres says which. */
+const MAY_FAIL =
+  /^(?:create\s+(?:event\s+trigger|publication)|(?:alter|drop|comment\s+on)\s+(?:event\s+trigger|publication))\s/i;
+const [NOT_ALLOWED, MISSING] = ['42501', '42704'];
+
+/**
+ * Skips event triggers and publications of all tables, which Postgres leaves to superusers, with what follows about them.
+ * @param onSkip gets a line for the user
+ */
+export function skipForOwners(onSkip: (line: number, reason: string) => void): SkipRule {
+  let isSkipped = false;
+  return {
+    mayFail: (text) => MAY_FAIL.test(text),
+    isSkipped(error, line) {
+      const { code, message } = fieldsOf(error);
+      if (code !== NOT_ALLOWED && !(code === MISSING && isSkipped)) return false;
+      isSkipped = true;
+      onSkip(line, String(message));
+      return true;
+    },
+  };
+}
