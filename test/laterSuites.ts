@@ -51,6 +51,8 @@ export const laterRealSuites = [
   'service/postgres/copies/readReplica',
   'service/postgres/catalog/roles',
   'mcp/mcp',
+  'mcp/clients',
+  'mcp/hook',
   'service/postgres/branchData/killedPostmaster',
   'service/postgres/catalog/databases',
   'service/program',

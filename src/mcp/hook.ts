@@ -10,14 +10,41 @@ import { callTool } from './windows.ts';
 /** Milliseconds that a prompt waits at most. */
 const LIMIT = 3000;
 
-/** @param agent its name */
+/** By the names that the hooks have, variables that the agents set for what they start. Copilot CLI runs hooks of others, too. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  'claude-code': 'CLAUDECODE',
+  'gemini-cli': 'GEMINI_SESSION_ID',
+  'qwen-code': 'QWEN_CODE_SESSION_ID',
+  'copilot-cli': 'COPILOT_CLI',
+};
+
+/** @param configured the name in the command of the hook @returns that of the agent whose turn it is */
+function agentOfTurn(configured: string): string {
+  const isSet = (name: string) => (process.env[VARIABLES[name] ?? ''] ?? '') !== '';
+  if (isSet(configured)) return configured;
+  return Object.keys(VARIABLES).find(isSet) ?? configured;
+}
+
+/** @param agent its name in the command */
 export async function markTurn(agent: string): Promise<void> {
   const signal = AbortSignal.timeout(LIMIT);
+  let input: Readonly<Record<string, unknown>> = {};
   try {
-    const { cwd } = fieldsOf(JSON.parse(await text(addAbortSignal(signal, process.stdin))));
-    if (typeof cwd === 'string') process.chdir(cwd);
+    input = fieldsOf(JSON.parse(await text(addAbortSignal(signal, process.stdin))));
+    if (typeof input['cwd'] === 'string') process.chdir(input['cwd']);
   } catch {
     // If the input has no folder, it is the one that the agent runs this in.
   }
-  await callTool({ tool: 'markTurn', input: {}, agent }, signal).catch(() => undefined);
+  // Qwen Code runs the hook again, without a prompt, after each round of tools.
+  if (typeof input['prompt'] === 'string' && input['prompt'].trim() === '') return;
+  const call = { tool: 'markTurn', input: { turn: turnOf(input) }, agent: agentOfTurn(agent) };
+  await callTool(call, signal).catch(() => undefined);
+}
+
+/** What is the same in all hooks of a turn: the id of the prompt or turn, or else the time, in one of two formats. */
+function turnOf(input: Readonly<Record<string, unknown>>): string | undefined {
+  const { session_id: session = input['sessionId'], timestamp } = input;
+  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp;
+  const id = input['prompt_id'] ?? input['turn_id'] ?? time;
+  return session === undefined || id === undefined ? undefined : `${String(session)} ${String(id)}`;
 }

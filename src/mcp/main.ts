@@ -1,7 +1,7 @@
 /**
  * The MCP server for agents, a separate program. It lists the tools, and passes each call on to a window of VS Code.
  * Without one, it runs the tools on the local service. It serves both generations of the protocol. As `hook <agent>`, it only marks a
- * moment.
+ * moment. `--data-dir <folder>` names the local service, as `HOSTED_POSTGRES_DATA_DIR` does.
  */
 import { readFileSync } from 'node:fs';
 import { McpServer, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
@@ -37,10 +37,12 @@ const createServer = () => {
   return server;
 };
 
-const [command, agent = ''] = process.argv.slice(2);
+const [command, argument = ''] = process.argv.slice(2);
 if (command === 'hook') {
-  await markTurn(agent);
+  await markTurn(argument);
   process.exit();
 }
+// Some clients pass on almost none of their variables. What reads this is loaded with the first call.
+if (command === '--data-dir') process.env['HOSTED_POSTGRES_DATA_DIR'] = argument;
 serveStdio(createServer);
 void holdPresence();

@@ -3,6 +3,8 @@
  * extension has its version.
  */
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { replaceFile } from '../../base/replaceFile.ts';
 import { shellQuote } from './shellQuote.ts';
 import { launcherFile } from './launcherFile.ts';
@@ -12,46 +14,67 @@ interface LauncherOptions {
   readonly folder: string;
   /** Node, or VS Code, which can run as Node. */
   readonly program: string;
+  /** Whether updates replace the program at its path. The editor's server on another machine has a new path with each. */
+  readonly isStable: boolean;
   readonly script: string;
 }
 
-/** A program and its arguments, for the configuration of an MCP client. */
+/** A program, its arguments and variables, for the configuration of an MCP client. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What a configuration names. Windows starts batch files only by its shell. */
-export const launchCommand = (launcher: string): Launch =>
-  process.platform === 'win32' ? { command: 'cmd', args: ['/c', launcher] } : { command: launcher, args: [] };
-
-/** Writes it if it isn't up to date. @returns its path @throws {Error} if it can't be written */
-export async function writeLauncher(options: LauncherOptions): Promise<string> {
+/** Writes what isn't up to date. @returns what a configuration names @throws {Error} if it can't be written */
+export async function writeLauncher(options: LauncherOptions): Promise<Launch> {
   const file = launcherFile(options.folder);
-  const text = process.platform === 'win32' ? windowsScript(options) : shellScript(options);
-  if ((await readFile(file, 'utf8').catch(() => '')) !== text) await replaceFile(file, text, { mode: 0o700 });
-  return file;
+  if (process.platform !== 'win32') {
+    await write(file, shellScript(options));
+    return { command: file, args: [] };
+  }
+  const module = path.join(options.folder, MODULE);
+  await write(module, moduleScript(options));
+  // Configurations of earlier versions name it, and it shows that agents are used.
+  await write(file, batchScript(options.program));
+  // A shell of Windows misreads paths with `&`, `(`, `)`, `^` or `@`, also in quotes, so none is needed to start the program.
+  if (options.isStable)
+    return { command: options.program, args: [module], env: { ELECTRON_RUN_AS_NODE: '1' } };
+  return { command: 'cmd', args: ['/c', file] };
 }
+
+async function write(file: string, text: string): Promise<void> {
+  if ((await readFile(file, 'utf8').catch(() => '')) !== text) await replaceFile(file, text, { mode: 0o700 });
+}
+
+const NOTE = 'Written by the Hosted Postgres extension, and again with each of its updates.';
 
 /** The editor's server on another machine is deleted with each update, so another Node may have to do. */
 const shellScript = ({ folder, program, script }: LauncherOptions): string => `#!/bin/sh
-# Written by the Hosted Postgres extension, and again with each of its updates.
+# ${NOTE}
 export ELECTRON_RUN_AS_NODE=1 HOSTED_POSTGRES_AGENTS=${shellQuote(folder)}
 [ -x ${shellQuote(program)} ] && exec ${shellQuote(program)} ${shellQuote(script)} "$@"
 exec node ${shellQuote(script)} "$@"
 `;
 
-const windowsScript = ({ folder, program, script }: LauncherOptions): string =>
+const MODULE = 'hosted-postgres-mcp.mjs';
+
+const moduleScript = ({ folder, script }: LauncherOptions): string => `// ${NOTE}
+process.env['HOSTED_POSTGRES_AGENTS'] = ${JSON.stringify(folder)};
+await import(${JSON.stringify(pathToFileURL(script).href)});
+`;
+
+/** Windows reads batch files in an old code page, so it names as few paths as possible. */
+const batchScript = (program: string): string =>
   [
     '@echo off',
-    'rem Written by the Hosted Postgres extension, and again with each of its updates.',
+    `rem ${NOTE}`,
     'set "ELECTRON_RUN_AS_NODE=1"',
-    `set "HOSTED_POSTGRES_AGENTS=${batchText(folder)}"`,
-    `"${batchText(program)}" "${batchText(script)}" %*`,
+    `"${batchText(program)}" "%~dp0${MODULE}" %*`,
     '',
   ].join('\r\n');
 
-/** Windows reads batch files in an old code page, so the user's folder, whose name may have an umlaut, is named by variable. */
+/** Of folders of the user, whose name may have an umlaut. */
 const USER_FOLDERS = ['LOCALAPPDATA', 'APPDATA', 'USERPROFILE'];
 
 /** A path can't contain quotes on Windows. */

@@ -25,9 +25,11 @@ export interface Marker extends BranchRef {
   /** The agent. */
   readonly by?: string | undefined;
   readonly preserved?: string | undefined;
+  /** Of a turn: what is the same each time that it is marked. Only the first time counts. */
+  readonly turn?: string | undefined;
 }
 
-type NewMarker = Pick<Marker, 'kind' | 'text' | 'by' | 'preserved'>;
+type NewMarker = Pick<Marker, 'kind' | 'text' | 'by' | 'preserved' | 'turn'>;
 
 const ENTRY = 'hostedPostgres.markers';
 
@@ -96,6 +98,8 @@ export class Markers {
 }
 
 function withMarker(all: readonly Marker[], marker: Marker): readonly Marker[] {
+  const isSameTurn = (each: Marker) => each.turn === marker.turn && isSameBranch(each, marker);
+  if (marker.turn !== undefined && all.some(isSameTurn)) return all;
   const alike = all.filter((each) => isLasting(each) === isLasting(marker));
   const ofBranch = alike.filter((each) => isSameBranch(each, marker));
   const dropped = new Set([

@@ -105,4 +105,16 @@ describe('Clients of the MCP server', () => {
     await assert.rejects(call('compareSchema', { ...branch, rowsOf: 'SELECT FROM WHERE' }), /syntax error/);
     await call('deleteBranch', branch);
   });
+
+  it('finds the local service of its argument, because some clients pass on almost no variables', async () => {
+    const args = [script, '--data-dir', dataDir];
+    const cwd = temporaryFolder();
+    const options = { command: process.execPath, env: ANOTHER_SERVER, cwd, name: 'codex-mcp-client' };
+    const without = await startAgent({ ...options, args: [script] });
+    atEndOfTest(() => without.stop());
+    await assert.rejects(without.call('listComputes'), /no local service runs/);
+    const agent = await startAgent({ ...options, args });
+    atEndOfTest(() => agent.stop());
+    assert.match(JSON.stringify(await agent.call('listComputes')), /Shop/);
+  });
 });

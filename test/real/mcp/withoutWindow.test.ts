@@ -3,8 +3,6 @@
  * Timers: mcp/hook.ts.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findAddress, findOwner } from '../../../src/localService/discover.ts';
@@ -105,40 +103,6 @@ describe('The MCP server without a window', () => {
       assert.equal((await change(name, input))['changed'], true);
     await change('deleteBranch', branch);
     assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^DATABASE_URL=(?:""|'')?\s*$/);
-  });
-
-  it('marks the moment before a turn as a hook, and prints nothing', async () => {
-    const { call } = await connect(undefined, { name: 'claude-code' });
-    const { projectId, branchId } = await call('createBranch', { hours: 1 });
-    const other = temporaryFolder();
-    const env = { ...process.env, ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
-    const hook = (input: string, cwd: string) =>
-      execFileSync(process.execPath, [path.join(extension, 'dist', 'mcp.js'), 'hook', 'claude-code'], {
-        cwd,
-        env,
-        input,
-        encoding: 'utf8',
-      });
-    const turns = async () => {
-      const { moments } = await call('undo', { projectId, branchId });
-      return (moments as { before: string }[]).filter(({ before }) => before === 'claude-code: its turn');
-    };
-    assert.equal(hook(JSON.stringify({ session_id: '1', cwd: other, prompt: 'x' }), folder), '');
-    assert.equal((await turns()).length, 0);
-    assert.equal(hook(JSON.stringify({ session_id: '1', cwd: folder, prompt: 'x' }), other), '');
-    assert.equal((await turns()).length, 1);
-    assert.equal(hook('no JSON', folder), '');
-    assert.equal((await turns()).length, 2);
-    env.HOSTED_POSTGRES_DATA_DIR = other;
-    assert.equal(hook('{}', folder), '');
-    await call('deleteBranch', { projectId, branchId });
-  });
-
-  it('ends a hook whose input stays open', async () => {
-    const args = [path.join(extension, 'dist', 'mcp.js'), 'hook', 'claude-code'];
-    const env = { ...process.env, ...ANOTHER_SERVER, HOSTED_POSTGRES_DATA_DIR: dataDir };
-    const hook = spawn(process.execPath, args, { cwd: folder, env, stdio: ['pipe', 'inherit', 'inherit'] });
-    assert.deepEqual(await once(hook, 'exit'), [0, null]);
   });
 
   it('refuses what the user would have to approve, and says why', async () => {

@@ -1,97 +1,79 @@
 /** Copy MCP Configuration for…: what an agent's configuration needs to start the MCP server, or to mark a moment before each turn. */
 import { l10n, ThemeIcon, workspace, type WorkspaceFolder } from 'vscode';
-import { shellQuote } from '../shellQuote.ts';
-import type { Launch } from '../launcher.ts';
+import { CLIENTS, HOOKS, SERVER_NAME, TERMINAL, withHome, type ClientFormat } from '../clientFormats.ts';
 import { MCP_FILE, writeMcpFile } from './writeMcpFile.ts';
 import type { Command } from '../../commandSupport/context.ts';
 import { copyText } from '../../window/ui/input/dialogs.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickOne, type Choice } from '../../window/ui/input/quickInput.ts';
 
-interface Client {
-  readonly label: string;
-  /** The file of its configuration. */
-  readonly description: string;
-  readonly configuration: (launch: Launch) => string;
-}
+type Copied = Pick<ClientFormat, 'target' | 'text'>;
 
-const NAME = 'hosted-postgres';
-
-const json = (key: string) => (launch: Launch) => JSON.stringify({ [key]: { [NAME]: launch } }, null, 2);
-
-const toml = ({ command, args }: Launch) =>
-  [
-    `[mcp_servers.${NAME}]`,
-    `command = ${JSON.stringify(command)}`,
-    `args = ${JSON.stringify(args)}`,
-    '',
-  ].join('\n');
-
-const CLIENTS: readonly Client[] = [
-  { label: 'Claude Code', description: '.mcp.json', configuration: json('mcpServers') },
-  { label: 'Codex', description: '~/.codex/config.toml', configuration: toml },
-  { label: 'Cursor', description: '~/.cursor/mcp.json', configuration: json('mcpServers') },
-  {
-    label: 'Windsurf',
-    description: '~/.codeium/windsurf/mcp_config.json',
-    configuration: json('mcpServers'),
-  },
-  { label: 'VS Code (GitHub Copilot)', description: '.vscode/mcp.json', configuration: json('servers') },
-];
-
-/**
- * The hook in VS Code's format, or nested, as Claude Code reads it.
- * @param agent the name that the agent has when it calls a tool
- */
-const hook = (agent: string, isNested: boolean) => (launch: Launch) => {
-  // A shell reads it.
-  const command = [launch.command, ...launch.args, 'hook', agent].map(quoted).join(' ');
-  const entry = { type: 'command', command };
-  return JSON.stringify({ hooks: { UserPromptSubmit: [isNested ? { hooks: [entry] } : entry] } }, null, 2);
-};
-
-const quoted = (word: string): string => {
-  if (/^[\w/.:-]+$/.test(word)) return word;
-  return process.platform === 'win32' ? `"${word}"` : shellQuote(word);
-};
-
-/** A function, because texts are translated when they are shown. */
-const hooks = (): readonly Client[] => [
-  {
-    label: l10n.t('Claude Code: a moment for Undo before each turn'),
-    description: '.claude/settings.json',
-    configuration: hook('claude-code', true),
-  },
-  {
-    label: l10n.t('VS Code: a moment for Undo before each turn'),
-    description: '.github/hooks/hosted-postgres.json',
-    configuration: hook('VS Code', false),
-  },
-];
+const targetText = (target: string): string =>
+  target === TERMINAL ? l10n.t('command for a terminal') : target;
 
 export const copyConfiguration: Command = async ({ agentBridge }, _argument, run) => {
   run.failureMessage = l10n.t("Couldn't copy the configuration");
+  const chosen = await singleStep(
+    l10n.t('Copy MCP Configuration'),
+    pickOne({ placeholder: l10n.t('For which agent?'), items: choices() }),
+  );
+  if (chosen === undefined) return;
+  const copied = 'uri' in chosen ? chosen : await pickApproval(chosen);
+  if (copied === undefined) return;
+  // The windows listen from now on.
+  const launch = await (await agentBridge()).enable();
+  if ('uri' in copied) {
+    run.failureMessage = l10n.t("Couldn't write {0}", MCP_FILE);
+    const home = process.platform === 'win32' ? '${USERPROFILE}' : '${HOME}';
+    return await writeMcpFile(copied, SERVER_NAME, withHome(launch, home));
+  }
+  const { text, target } = copied;
+  const done =
+    target === TERMINAL ? l10n.t('Copied. Run it in a terminal.') : l10n.t('Copied. Add it to {0}.', target);
+  await copyText(text(launch), done);
+};
+
+function choices(): Choice<ClientFormat | WorkspaceFolder>[] {
   const folders = workspace.isTrusted ? (workspace.workspaceFolders ?? []) : [];
-  const items: Choice<Client | WorkspaceFolder>[] = [
+  return [
     ...folders.map((folder) => ({
       label: l10n.t('Add to {0}', `${folder.name}/${MCP_FILE}`),
       iconPath: new ThemeIcon('go-to-file'),
       description: l10n.t('for Claude Code; shows the difference first'),
       value: folder,
     })),
-    ...[...CLIENTS, ...hooks()].map((client) => ({ ...client, value: client })),
+    ...CLIENTS.map((client) => ({
+      label: client.label,
+      description: targetText(client.target),
+      value: client,
+    })),
+    ...HOOKS.map((hook) => ({
+      label: l10n.t('{0}: a moment for Undo before each turn', hook.label),
+      description: hook.target,
+      value: hook,
+    })),
   ];
-  const chosen = await singleStep(
+}
+
+/** A client without a user at its side refuses what it would ask about. */
+async function pickApproval({ label, target, text, unattended }: ClientFormat): Promise<Copied | undefined> {
+  if (unattended === undefined) return { target, text };
+  const items: Choice<Copied>[] = [
+    {
+      label: l10n.t('{0} asks before its calls', label),
+      description: targetText(target),
+      value: { target, text },
+    },
+    {
+      label: l10n.t('{0} asks about nothing, also for unattended work', label),
+      description: targetText(unattended.target),
+      detail: l10n.t('A window of VS Code still asks before a change of what the agent did not create.'),
+      value: unattended,
+    },
+  ];
+  return await singleStep(
     l10n.t('Copy MCP Configuration'),
-    pickOne({ placeholder: l10n.t('For which agent?'), items }),
+    pickOne({ placeholder: l10n.t('When is the user asked?'), items }),
   );
-  if (chosen === undefined) return;
-  // The windows listen from now on.
-  const launch = await (await agentBridge()).enable();
-  if ('uri' in chosen) {
-    run.failureMessage = l10n.t("Couldn't write {0}", MCP_FILE);
-    return await writeMcpFile(chosen, NAME, launch);
-  }
-  const { configuration, description } = chosen;
-  await copyText(configuration(launch), l10n.t('Copied. Add it to {0}.', description));
-};
+}

@@ -94,11 +94,13 @@ export const markTurn = defineTool({
   title: 'Mark Turn',
   description: 'Marks a moment that undo offers.',
   hints: ADDS,
-  input: z.strictObject({}),
+  input: z.strictObject({
+    turn: described(z.string(), 'The same in all calls of a turn, which marks one moment.'),
+  }),
   output: z.object({ marked: z.array(z.string()) }),
-  async run({ deps, account, agent, worktree }) {
+  async run({ deps, account, agent, worktree, input: { turn } }) {
     const branches = worktree === undefined ? [] : await branchesOfFolder(deps, account, worktree);
-    for (const branch of branches) deps.markers.add(branch, { kind: 'agent', text: '', by: agent });
+    for (const branch of branches) deps.markers.add(branch, { kind: 'agent', text: '', by: agent, turn });
     return { marked: branches.map(({ branchId }) => branchId) };
   },
 });

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../base/disposable.ts';
 import { fieldsOf } from '../../../base/fieldsOf.ts';
 import type { BridgeCall } from '../bridgeMessages.ts';
 import { startBridge } from '../bridgeServer.ts';
-import { launchCommand, writeLauncher, type Launch } from '../launcher.ts';
+import { writeLauncher, type Launch } from '../launcher.ts';
 import { setMcpInUse } from '../../window/ui/contextKey.ts';
 import { agentsFolder } from './usesAgents.ts';
 import { runInWindow, type WindowDependencies } from './runInWindow.ts';
@@ -77,8 +77,8 @@ export class AgentBridge implements Disposable {
         if (focused) publish();
       }),
     );
-    const launcher = await writeLauncher({ folder, program: process.execPath, script: this.#script });
-    const launch = launchCommand(launcher);
+    const isStable = process.versions['electron'] !== undefined;
+    const launch = await writeLauncher({ folder, program: process.execPath, isStable, script: this.#script });
     registerWithCursor(launch);
     return launch;
   }
@@ -92,5 +92,5 @@ function registerWithCursor(launch: Launch): void {
   const { mcp } = fieldsOf(Reflect.get(vscode, 'cursor'));
   const { registerServer } = fieldsOf(mcp);
   if (typeof registerServer === 'function')
-    registerServer.call(mcp, { name: 'hosted-postgres', server: { ...launch, env: {} } });
+    registerServer.call(mcp, { name: 'hosted-postgres', server: { env: {}, ...launch } });
 }

@@ -32,6 +32,20 @@ describe('Markers', () => {
     );
   });
 
+  it('mark a turn once for each branch, also if several hooks do', () => {
+    const turn = { kind: 'agent', text: '', by: 'copilot-cli', turn: 'session 1' } as const;
+    const texts = (of = ref) =>
+      markers()
+        .of(of)
+        .map(({ turn: marked }) => marked);
+    for (const branchId of ['br-main', 'br-main', 'br-other']) markers().add({ ...ref, branchId }, turn);
+    markers().add(ref, { ...turn, turn: 'session 2' });
+    markers().add(ref, { ...turn, turn: undefined });
+    markers().add(ref, { ...turn, turn: undefined });
+    assert.deepEqual(texts(), [undefined, undefined, 'session 2', 'session 1']);
+    assert.deepEqual(texts({ ...ref, branchId: 'br-other' }), ['session 1']);
+  });
+
   it('move with the data and history to the branch that an undo preserves', () => {
     markers().add(ref, { kind: 'program', text: 'migrate' });
     markers().addUndo(ref, { id: 'br-kept', name: 'before-undo' }, now);

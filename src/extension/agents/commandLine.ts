@@ -1,0 +1,42 @@
+/** Command lines for the terminal of the user, and for the shell that a client runs a hook in. */
+import os from 'node:os';
+import type { Launch } from './launcher.ts';
+import { shellQuote } from './shellQuote.ts';
+
+/**
+ * The line for a terminal. On Windows it is one for PowerShell.
+ * @param before the words of the client, such as `codex mcp add`
+ */
+export const terminalLine = (before: readonly string[], { command, args }: Launch): string =>
+  [...before, '--', command, ...args].map(quoted).join(' ');
+
+/**
+ * What a hook runs. On Windows it is a line for PowerShell, which all have, in all its versions. It waits for VS Code, which isn't a
+ * program of the console, only if its output goes somewhere.
+ */
+export function hookLine(launch: Launch, agent: string): string {
+  const words = [launch.command, ...launch.args, 'hook', agent].map(quoted).join(' ');
+  if (process.platform !== 'win32') return words;
+  const variables = Object.entries(launch.env ?? {}).map(
+    ([name, value]) => `$env:${name} = ${quoted(value)}; `,
+  );
+  return `${variables.join('')}& ${words} | Out-Null`;
+}
+
+/** For a client that uses `cmd /c`, and escapes quotes as that doesn't understand. */
+export function encodedHookLine(launch: Launch, agent: string): string {
+  const line = hookLine(launch, agent);
+  if (process.platform !== 'win32') return line;
+  const encoded = Buffer.from(line, 'utf16le').toString('base64');
+  return `powershell.exe -NoProfile -NonInteractive -EncodedCommand ${encoded}`;
+}
+
+/** A word for a shell of Unix, or for PowerShell. The home folder is named by a variable that both have. */
+function quoted(word: string): string {
+  if (/^[\w.:=-]+$/.test(word)) return word;
+  const home = `${os.homedir()}/`.replaceAll('\\', '/');
+  const text = process.platform === 'win32' ? word.replaceAll('\\', '/') : word;
+  const rest = text.startsWith(home) ? text.slice(home.length) : undefined;
+  if (rest !== undefined && /^[\w/.:() @&^-]+$/.test(rest)) return `"$HOME/${rest}"`;
+  return process.platform === 'win32' ? `'${text.replaceAll("'", "''")}'` : shellQuote(text);
+}
