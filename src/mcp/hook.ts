@@ -46,5 +46,5 @@ function turnOf(input: Readonly<Record<string, unknown>>): string | undefined {
   const { session_id: session = input['sessionId'], timestamp } = input;
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp;
   const id = input['prompt_id'] ?? input['turn_id'] ?? time;
-  return session === undefined || id === undefined ? undefined : `${String(session)} ${String(id)}`;
+  return session === undefined || id === undefined ? undefined : JSON.stringify([session, id]);
 }

@@ -60,7 +60,7 @@ describe('An agent in a worktree', () => {
     api = branchCalls(service());
     await connect(ui(), service());
     await ui().run('Copy MCP Configuration for…');
-    await ui().quickInput.choose('For which agent?', 'Claude Code');
+    await ui().quickInput.choose('For which agent?', 'Cursor');
     const { mcpServers } = JSON.parse(await ui().waitForClipboard(/mcpServers/));
     agent = await startAgent({ ...mcpServers['hosted-postgres'], cwd: worktree(), name: 'claude-code' });
   });
