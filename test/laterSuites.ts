@@ -51,7 +51,7 @@ export const laterRealSuites = [
   'service/postgres/copies/readReplica',
   'service/postgres/catalog/roles',
   'mcp/mcp',
-  'mcp/clients',
+  'mcp/mcpClients',
   'mcp/hook',
   'service/postgres/branchData/killedPostmaster',
   'service/postgres/catalog/databases',
