@@ -10,7 +10,7 @@ import { gitRunner } from '../../src/base/git/runGit.ts';
 import { accountId } from '../../src/extension/account/accounts.ts';
 import { BranchActions } from '../../src/extension/branches/branchActions.ts';
 import { branchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
-import { findTarget } from '../../src/extension/gitBranch/findTarget.ts';
+import { findBranchUrl } from '../../src/extension/gitBranch/findBranchUrl.ts';
 import { findPrimary } from '../../src/extension/inventory/branchStatus.ts';
 import { KnownHosts } from '../../src/extension/gitBranch/knownHosts.ts';
 import { branchCalls } from '../../test/helpers/branchCalls.ts';
@@ -88,7 +88,7 @@ function createInModel(
     await map.addCreated({ ...ref, gitBranch: name });
     const compute = await findPrimary(inventory, ref);
     assert.ok(compute);
-    const target = await findTarget({ session, inventory, knownHosts }, ref, parentUrl);
+    const target = await findBranchUrl({ session, inventory, knownHosts }, ref, parentUrl);
     assert.ok(target.value !== undefined);
     await replaceFile(file, `DATABASE_URL=${target.value}\n`);
     await map.setBranch(name, ref);

@@ -34,7 +34,7 @@ interface Creation {
   /** Undefined: the default branch. */
   readonly parent: string | undefined;
   readonly maker: ProcessIdentity;
-  /** Milliseconds; undefined: without expiry, which branches with children can't have. */
+  /** Milliseconds. Undefined: the branch doesn't expire, so that it can have children. */
   readonly lifetime?: number;
 }
 

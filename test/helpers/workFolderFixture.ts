@@ -6,7 +6,7 @@ import { getVariable, setVariable } from '../../src/extension/envFile/dotEnv.ts'
 import { branchMapWriter, type BranchMapWriter } from '../../src/extension/gitBranch/branchMap.ts';
 import type { KnownBranch } from '../../src/extension/gitBranch/knownHosts.ts';
 import { readUserFile } from '../../src/base/files.ts';
-import type { TargetDependencies } from '../../src/extension/gitBranch/findTarget.ts';
+import type { BranchUrlDependencies } from '../../src/extension/gitBranch/findBranchUrl.ts';
 import type { EnvVariable } from '../../src/extension/envFile/envVariable.ts';
 import { WorkFolder } from '../../src/extension/gitBranch/workFolder.ts';
 import { until } from '../workbench/until.ts';
@@ -109,7 +109,7 @@ export class WorkFolderFixture {
   }
 
   /** Each branch has a compute, whose host has its name. */
-  #model(): TargetDependencies {
+  #model(): BranchUrlDependencies {
     const findCredentials = async (_projectId: string, { branchId }: { readonly branchId: string }) => {
       const password = await this.findPassword(branchId);
       return password === undefined ? undefined : { password };
@@ -134,7 +134,7 @@ export class WorkFolderFixture {
       computesOf: () => ({ branches: () => computes }),
     };
     const session = Object.defineProperty({}, 'connection', { get: connection });
-    return { session, inventory, knownHosts: this.knownHosts } as unknown as TargetDependencies;
+    return { session, inventory, knownHosts: this.knownHosts } as unknown as BranchUrlDependencies;
   }
 
   get value(): string | undefined {

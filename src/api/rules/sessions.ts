@@ -12,20 +12,20 @@ SELECT pg_catalog.json_agg(pg_catalog.row_to_json(found)) AS sessions FROM (
   SELECT a.pid::pg_catalog.text AS id, a.backend_type AS type, a.application_name AS application, a.usename AS role,
     a.client_port, a.state, a.wait_event_type OPERATOR(pg_catalog.=) 'Lock' AS is_blocked, s.slot_type AS replication,
     pg_catalog.upper(pg_catalog.substring(a.query, '[A-Za-z]+')) AS command,
-    ${seconds('a.backend_start')} AS connected_for, ${seconds('a.xact_start')} AS transaction_for,
-    ${seconds('a.state_change')} AS state_for
+    ${secondsSince('a.backend_start')} AS connected_for, ${secondsSince('a.xact_start')} AS transaction_for,
+    ${secondsSince('a.state_change')} AS state_for
   FROM pg_catalog.pg_stat_activity a LEFT JOIN pg_catalog.pg_replication_slots s ON s.active_pid OPERATOR(pg_catalog.=) a.pid
   WHERE a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()
     AND coalesce(a.application_name, '') OPERATOR(pg_catalog.<>) '${OWN_APPLICATION}'
     AND (a.backend_type OPERATOR(pg_catalog.=) ANY ('{client backend,walsender,autovacuum worker}')
       OR a.backend_type OPERATOR(pg_catalog.~) 'cron')
   UNION ALL
-  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, NULL, ${seconds('p.prepared')}, NULL
+  SELECT p.gid, 'prepared transaction', NULL, p.owner, NULL, NULL, NULL, NULL, NULL, NULL, ${secondsSince('p.prepared')}, NULL
   FROM pg_catalog.pg_prepared_xacts p
   LIMIT 1000
 ) found`;
 
-function seconds(since: string): string {
-  const age = `(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) ${since})`;
+function secondsSince(start: string): string {
+  const age = `(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) ${start})`;
   return `pg_catalog.round(pg_catalog.date_part('epoch', ${age}))`;
 }

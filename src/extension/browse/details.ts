@@ -25,7 +25,7 @@ export interface DetailsDependencies {
   readonly apiKeys: ApiKeyList;
   /** @returns why the compute is active, in one line */
   readonly whyActive?: (compute: Compute) => Promise<string | undefined>;
-  /** Changes of any kind, with the ids of what they change. */
+  /** The changes that haven't ended, of any resource. Each has its ids too, such as `computeId`. */
   readonly tracker: {
     readonly pending: readonly { readonly operations: readonly { readonly id: string }[] }[];
   };

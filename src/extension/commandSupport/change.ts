@@ -72,7 +72,7 @@ const countConnections = async (
   node: ComputeIds,
 ): Promise<number | undefined> =>
   await window.withProgress({ location: { viewId: 'hostedPostgres.computes' } }, () =>
-    computeActions.openConnections(node),
+    computeActions.countOpenConnections(node),
   );
 
 /** Selects the changed row. Never rejects, because the change was made even if the list couldn't be reloaded. */

@@ -102,8 +102,8 @@ export class ComputeActions {
     });
   }
 
-  /** The open client connections of a compute; undefined if the service doesn't say, or not soon enough for a question. */
-  async openConnections({ projectId, computeId }: ComputeIds): Promise<number | undefined> {
+  /** How many client connections of a compute are open; undefined if the service doesn't say, or not soon enough for a question. */
+  async countOpenConnections({ projectId, computeId }: ComputeIds): Promise<number | undefined> {
     const { connection: initialConnection } = this.#session;
     const options = { initialConnection, signal: AbortSignal.timeout(CONNECTION_COUNT_WAIT) };
     const find = (client: Client, call: CallOptions) => client.findCompute(projectId, computeId, call);

@@ -117,11 +117,11 @@ export function whyActive(facts: ActivityFacts): WhyActive {
     const isLocalRule = isLocalCompute(compute) && ONLY_LOCAL.includes(held.cause) && isUnused;
     return { ...why, ...held, suspendsAfter: delay, isLocalRule };
   }
-  const free = freeCause(facts, { ...history, lastStart, delay }, used);
+  const passing = passingCause(facts, { ...history, lastStart, delay }, used);
   // What is in use now has no end yet.
-  const isUsed = free.cause === 'inUse' || free.cause === 'pooled';
+  const isUsed = passing.cause === 'inUse' || passing.cause === 'pooled';
   const suspends = isUsed ? { suspendsAfter: delay } : { suspendsIn: Math.max(0, delay - (used ?? 0)) };
-  return { ...why, ...free, ...suspends };
+  return { ...why, ...passing, ...suspends };
 }
 
 function historyOf(facts: ActivityFacts) {
@@ -223,8 +223,11 @@ function mostCommon(clients: readonly Session[]): Session | undefined {
   return groups.sort((a, b) => b.length - a.length)[0]?.[0];
 }
 
-/** Why a compute is active although nothing keeps it active now. */
-function freeCause(
+/**
+ * Why a compute is still active although nothing keeps it active now.
+ * @param sinceUse seconds since it was last used
+ */
+function passingCause(
   facts: ActivityFacts,
   {
     startsEvery,
@@ -235,22 +238,22 @@ function freeCause(
     readonly lastStart: ComputeStart | undefined;
     readonly delay: number;
   },
-  used = Infinity,
+  sinceUse = Infinity,
 ): Found {
   const { now, sessions, pooledClients = 0 } = facts;
-  if (pooledClients > 0 && used <= POOLED_SESSION) return { cause: 'pooled' };
-  const isUnusedSince = lastStart !== undefined && now - used * 1000 <= lastStart.ready + FIRST_USE;
-  const others = (type: string) => sessions?.find((each) => each.type === type);
-  const prepared = others('prepared transaction');
+  const sessionOf = (type: string) => sessions?.find((each) => each.type === type);
+  if (pooledClients > 0 && sinceUse <= POOLED_SESSION) return { cause: 'pooled' };
+  const prepared = sessionOf('prepared transaction');
   if (prepared !== undefined) return { cause: 'preparedTransaction', session: prepared };
-  const autovacuum = others('autovacuum worker');
   if (startsEvery !== undefined) return { cause: 'scheduled' };
-  if (isUnusedSince) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
+  const isUnusedSinceStart = lastStart !== undefined && now - sinceUse * 1000 <= lastStart.ready + FIRST_USE;
+  if (isUnusedSinceStart) return { cause: lastStart.isRestart ? 'restarted' : 'started' };
+  const autovacuum = sessionOf('autovacuum worker');
   if (autovacuum !== undefined) return { cause: 'autovacuum', session: autovacuum };
   // Between two connections of a program that polls, for example.
-  const isFree = sessions !== undefined && others('client backend') === undefined;
-  if (isFree && activeFor > 2 * delay && used < delay) return { cause: 'repeatedUse' };
-  return { cause: sessions === undefined && used * 1000 < RECENTLY ? 'inUse' : 'unused' };
+  const hasNoClients = sessions !== undefined && sessionOf('client backend') === undefined;
+  if (hasNoClients && activeFor > 2 * delay && sinceUse < delay) return { cause: 'repeatedUse' };
+  return { cause: sessions === undefined && sinceUse * 1000 < RECENTLY ? 'inUse' : 'unused' };
 }
 
 /** The time between two starts if most are about the same, in seconds. */

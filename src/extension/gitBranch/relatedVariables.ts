@@ -11,7 +11,7 @@ import {
   type DatabaseUrl,
 } from '../../api/addresses/databaseUrl.ts';
 import { getVariable, variableNames, type VariableChange } from '../envFile/dotEnv.ts';
-import { findTarget, type TargetDependencies } from './findTarget.ts';
+import { findBranchUrl, type BranchUrlDependencies } from './findBranchUrl.ts';
 import { isSameBranch, type BranchRef } from '../account/refs.ts';
 
 /** Variables that may point to the same branch: the known ones, or those that have a name of the user's with a suffix. */
@@ -36,7 +36,7 @@ export interface RelatedVariables {
 
 /** @param text of the env file. @param name the variable that follows git. Never rejects */
 export async function findRelated(
-  deps: TargetDependencies,
+  deps: BranchUrlDependencies,
   text: string,
   name: string,
   target: BranchRef,
@@ -52,7 +52,7 @@ export async function findRelated(
   const left: string[] = [];
   for (const connection of connections) {
     if (!isSameBranch(knownHosts.get(hostOf(connection)), current)) continue;
-    const { value } = await findTarget(deps, target, connection.url);
+    const { value } = await findBranchUrl(deps, target, connection.url);
     const change = value === undefined ? undefined : connection.changesTo(value);
     if (change === undefined) left.push(connection.name);
     else changes.push(...change);

@@ -12,7 +12,7 @@ import { EMPTY_MAP, nameInMap, readMapOrKeep } from './branchMap.ts';
 import { parseDatabaseUrl } from '../../api/addresses/databaseUrl.ts';
 import { decide, questionOf, type AskReason, type Decision, type Facts, type StopReason } from './decide.ts';
 import type { EnvChange, EnvValue, EnvVariable } from '../envFile/envVariable.ts';
-import { findTarget, type Target, type TargetDependencies } from './findTarget.ts';
+import { findBranchUrl, type FoundBranchUrl, type BranchUrlDependencies } from './findBranchUrl.ts';
 import { gitIgnored } from '../envFile/gitIgnored.ts';
 import { isDefaultBranch, readGitState, stateFiles } from './gitState.ts';
 import { findRepository, type Repository } from '../../base/git/repository.ts';
@@ -29,7 +29,7 @@ interface WorkFolderNotices {
   showSwitch(work: WorkFolder, target: BranchRef, change: EnvChange): void;
 }
 
-export interface WorkFolderDependencies extends TargetDependencies {
+export interface WorkFolderDependencies extends BranchUrlDependencies {
   readonly runGit: RunGit;
   readonly clock: Clock;
   readonly notices: WorkFolderNotices;
@@ -76,7 +76,7 @@ type FolderFacts = Omit<WorkFolderState, 'decision'>;
 interface Lookup {
   readonly target: BranchRef;
   readonly before: string;
-  readonly found: Target;
+  readonly found: FoundBranchUrl;
 }
 
 /** Milliseconds. A rebase or two quick checkouts change HEAD several times; only the last state counts. */
@@ -181,7 +181,7 @@ export class WorkFolder implements Disposable {
         return await this.#refreshOnce({
           target,
           before: value,
-          found: await findTarget(this.#deps, target, value),
+          found: await findBranchUrl(this.#deps, target, value),
         });
       const after = lookup.found.value;
       if (after !== undefined) return await this.#switch(target, text, value, after);

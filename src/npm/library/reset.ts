@@ -43,8 +43,8 @@ export class Reset {
   #replaced = new Map<string, TableContents>();
 
   /**
-   * @param template the name of the database that the database is a copy of, and that has no connections
-   * @param next the name of a database that is created again, until it gets its name
+   * @param template the name of the template, to which no client is connected
+   * @param next the name that a new copy of the template has until it replaces the database
    */
   constructor(url: string, template: string, next: string) {
     this.#url = url;

@@ -19,8 +19,8 @@ import type { ServerAddress } from './server/serverAddress.ts';
 import type { Postmaster } from './server/postmaster.ts';
 import { readSessions } from './server/serverSessions.ts';
 import { withoutRoutine } from './server/serverLog.ts';
-import { readReplicaRole } from './copies/readReplica.ts';
-import { primaryRole, type ServerRole } from './primaryRole.ts';
+import { readReplicaLifecycle } from './copies/readReplica.ts';
+import { primaryLifecycle, type ServerLifecycle } from './primaryLifecycle.ts';
 
 interface ComputeDependencies extends ServerDependencies {
   readonly events: EngineEvents;
@@ -38,7 +38,7 @@ const WAKE_PAUSE = 20;
 
 export class ComputeServer {
   readonly #deps: ComputeDependencies;
-  readonly #role: ServerRole;
+  readonly #lifecycle: ServerLifecycle;
   readonly #serialize = limitConcurrency(1);
   #spec: ComputeSpec;
   #gateway: Gateway | undefined;
@@ -53,10 +53,10 @@ export class ComputeServer {
   constructor(spec: ComputeSpec, deps: ComputeDependencies) {
     this.#spec = spec;
     this.#deps = deps;
-    this.#role =
+    this.#lifecycle =
       spec.type === 'read_write'
-        ? primaryRole(deps)
-        : readReplicaRole(deps, (reason) => void this.#restart(reason));
+        ? primaryLifecycle(deps)
+        : readReplicaLifecycle(deps, (reason) => void this.#restart(reason));
   }
 
   /** The server, unless it is being stopped. */
@@ -156,7 +156,7 @@ export class ComputeServer {
     if (this.#server !== undefined) return;
     if (this.#spec.disabled) throw new EngineError(`Compute ${this.#spec.id} is disabled`);
     const onLine = withoutRoutine((line) => this.#log(line));
-    const server = await this.#role.start(this.#spec, onLine).catch((error: unknown) => {
+    const server = await this.#lifecycle.start(this.#spec, onLine).catch((error: unknown) => {
       throw asEngineError(error);
     });
     this.#server = server;
@@ -165,7 +165,7 @@ export class ComputeServer {
 
   async #stop(): Promise<void> {
     if (this.#server === undefined) return;
-    await this.#role.stop(this.#spec, this.#server);
+    await this.#lifecycle.stop(this.#spec, this.#server);
     this.#server = undefined;
   }
 

@@ -21,7 +21,7 @@ import {
 } from '../../branches/commands/deleteBranches.ts';
 import { revealRow } from '../../commandSupport/change.ts';
 import type { Command, CommandContext } from '../../commandSupport/context.ts';
-import { isProjectGone } from '../../gitBranch/findTarget.ts';
+import { isProjectGone } from '../../gitBranch/findBranchUrl.ts';
 import { singleStep } from '../../window/ui/input/multiStepInput.ts';
 import { pickMany, pickOne, separator, type Choice } from '../../window/ui/input/quickInput.ts';
 import { executeCommand } from '../../window/ui/executeCommand.ts';

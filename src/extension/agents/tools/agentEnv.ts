@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { AgentBranch } from '../../inventory/agentBranches.ts';
 import { prepareAgentEnv, type AgentEnvFile } from '../agentEnvFile.ts';
 import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
-import { findTarget } from '../../gitBranch/findTarget.ts';
+import { findBranchUrl } from '../../gitBranch/findBranchUrl.ts';
 import { renewPasswords } from './ownPasswords.ts';
 import type { ToolCall } from './toolCall.ts';
 import { isSameBranch, type BranchRef } from '../../account/refs.ts';
@@ -42,7 +42,7 @@ export async function rewriteAgentEnv(call: ToolCall<unknown>, ref: BranchRef): 
   return await updateAgentEnv(
     call,
     ref,
-    async (before) => (await findTarget(deps, ref, before)).value ?? before,
+    async (before) => (await findBranchUrl(deps, ref, before)).value ?? before,
   );
 }
 

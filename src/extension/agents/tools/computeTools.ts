@@ -247,7 +247,7 @@ async function changeCompute(
   const isOwn = deps.agentBranches.isMadeBy(branch, call) && (await findGatedBranch(call, branch)).isOwn;
   if (!isOwn) {
     const connections =
-      change.kind === 'suspend' ? await deps.computeActions.openConnections(node) : undefined;
+      change.kind === 'suspend' ? await deps.computeActions.countOpenConnections(node) : undefined;
     const name = displayName(found);
     await deps.approve({ ...node, ...change, connections, name, agent }, connection, signal);
   }

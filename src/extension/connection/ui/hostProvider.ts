@@ -29,7 +29,7 @@ import { computeTable } from '../../inventory/ui/computeText.ts';
 import { markdown, withCommandLinks } from '../../window/ui/markdown.ts';
 import { HostItem, hostItems, loadItem } from './hostCompletion.ts';
 
-export interface EditorDependencies {
+export interface HostProviderDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly connectionDefaults: ConnectionDefaults;
@@ -41,12 +41,12 @@ export interface EditorDependencies {
 const MAX_COMPLETIONS = 100;
 
 export class HostProvider implements Disposable {
-  readonly #deps: EditorDependencies;
+  readonly #deps: HostProviderDependencies;
   readonly #disposables = new DisposableStore();
   readonly #index: ComputeIndex;
   readonly #prefetch: Prefetch;
 
-  constructor(deps: EditorDependencies) {
+  constructor(deps: HostProviderDependencies) {
     this.#deps = deps;
     this.#index = this.#disposables.add(new ComputeIndex(deps.inventory));
     this.#prefetch = new Prefetch(deps.inventory, (error) => deps.log.error('Loading computes', error));

@@ -34,7 +34,7 @@ export function onlyStatement(sql: string): string {
   return only.text;
 }
 
-/** The statement at a position, or else the one before it. Commands of psql are skipped. */
+/** The statement at a position, or else the one before it, or else the first. Commands of psql are skipped. */
 export function statementAt(sql: string, offset: number): FileStatement | undefined {
   const statements = [...statementsOf(sql)];
   return (

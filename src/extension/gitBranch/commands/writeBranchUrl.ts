@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from '../../../api/addresses/databaseUrl.ts';
 import { leftText, offerUndo, type WriteEnv } from '../../envFile/ui/envFile.ts';
 import { FolderEnv } from '../../envFile/ui/folderEnv.ts';
 import { findRelated } from '../relatedVariables.ts';
-import { findTarget } from '../findTarget.ts';
+import { findBranchUrl } from '../findBranchUrl.ts';
 import { hostOf } from '../../connection/branchLogin.ts';
 import { findOrAskPassword, knownLogin } from '../../connection/commands/login.ts';
 import type { CommandContext } from '../../commandSupport/context.ts';
@@ -57,7 +57,7 @@ async function findUrl(
   const { value = '' } = await env.read();
   const current = context.knownHosts.get(parseDatabaseUrl(value)?.host ?? '');
   if (current?.account === ref.account && current.projectId === ref.projectId) {
-    const found = await findTarget(context, ref, value);
+    const found = await findBranchUrl(context, ref, value);
     if (found.value !== undefined) return found.value;
   }
   const request = { title, compute, scope: env.uri, allowsPooled: true, takesFirst: true };

@@ -121,7 +121,7 @@ interface MomentQuestion extends Following {
 /** Whether the moment can be restored without the branch's history. */
 export const needsNoHistory = ({ kind }: Moment): boolean => kind === 'undo' || kind === 'snapshot';
 
-const SNAPSHOT_BUTTONS = () =>
+const snapshotButtons = () =>
   [
     { kind: 'rename', iconPath: new ThemeIcon('edit'), tooltip: l10n.t('Rename Snapshot…') },
     { kind: 'delete', iconPath: new ThemeIcon('trash'), tooltip: l10n.t('Delete Snapshot…') },
@@ -152,7 +152,7 @@ export async function askForMoment(
     const value = { source: moment.source, text: momentText(moment, now) };
     const item = momentItem<ChosenMoment | 'enter'>(moment, now, value, changesText(found?.(moment)));
     if (!canChange || moment.kind !== 'snapshot') return item;
-    const actions = SNAPSHOT_BUTTONS().map(({ kind, ...button }) => ({
+    const actions = snapshotButtons().map(({ kind, ...button }) => ({
       button,
       value: { ...value, change: { kind, snapshot: moment } },
     }));

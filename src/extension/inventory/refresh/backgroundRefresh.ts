@@ -90,7 +90,7 @@ export class BackgroundRefresh implements Disposable {
       this.#deps.onError(error);
     };
     const options = {
-      poll: () => this.#refresh(),
+      poll: () => this.#refreshSlice(),
       interval: () => this.#wait(),
       maxDelay: MAX_REFRESH_DELAY,
       retryAfter: retryAfterOf,
@@ -145,11 +145,13 @@ export class BackgroundRefresh implements Disposable {
     else if (this.#unsettled.size > before) this.#poller?.reschedule();
   }
 
-  async #refresh(): Promise<void> {
+  /** Sends as many requests as the budget allows, and begins the regular refresh if it is due. */
+  async #refreshSlice(): Promise<void> {
     // Rows may have been collapsed or deleted since the refresh began.
     const expanded = new Set(this.#deps.expanded());
     this.#queue = this.#queue.filter(({ projectId }) => expanded.has(projectId));
-    const projects = this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
+    const projectList =
+      this.#queue.length === 0 && this.#untilNext() === 0 ? this.#beginRefresh() : undefined;
     const quick = this.#requests(this.#quickProjects(), this.#budget.isUnlimited);
     // Use at most half of the budget for the regular refresh while quick projects wait.
     const share = quick.length > 0 ? 0.5 : 1;
@@ -162,7 +164,7 @@ export class BackgroundRefresh implements Disposable {
     const ids = (kind: RefreshRequest['kind']) =>
       batch.flatMap((request) => (request.kind === kind ? request.projectId : []));
     await Promise.all([
-      projects,
+      projectList,
       this.#refreshComputesOf(ids('computes')),
       inventory.refreshBranchesOf(ids('branches')),
     ]);

@@ -21,7 +21,7 @@ type OnLine = (line: string) => void;
  * retries and continues to serve reads. If its copy can't be used, the branch is copied again.
  * @param restart asks for a stop and a start of this replica
  */
-export function readReplicaRole(deps: ServerDependencies, restart: (reason: string) => void) {
+export function readReplicaLifecycle(deps: ServerDependencies, restart: (reason: string) => void) {
   const { branches } = deps;
   let mustCopy = false;
 

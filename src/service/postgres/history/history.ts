@@ -106,9 +106,9 @@ export function inheritHistory(storage: Storage, sourceFolder: string, folder: s
 }
 
 /**
- * Gives a data directory the WAL from `start` to `end`, except for files that it has. No server writes them again, so both
- * share them.
- * @returns the files after them, which a server may still write
+ * Links the files of the WAL from `start` to `end` into the folder `to`, unless it already has them. Those that a server may
+ * still write can't be shared and aren't linked.
+ * @returns the files that aren't linked, for the caller to copy
  */
 export function linkWal(wal: Wal, to: string, start: number, end: number): WalFile[] {
   const [firstInUse, last] = [wal.segmentAt(wal.checkpoint), wal.segmentAt(end)];

@@ -1,5 +1,5 @@
 /** The parts of the Postgres protocol that the gateway uses: a client's first packet, and an error for it. */
-import { StartupError } from './startupPacket.ts';
+import { StartupPacketError } from './startupPacket.ts';
 
 /**
  * The first packets of Postgres clients (Postgres protocol 3, "Start-up"). `tls` is a TLS handshake without an SSL request
@@ -63,7 +63,7 @@ const CANNOT_CONNECT_NOW = '57P03';
 /** A FATAL ErrorResponse, after which the connection is closed. */
 export function errorResponse(error: unknown): Buffer {
   const { code, hint } =
-    error instanceof StartupError ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
+    error instanceof StartupPacketError ? error : { code: CANNOT_CONNECT_NOW, hint: undefined };
   const text = error instanceof Error ? error.message : String(error);
   const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${text}`, ...(hint === undefined ? [] : [`H${hint}`])];
   // A NUL would end the field, and the rest would be read as another field.

@@ -11,8 +11,8 @@ const ENCODING = ['client_encoding', 'UTF8'] as const;
 const HEAD = 8;
 const END = '\0';
 
-/** The client gets its message, and its hint. */
-export class StartupError extends EngineError {
+/** Why the gateway refuses a start-up packet. The client gets the message, the code as SQLSTATE, and the hint. */
+export class StartupPacketError extends EngineError {
   readonly code: string;
   readonly hint: string | undefined;
 
@@ -25,7 +25,7 @@ export class StartupError extends EngineError {
 
 /**
  * Returns a packet with only what Postgres is meant to get. Drivers send what else they find in a connection string, such as
- * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {StartupError}
+ * `channel_binding` or `pool_timeout`, and Postgres rejects unknown names. @param packet complete @throws {StartupPacketError}
  */
 export function forwardedPacket(packet: Buffer): Buffer {
   const kept = parametersOf(packet).flatMap(([name, value]) => {
@@ -40,7 +40,7 @@ export function forwardedPacket(packet: Buffer): Buffer {
 
 type Parameter = readonly [name: string, value: string];
 
-/** The parameters with one character for each byte. @throws {StartupError} where Postgres finds the packet malformed, too */
+/** The parameters with one character for each byte. @throws {StartupPacketError} where Postgres finds the packet malformed, too */
 function parametersOf(packet: Buffer): Parameter[] {
   const body = packet.toString('latin1', HEAD);
   const texts = body.slice(0, -1).split(END);
@@ -48,7 +48,7 @@ function parametersOf(packet: Buffer): Parameter[] {
   const rest = texts.pop();
   const names = texts.filter((_, index) => index % 2 === 0);
   if (!body.endsWith(END) || rest !== '' || texts.length % 2 > 0 || names.includes(''))
-    throw new StartupError('08P01', 'invalid startup packet layout: expected terminator as last byte');
+    throw new StartupPacketError('08P01', 'invalid startup packet layout: expected terminator as last byte');
   return names.map((name, index) => [name, texts[2 * index + 1] ?? '']);
 }
 
@@ -62,9 +62,9 @@ const MOMENT = /^neon_(?:timestamp|lsn):(.*)$/;
 /** What can stand in a command. */
 const PLAIN = /^[\w:./+-]+$/;
 
-function noMoment(word: string, given: string): StartupError {
+function noMoment(word: string, given: string): StartupPacketError {
   const moment = PLAIN.test(given) ? given : '<time or LSN>';
-  return new StartupError(
+  return new StartupPacketError(
     '0A000',
     `this address has only the present data of its branch, so it can't serve ${word}`,
     `Make a branch of that moment, here of the branch main: neon branches create --name past --parent main, then ` +

@@ -1,7 +1,7 @@
 /** What a transaction has changed, or several ones. */
 import type { CatalogChange } from './catalogChanges.ts';
 
-/** Rows, and not only the last version of each. */
+/** How often rows were written, by kind: a row that is changed twice counts twice. */
 export interface RowCounts {
   added: number;
   changed: number;

@@ -197,15 +197,15 @@ describe('ComputeActions', () => {
   it('returns the number of connections only if the service does', async () => {
     let one: unknown = { endpoint: computeRecord('ep-one', { connections: 2 }) };
     service.script = () => one;
-    assert.equal(await store.computeActions.openConnections(node), 2);
+    assert.equal(await store.computeActions.countOpenConnections(node), 2);
     for (const none of [{}, { connections: null }]) {
       one = { endpoint: computeRecord('ep-one', none) };
-      assert.equal(await store.computeActions.openConnections(node), undefined);
+      assert.equal(await store.computeActions.countOpenConnections(node), undefined);
     }
     one = 404;
-    assert.equal(await store.computeActions.openConnections(node), undefined);
+    assert.equal(await store.computeActions.countOpenConnections(node), undefined);
     one = 500;
-    assert.equal(await store.computeActions.openConnections(node), undefined);
+    assert.equal(await store.computeActions.countOpenConnections(node), undefined);
   });
 
   it('waits at most five seconds for the number of connections', async () => {
@@ -218,7 +218,7 @@ describe('ComputeActions', () => {
       return limits.length === 1 ? AbortSignal.abort() : timeout(limit);
     });
     try {
-      assert.equal(await store.computeActions.openConnections(node), undefined);
+      assert.equal(await store.computeActions.countOpenConnections(node), undefined);
     } finally {
       mocked.mock.restore();
       reply.resolve(404);

@@ -1,7 +1,7 @@
 import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { requireLogin } from '../../../../src/extension/agents/agentLogin.ts';
-import { findTarget } from '../../../../src/extension/gitBranch/findTarget.ts';
+import { findBranchUrl } from '../../../../src/extension/gitBranch/findBranchUrl.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import type { CommandContext } from '../../../../src/extension/commandSupport/context.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
@@ -75,7 +75,7 @@ describe('The password of a login', () => {
       const account = connection().accountId;
       if (pooled) await knownHosts.remember(model.inventory, account, [computeRecord('ep-main')]);
       const before = `postgres://me:old@${pooled ? POOLED : HOST}/app`;
-      const found = await findTarget({ ...model, knownHosts }, { ...ids, account }, before);
+      const found = await findBranchUrl({ ...model, knownHosts }, { ...ids, account }, before);
       return found.problem ?? decodeURIComponent(new URL(found.value).password);
     },
     async agent() {

@@ -1,7 +1,7 @@
 import '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { CancellationToken, Position, TextDocument } from 'vscode';
-import type { EditorDependencies } from '../../../../../src/extension/connection/ui/hostProvider.ts';
+import type { HostProviderDependencies } from '../../../../../src/extension/connection/ui/hostProvider.ts';
 import { atEndOfTest } from '../../../../helpers/atEndOfTest.ts';
 import { connectScripted } from '../../../../helpers/connectedModel.ts';
 import { computeRecord } from '../../../../helpers/scriptedService.ts';
@@ -16,7 +16,7 @@ describe('HostProvider', () => {
     });
     const connectionDefaults = { propose: () => ({ role: '', database: '' }) };
     const config = { connectionString: () => ({ role: '', database: '' }) };
-    const deps = { ...model, connectionDefaults, config } as unknown as EditorDependencies;
+    const deps = { ...model, connectionDefaults, config } as unknown as HostProviderDependencies;
     const provider = new HostProvider(deps);
     atEndOfTest(() => provider.dispose());
     const at = (text: string) =>

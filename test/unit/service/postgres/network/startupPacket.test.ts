@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from '../../../../helpers/fastCheck.ts';
-import { forwardedPacket, StartupError } from '../../../../../src/service/postgres/network/startupPacket.ts';
+import {
+  forwardedPacket,
+  StartupPacketError,
+} from '../../../../../src/service/postgres/network/startupPacket.ts';
 
 const PROTOCOL = 0x30002;
 
@@ -75,7 +78,7 @@ describe('forwardedPacket', () => {
       try {
         return void options(value);
       } catch (error) {
-        return error instanceof StartupError ? error.hint : undefined;
+        return error instanceof StartupPacketError ? error.hint : undefined;
       }
     };
     assert.match(
@@ -98,7 +101,7 @@ describe('forwardedPacket', () => {
     ])
       assert.throws(
         () => forwardedPacket(packetOf(body)),
-        (error: unknown) => error instanceof StartupError && error.code === '08P01',
+        (error: unknown) => error instanceof StartupPacketError && error.code === '08P01',
         JSON.stringify(body),
       );
   });

@@ -11,23 +11,23 @@ import type { KnownHosts } from './knownHosts.ts';
 import type { BranchRef } from '../account/refs.ts';
 
 /** The connection string of a branch, or why there is none. */
-export type Target =
+export type FoundBranchUrl =
   /** The value for the env file, which is a secret. */
   | { readonly value: string; readonly problem?: undefined }
   | { readonly problem: TargetProblem; readonly value?: undefined };
 
-export interface TargetDependencies {
+export interface BranchUrlDependencies {
   readonly session: Session;
   readonly inventory: Inventory;
   readonly knownHosts: KnownHosts;
 }
 
-/** @param before the current value, a secret. Never rejects */
-export async function findTarget(
-  deps: TargetDependencies,
+/** @param target the branch. @param before the current value of the variable, a secret. Never rejects */
+export async function findBranchUrl(
+  deps: BranchUrlDependencies,
   target: BranchRef,
   before: string,
-): Promise<Target> {
+): Promise<FoundBranchUrl> {
   const { inventory, session, knownHosts } = deps;
   const { connection } = session;
   if (connection?.accountId !== target.account) return { problem: 'offline' };

@@ -7,9 +7,9 @@ import type { Postmaster } from './server/postmaster.ts';
 import { standbySettings } from './server/settings.ts';
 
 /** How a compute starts and stops its server. A start rejects with an `EngineError` that has Postgres's own reason. */
-export type ServerRole = ReturnType<typeof primaryRole>;
+export type ServerLifecycle = ReturnType<typeof primaryLifecycle>;
 
-export const primaryRole = (deps: ServerDependencies) => ({
+export const primaryLifecycle = (deps: ServerDependencies) => ({
   start: async (compute: ComputeSpec, onLine: (line: string) => void): Promise<Postmaster> =>
     deps.branches.lock(compute.branchId).exclusive(async () => {
       const dataDir = await deps.branches.ensureDataDir(compute.branchId);

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { accountId } from '../../../../src/extension/account/accounts.ts';
-import { findTarget, type Target } from '../../../../src/extension/gitBranch/findTarget.ts';
+import { findBranchUrl, type FoundBranchUrl } from '../../../../src/extension/gitBranch/findBranchUrl.ts';
 import { KnownHosts } from '../../../../src/extension/gitBranch/knownHosts.ts';
 import { connectModel, MemoryMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
 import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 
 const before = 'postgres://me:old@ep-main.example.test/my%20shop?schema=app';
 
-describe('findTarget', () => {
+describe('findBranchUrl', () => {
   let service: ScriptedService;
   let model: ConnectedModel;
   let knownHosts: KnownHosts;
   let branches: unknown;
   let endpoints: unknown;
   let credentials: unknown;
-  const find = (value = before, account = accountId(model.account)): Promise<Target> =>
-    findTarget({ ...model, knownHosts }, { account, projectId: 'shop', branchId: 'br-dev' }, value);
+  const find = (value = before, account = accountId(model.account)): Promise<FoundBranchUrl> =>
+    findBranchUrl({ ...model, knownHosts }, { account, projectId: 'shop', branchId: 'br-dev' }, value);
 
   beforeEach(async () => {
     const computes = [
