@@ -106,7 +106,9 @@ describe('gateway', () => {
     await Promise.all([client.end(), watcher.end()]);
   });
 
-  it('ends the statement of a client that has gone', async () => {
+  it('ends the statement of a client that has gone', async function () {
+    // Postgres doesn't notice it there before it has something to send.
+    if (process.platform === 'win32') return this.skip();
     const uri = await service.uri(await service.create());
     const client = await connectTo(uri);
     const lost = assert.rejects(client.query('select pg_sleep(600)'));
