@@ -55,7 +55,8 @@ function run(suites: readonly string[]): void {
   );
   const node = ['node_modules/node/bin/node.exe', '--require', './scripts/windows/junctions.cjs'];
   const reporter = ['--reporter', 'json', '--reporter-option', `output=Z:${reportFile}`];
-  const mocha = ['node_modules/mocha/bin/mocha.js', '--timeout', String(TEST_LIMIT), ...reporter];
+  // Some processes never notice that nothing is left to do.
+  const mocha = ['node_modules/mocha/bin/mocha.js', '--exit', '--timeout', String(TEST_LIMIT), ...reporter];
   inside(log, 'wine', ...node, ...mocha, ...suites);
   const report = readReport();
   if (report === undefined) console.log(`${suites.join(' ')}: no result, see ${log}`);
