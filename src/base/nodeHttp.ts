@@ -2,4 +2,23 @@
  * Node's HTTP without an `import`. An import reads every export of the module, also `WebSocket`, which loads all of undici: 27 ms of
  * the 70 ms that our programs need to start. Import types as usual.
  */
+import { Socket } from 'node:net';
+
 export const { createServer, get, request } = process.getBuiltinModule('node:http');
+const { Agent } = process.getBuiltinModule('node:http');
+
+const { connect } = Socket.prototype;
+
+/** A socket that connects by the method of when this was loaded. Libraries such as nock replace it, to hold up what tests send. */
+export function directSocket(): Socket {
+  const socket = new Socket();
+  socket.connect = connect;
+  return socket;
+}
+
+/** Makes a connection for each request, without a proxy of the environment. */
+export const directAgent = new Agent({ keepAlive: false });
+directAgent.createConnection = ({ host, port }) =>
+  directSocket()
+    .setNoDelay()
+    .connect({ host: host ?? '', port: Number(port) });

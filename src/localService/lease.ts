@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { get } from '../base/nodeHttp.ts';
+import { directAgent, get } from '../base/nodeHttp.ts';
 import type { BaseUrl } from '../api/transport/baseUrl.ts';
 import { isLeaseProof, LEASE_PROOF_HEADER, leaseKey, leaseProof, parsePostgresLine } from './leaseProof.ts';
 import { findAddress, findOwner, type ServiceAddress } from './discover.ts';
@@ -43,7 +43,7 @@ export async function takeLease({
   const url = new URL('/lease', baseUrl);
   url.searchParams.set('nonce', challenge.nonce);
   url.searchParams.set('proof', leaseProof('window', challenge));
-  const request = get(url, { agent: false });
+  const request = get(url, { agent: directAgent });
   const response = await responseTo(request);
   if (!response || !isLeaseProof('service', challenge, response.headers[LEASE_PROOF_HEADER])) {
     request.destroy();
@@ -84,7 +84,7 @@ export async function leaseOfRunning(dataDir: string): Promise<Lease | undefined
 /** @returns the status of a request with the key; undefined if the service has ended. @throws {LocalServiceError} */
 export async function statusWithKey({ baseUrl, ended }: Lease, key: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${key}` };
-  const request = get(`${baseUrl}/projects?limit=1`, { agent: false, headers, signal: ended });
+  const request = get(`${baseUrl}/projects?limit=1`, { agent: directAgent, headers, signal: ended });
   const response = await responseTo(request);
   request.destroy();
   return response?.statusCode;

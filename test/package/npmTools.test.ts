@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
+import { TEST_LIMIT } from '../limits.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { npm } from '../workbench/install.ts';
 
@@ -67,6 +68,41 @@ describe('the npm package', () => {
     assert.match(run('install'), /Done/);
     assert.match(run('node', 'query.cjs'), /answer: 42/);
     assert.match(run('hosted-postgres', '--temporary', '--run', 'echo "port $PGPORT"'), /^port \d+$/m);
+  });
+
+  it('works while a test replaces timers and the network', async () => {
+    const head = [
+      "import { branch } from 'hosted-postgres/test';",
+      "import { expect, test, vi } from 'vitest';",
+      "import pg from 'pg';",
+      'const use = async () => {',
+      '  const db = await branch();',
+      '  const client = new pg.Client(db.url);',
+      '  await client.connect();',
+      "  expect((await client.query('select 6 * 7 as n')).rows[0].n).toBe(42);",
+      '  await client.end();',
+      '  await (await db.clone()).drop();',
+      '  await db.reset();',
+      '  await db.drop();',
+      '};',
+    ].join('\n');
+    const timers = "['setTimeout', 'setInterval', 'setImmediate', 'Date', 'performance', 'hrtime']";
+    const created = project({
+      'package.json': '{ "private": true, "type": "module" }',
+      'vitest.config.mjs': `export default { test: { testTimeout: ${TEST_LIMIT} } };`,
+      'nock.test.mjs': `${head}\nimport nock from 'nock';\nnock.disableNetConnect(); test('nock', use);`,
+      'msw.test.mjs': `${head}\nimport { setupServer } from 'msw/node';
+        setupServer().listen({ onUnhandledRequest: 'error' }); test('msw', use);`,
+      'timers.test.mjs': `${head}\ntest('timers', async () => { vi.useFakeTimers({ toFake: ${timers}, now: 0 }); await use(); });`,
+    });
+    await npm(['install', tgz, 'vitest@4.1.12', 'nock@15.0.2', 'msw@2.15.0', 'pg@8.23.1', ...FLAGS], created);
+    const vitest = path.join(created, 'node_modules/vitest/vitest.mjs');
+    const { stdout, stderr } = spawnSync(process.execPath, [vitest, 'run'], {
+      cwd: created,
+      env: { ...process.env, NO_COLOR: '1' },
+      encoding: 'utf8',
+    });
+    assert.match(stdout, /Tests +3 passed \(3\)/, stdout + stderr);
   });
 
   it("has types for TypeScript's older resolution of modules", async () => {

@@ -1,13 +1,13 @@
 /** `fetch` for the local service. Node's own sends requests to a proxy if the environment says so. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { request } from '../../base/nodeHttp.ts';
+import { directAgent, request } from '../../base/nodeHttp.ts';
 import type { Fetch } from './request.ts';
 
 /** @throws {Error} with the system's `code` */
 export const localFetch: Fetch = async (url, { method, headers, body, signal }) => {
   // A new connection without the environment's proxy. It can't have been closed in the meantime.
-  const sent = request(url, { method, headers, agent: false, signal });
+  const sent = request(url, { method, headers, agent: directAgent, signal });
   // An error before the response rejects `once`, and a later one fails the reading of the response.
   sent.on('error', () => undefined);
   sent.end(body);
