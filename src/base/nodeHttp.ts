@@ -7,6 +7,8 @@ import { Socket } from 'node:net';
 export const { createServer, get, request } = process.getBuiltinModule('node:http');
 const { Agent } = process.getBuiltinModule('node:http');
 
+// Called as the method of a socket below.
+// oxlint-disable-next-line typescript/unbound-method
 const { connect } = Socket.prototype;
 
 /** A socket that connects by the method of when this was loaded. Libraries such as nock replace it, to hold up what tests send. */

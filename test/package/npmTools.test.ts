@@ -6,12 +6,21 @@ import os from 'node:os';
 import path from 'node:path';
 import { packNpmPackage } from '../../scripts/package/npmPackage.ts';
 import { TEST_LIMIT } from '../limits.ts';
+import { readText } from '../helpers/projectFiles.ts';
 import { projectRoot } from '../workbench/folders.ts';
 import { npm } from '../workbench/install.ts';
 
 /** If there are more retries, a registry that can't be reached takes minutes. */
 const FLAGS = ['--prefer-offline', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--ignore-scripts'];
 const PG = JSON.stringify(path.join(projectRoot, 'node_modules/pg/lib/index.js'));
+
+const table = readText('docs/clients.md');
+
+/** The version that the table of clients names. */
+function versionOf(tool: string): string {
+  const version = new RegExp(`^\\| ${tool}\\b[^|]*\\| ([\\d.]+) `, 'm').exec(table)?.[1];
+  return version ?? assert.fail(`docs/clients.md has no ${tool}`);
+}
 
 describe('the npm package', () => {
   let folder = '';
@@ -31,7 +40,7 @@ describe('the npm package', () => {
   it("runs in a project with Yarn's Plug'n'Play", async () => {
     const yarn = path.join(folder, 'yarn');
     mkdirSync(yarn);
-    await npm(['install', '@yarnpkg/cli-dist@4.18.1', ...FLAGS], yarn);
+    await npm(['install', `@yarnpkg/cli-dist@${versionOf('Yarn')}`, ...FLAGS], yarn);
     const program = path.join(yarn, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js');
     const query = [
       `const { Client } = require(${PG});`,
@@ -95,7 +104,8 @@ describe('the npm package', () => {
         setupServer().listen({ onUnhandledRequest: 'error' }); test('msw', use);`,
       'timers.test.mjs': `${head}\ntest('timers', async () => { vi.useFakeTimers({ toFake: ${timers}, now: 0 }); await use(); });`,
     });
-    await npm(['install', tgz, 'vitest@4.1.12', 'nock@15.0.2', 'msw@2.15.0', 'pg@8.23.1', ...FLAGS], created);
+    const tools = ['Vitest', 'nock', 'MSW'].map((tool) => `${tool.toLowerCase()}@${versionOf(tool)}`);
+    await npm(['install', tgz, ...tools, 'pg@8.23.1', ...FLAGS], created);
     const vitest = path.join(created, 'node_modules/vitest/vitest.mjs');
     const { stdout, stderr } = spawnSync(process.execPath, [vitest, 'run'], {
       cwd: created,
@@ -109,7 +119,10 @@ describe('the npm package', () => {
     const text =
       "import { branch } from 'hosted-postgres/test';\nexport const url: Promise<number> = branch().then((db) => db.url);\n";
     const created = project({ 'package.json': '{ "private": true }', 'test.ts': text });
-    await npm(['install', tgz, 'typescript@5.9.3', '--omit=optional', ...FLAGS], created);
+    await npm(
+      ['install', tgz, `typescript@${versionOf('TypeScript')}`, '--omit=optional', ...FLAGS],
+      created,
+    );
     for (const [resolution, module] of [
       ['node10', 'commonjs'],
       ['node16', 'node16'],
