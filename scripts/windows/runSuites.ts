@@ -66,7 +66,8 @@ function run(suites: readonly string[]): void {
 /** Runs a program in the chroot. It writes to a file, because Node under Wine can't write to a pipe from outside. */
 function inside(log: string, ...command: readonly string[]): void {
   const wine = { HOME: '/root', PATH: '/usr/bin:/bin', WINEDEBUG: '-all', WINEPREFIX: prefix };
-  const variables = { ...wine, TEST_SHARED_FOLDER: String.raw`C:\shared` };
+  // Without LANG, a name such as `Jürgen` can't be a folder.
+  const variables = { ...wine, LANG: 'C.UTF-8', TEST_SHARED_FOLDER: String.raw`C:\shared` };
   const environment = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const start = ['chroot', root, 'env', '--ignore-environment', '--chdir=/root/project', ...environment];
   const output = openSync(log, 'w');
