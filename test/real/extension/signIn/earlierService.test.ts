@@ -3,6 +3,7 @@ import '../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Accounts } from '../../../../src/extension/account/accounts.ts';
 import { endService } from '../../../../src/localService/stop.ts';
 import { builtService } from '../../../helpers/builtService.ts';
@@ -33,7 +34,7 @@ describe('A window of a later version than the local service', () => {
     copyFileSync(await builtService(), program);
     writeFileSync(path.join(dataDir, version, 'package.json'), JSON.stringify({ version, type: 'module' }));
     const script = path.join(dataDir, version, 'start.mjs');
-    const imported = JSON.stringify(program);
+    const imported = JSON.stringify(pathToFileURL(program).href);
     writeFileSync(script, `process.argv.push('--no-postgres'); await import(${imported});`);
     return script;
   }
