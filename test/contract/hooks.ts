@@ -1,6 +1,6 @@
 /** Mocha's hooks for all suites: the test that provoked a reply or sent a request against the contract fails. */
-import type { RootHookObject } from 'mocha';
-import { beginTest, endTest } from '../helpers/atEndOfTest.ts';
+import type { Context, RootHookObject } from 'mocha';
+import { addScopes, createScope } from '../helpers/atEndOfTest.ts';
 import { startRecording, takeExchanges } from './recordings.ts';
 
 startRecording();
@@ -14,8 +14,13 @@ async function check(): Promise<void> {
   if (violations.size > 0) throw new Error(`Against the contract:\n  ${[...violations].join('\n  ')}`);
 }
 
+const test = createScope();
+
 export const mochaHooks: RootHookObject = {
-  beforeEach: beginTest,
-  afterEach: [endTest, check],
+  beforeAll(this: Context) {
+    this.test?.parent?.suites.forEach(addScopes);
+  },
+  beforeEach: test.begin,
+  afterEach: [test.end, check],
   afterAll: check,
 };

@@ -170,7 +170,6 @@ export function useInProcess(options: InProcessOptions = {}): () => InProcess {
   beforeEach(async () => {
     test = await startInProcess(options);
   });
-  afterEach(() => test.stop());
   return () => test;
 }
 

@@ -27,7 +27,6 @@ describe('Client on a bad network', () => {
     for await (const page of service.client.projectPages()) projectId = page.items[0]?.id ?? '';
     branchId = (await service.client.listComputes(projectId)).items[0]?.branch_id ?? '';
   });
-  after(() => service.stop());
 
   const clientAt = (baseUrl: BaseUrl, options: Partial<HttpOptions> = {}) =>
     new Client({ baseUrl, key: KEY, fetch: globalThis.fetch, retries: 2, maxDelay: 20, ...options });

@@ -88,7 +88,6 @@ describe('A keyring that', () => {
     before(async () => {
       service = await startLocalService({ postgres: false });
     });
-    after(() => service.stop());
 
     /** A rotation has three writes: it removes the old id, stores the new key, and stores its id. From one of them on, only stores fail, or all calls. */
     for (const write of [1, 2, 3])

@@ -28,10 +28,6 @@ describe('runSql', () => {
     user = await connectTo(uri, { application_name: 'the user' });
     await user.query(SETUP);
   });
-  after(async () => {
-    await user?.end();
-    await service?.close();
-  });
 
   const run = (sql: string, options: Partial<SqlRequest> = {}, signal = never) =>
     runSql(options.write === true ? login : reader, { sql, write: false, maxRows: 100, ...options }, signal);

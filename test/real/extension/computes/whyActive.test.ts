@@ -192,7 +192,6 @@ describe('Why a compute of the local service is active', () => {
     await service.client.startCompute(compute.project_id, compute.id);
     await settled();
   });
-  after(() => service.stop());
 
   /** Asks as the extension does, and asserts what asking must not do. */
   const ask = async () => {

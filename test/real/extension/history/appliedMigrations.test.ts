@@ -93,7 +93,6 @@ describe('The applied migrations of a database', () => {
     service = await startControlPlane();
     uri = await service.uri(await service.create());
   });
-  after(() => service.close());
   beforeEach(() =>
     run(
       'drop schema if exists drizzle, supabase_migrations, graphile_migrate, public cascade; create schema public',

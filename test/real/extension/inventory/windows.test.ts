@@ -38,7 +38,6 @@ describe('Windows on one account', () => {
     service = await startLocalService({ postgres: false, args: ['--operation-delay', '400'] });
     for await (const page of service.client.projectPages()) projectId = page.items[0]?.id ?? '';
   });
-  after(() => service.stop());
 
   beforeEach(async () => {
     proxy = await FaultProxy.start({ upstream: service.baseUrl });

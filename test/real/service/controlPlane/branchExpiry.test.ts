@@ -32,7 +32,6 @@ describe('Branches that expire', () => {
   const inSeconds = (seconds: number) => new Date(test.clock.now() + seconds * 1000).toISOString();
 
   beforeEach(() => start());
-  afterEach(() => test.stop());
 
   it('are deleted then, unless that was revoked', async () => {
     const [kept, expiring] = [await create(), await create({ expires_at: inSeconds(3_600) })];

@@ -41,7 +41,6 @@ describe('Branches', () => {
   const inSeconds = (seconds: number) => new Date(test.clock.now() + seconds * 1000).toISOString();
 
   beforeEach(() => start());
-  afterEach(() => test.stop());
 
   it('are listed by name or age, in pages, and found by a part of their name or id', async () => {
     const names = async (query: string) =>

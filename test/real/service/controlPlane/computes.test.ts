@@ -141,7 +141,6 @@ describe('The free plan', () => {
       args: ['--plan', 'free', '--projects', 'test/real/service/small.json'],
     });
   });
-  after(() => service.stop());
 
   it('has a sample account within its limits', async () => {
     const sample = await startLocalService({ postgres: false, args: ['--plan', 'free'] });

@@ -195,7 +195,6 @@ describe('The connection URI', () => {
   before(async () => {
     test = await startInProcess();
   });
-  after(() => test.stop());
   const ask = (query: string) =>
     call(test.service.baseUrl, { path: `/projects/${PROJECT}/connection_uri?${query}`, key: test.key });
   const login = 'role_name=owner&database_name=my%2Fdb';

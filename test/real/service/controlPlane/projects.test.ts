@@ -37,7 +37,6 @@ describe('Projects', () => {
     before(async () => {
       test = await startInProcess();
     });
-    after(() => test.stop());
 
     it('have the user as owner, usage in whole seconds, and the size of branches also in bytes', async () => {
       const { projects } = (await get(test, '/projects')).json as { projects: Record<string, unknown>[] };
@@ -85,7 +84,6 @@ describe('Projects', () => {
     before(async () => {
       test = await startWith(bigAccount(25, 0));
     });
-    after(() => test.stop());
     const page = async (query = '') => (await get(test, `/projects${query}`)).json as Page;
 
     it('have ten projects each by default, in the order of the account', async () => {

@@ -64,7 +64,6 @@ describe('Snapshots', () => {
   const inSeconds = (seconds: number) => new Date(test.clock.now() + seconds * 1000).toISOString();
 
   beforeEach(() => start());
-  afterEach(() => test.stop());
 
   it('are copies of a branch, which the project lists, renames and deletes', async () => {
     const { snapshot } = await send('POST', `${BRANCHES}/${MAIN}/snapshot?name=before&slug=first`);

@@ -104,7 +104,6 @@ describe('The program with leases', () => {
     const nonce = 'chosen by the window';
     let service: LocalService;
     before(async () => (service = await start()));
-    after(() => service.stop());
     /** Returns the status, and whether the service sent a valid proof. */
     const leaseBy = async (secret: string, at: string = service.baseUrl) => {
       const { baseUrl } = service;

@@ -16,7 +16,6 @@ describe('access to a compute', () => {
     uri = await service.uri(compute);
     await query(uri, 'select 1');
   });
-  after(async () => service.close());
 
   const as = (user: string, password: string) => uri.replace(/\/\/.*@/, `//${user}:${password}@`);
 

@@ -39,7 +39,6 @@ describe('Branches with Postgres', () => {
     project = main.project.id;
     await query(api.uri(main), 'create table item (name text primary key)');
   });
-  after(() => service.stop());
   beforeEach(async () => {
     await query(api.uri(main), 'truncate item');
     await insert(main, 'first');

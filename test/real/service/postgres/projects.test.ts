@@ -32,7 +32,6 @@ describe('Projects created with Postgres', () => {
     service = await startLocalService({ args: emptyAccount() });
     api = branchCalls(service);
   });
-  after(() => service.stop());
 
   it('have the role and the database that were asked for', async () => {
     const branch = { name: 'trunk', database_name: `it's "x" --`, role_name: 'Ann "A"' };

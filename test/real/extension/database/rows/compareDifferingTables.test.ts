@@ -21,11 +21,6 @@ describe('compareRows of tables that differ', () => {
     logins = { before: login('app'), after: login('other') };
     sides = { before: await connectTo(uri), after: await connectTo(uri.replace(/app$/, 'other')) };
   });
-  after(async () => {
-    await sides?.before.end();
-    await sides?.after.end();
-    await service?.close();
-  });
 
   const compareTable = (table: string) =>
     compareRows(logins, { table, sql: `SELECT * FROM ${table}`, name: table }, never);

@@ -59,11 +59,6 @@ describe('compareRows', () => {
       after: await connectTo(uri.replace(/app$/, 'other')),
     };
   });
-  after(async () => {
-    await sides?.before.end();
-    await sides?.after.end();
-    await service?.close();
-  });
 
   const execute = async (sql: string) => {
     await sides.before.query(sql);

@@ -29,10 +29,6 @@ describe('peekRows', () => {
     user = await connectTo(uri, { application_name: 'the user' });
     await user.query(SETUP);
   });
-  after(async () => {
-    await user?.end();
-    await service?.close();
-  });
 
   const peek = (sql: string, signal = never) => peekRows(login, sql, signal);
   const text = async (sql: string) => {

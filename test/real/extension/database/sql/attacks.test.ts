@@ -56,10 +56,6 @@ describe('The code of strangers in a database that is read', () => {
     }
     await query(uri, `alter database shadowed set search_path = "Trap", pg_catalog`);
   });
-  after(async () => {
-    await victim?.end();
-    await service?.close();
-  });
 
   const isUnchanged = async () => {
     assert.deepEqual(await query(uri, EVIDENCE), [0, 1, 0, 0, 0, 1]);

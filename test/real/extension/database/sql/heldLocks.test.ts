@@ -26,7 +26,6 @@ describe('A lock that a transaction holds', () => {
     const { host, username: role, password } = new URL(uri);
     login = { host, role, password, database: 'app' };
   });
-  after(() => service.close());
 
   const run = async (sql: string, database = 'app') => {
     const client = await connectTo(uri.replace(/app$/, database));

@@ -28,7 +28,6 @@ describe('A SQL file', () => {
     const { host, username, password, pathname } = new URL(uri);
     login = { host, role: username, password, database: pathname.slice(1) };
   });
-  after(() => service?.close());
 
   const program = findProgram('psql');
   /** @returns a file with this text, in a folder whose name needs quotes in a shell */

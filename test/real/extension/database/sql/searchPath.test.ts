@@ -30,7 +30,6 @@ describe('The search path of the statements of the extension', () => {
     await user.end();
     await assert.rejects(query(uri, 'select 1 = 1'), /a stranger's operator = ran/);
   });
-  after(async () => service?.close());
 
   const run = async (sql: string, write = false) =>
     (await runSql(login, { sql, write, maxRows: 10 }, never)).rows;

@@ -34,7 +34,6 @@ describe('The statements of a reader', () => {
     const { host, username: role, password } = new URL(uri);
     owner = { host, role, password, database: 'app' };
   });
-  after(async () => service?.close());
 
   const read = async (by: BranchLogin, sql: string) =>
     (await runSql(by, { sql, write: false, maxRows: 1000 }, never)).rows;

@@ -36,7 +36,6 @@ describe(`A branch whose postmaster was killed ${KILLS_PER_COPY_KIND} times in a
       create table total as select 0 as changes`);
     await client.end();
   });
-  after(() => service.close());
 
   const pidFile = () => path.join(service.dataDir, 'postgres/branches', main.branchId, 'data/postmaster.pid');
 

@@ -15,7 +15,6 @@ const creation = { database: { name: 'new', owner_name: 'owner' } };
 describe('databases and roles', () => {
   describe('on an engine that the test controls', () => {
     let test: InProcess;
-    afterEach(async () => test.stop());
     const ask = async (method: string, body?: unknown) =>
       call(test.service.baseUrl, { method, path: DATABASES, key: test.key, body });
     it('are locked while the primary starts, but can be read', async () => {
@@ -41,7 +40,6 @@ describe('databases and roles', () => {
   describe('on Postgres', () => {
     let service: ControlPlane;
     before(async () => (service = await startControlPlane()));
-    after(async () => service.close());
 
     it('are known before the data of a new branch is created, and the same after', async () => {
       const { engine } = service;

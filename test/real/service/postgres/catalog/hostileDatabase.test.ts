@@ -34,7 +34,6 @@ describe('superuser statements in a hostile database', () => {
     compute = await service.create({ poolerEnabled: reason === '' });
     uri = await service.uri(compute);
   });
-  after(async () => service?.close());
 
   const inDatabase = (database: string) => uri.replace(/app$/, database);
   const superusers = () => query(uri, 'select rolname::text from pg_roles where rolsuper');

@@ -21,7 +21,6 @@ describe('The role that reads', () => {
     compute = await service.create();
     uri = await service.uri(compute);
   });
-  after(async () => service?.close());
 
   const read = async (sql: string, of = compute, database = 'app') => {
     const login = await readerOf(service, of, database);

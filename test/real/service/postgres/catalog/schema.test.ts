@@ -201,7 +201,6 @@ describe(`the schema next to an installed pg_dump${installed ? '' : ' (skipped: 
   before(async () => {
     service = await startLocalService({ args: ['--postgres-path', installed] });
   });
-  after(async () => service.stop());
 
   for (const [name, sql] of schemas)
     it(`is equal: ${name}`, async () => {

@@ -111,7 +111,6 @@ describe('What has changed since a moment', () => {
       'create schema shop; create table shop.orders (id int); create table shop.carts (id int)',
     ]);
   });
-  after(() => service.close());
 
   const moments: string[] = [];
 

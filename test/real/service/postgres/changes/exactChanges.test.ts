@@ -190,7 +190,6 @@ describe('What has changed, exactly', () => {
     const pgSettings = { wal_compression: 'pglz', max_wal_size: '4096' };
     uri = await service.uri(await service.create({ id: 'ep-exact', branchId: ID, pgSettings }));
   });
-  after(() => service.close());
 
   for (const [what, before, after, expected] of CASES)
     it(`has ${what}`, async () => {

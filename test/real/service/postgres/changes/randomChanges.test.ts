@@ -38,10 +38,6 @@ describe('What random transactions have changed', () => {
       limits: { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 },
     });
   });
-  after(async () => {
-    await client?.end();
-    await service?.close();
-  });
 
   it('is in the list as it is, or said to be unknown', async () => {
     const changes = new RandomChanges(client, randomNumbers());

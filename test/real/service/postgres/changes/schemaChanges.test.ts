@@ -26,7 +26,6 @@ describe('The changes of the schema of a branch', () => {
     const limits = { branch: NO_LIMIT, total: NO_LIMIT, leastWritten: 0, mostWritten: 0 };
     await service.engine.keepHistory([{ id, seconds }], { isAll: true, limits });
   };
-  after(() => service.close());
 
   const run = async (...statements: readonly string[]) => {
     const client = await connectTo(uri);

@@ -26,7 +26,6 @@ describe('The transactions that have changed a table', () => {
     });
   });
   beforeEach(async () => run('drop table if exists notes', 'create table notes (name text)'));
-  after(() => service.close());
 
   const run = async (...statements: readonly string[]) => {
     const client = await connectTo(uri);

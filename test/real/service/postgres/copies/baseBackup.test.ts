@@ -40,7 +40,6 @@ describe('A branch of a running source with history', () => {
     await makeBase();
   });
   beforeEach(() => query(uri, 'truncate item'));
-  after(() => service.close());
 
   it('leaves the history of the source as it is', async () => {
     const before = walFiles();

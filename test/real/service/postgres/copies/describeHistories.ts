@@ -12,7 +12,6 @@ export function describeHistories(first: number, count: number): void {
   describe(`${count} random histories, with the seeds from ${first}`, () => {
     let service: ControlPlane;
     before(async () => (service = await startControlPlane()));
-    after(() => service.close());
 
     it('are the same by time and by position as what SQL said then', async () => {
       const seeds = Array.from({ length: count }, (_, index) => first + index);

@@ -16,7 +16,6 @@ describe('A branch of a time', () => {
     uri = await service.uri(await service.create({ id: 'ep-times', branchId: ID, pgSettings: SETTINGS }));
     await query(uri, 'create table item (id serial primary key)');
   });
-  after(() => service.close());
 
   const now = async (): Promise<Moment> => {
     const text = `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -15,7 +15,6 @@ describe('read replica', () => {
     await query(await service.uri(primary), 'create table t as select 1 as id');
     replica = await service.create({ id: 'ep-replica', type: 'read_only' });
   });
-  after(async () => service.close());
 
   const ids = async (compute: ComputeSpec) =>
     query(await service.uri(compute), 'select id from t order by id');

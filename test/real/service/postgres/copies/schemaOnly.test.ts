@@ -35,7 +35,6 @@ describe('A branch of the schema only', () => {
   before(async () => {
     service = await startLocalService({});
   });
-  after(() => service.stop());
 
   it('has roles and schema, but no rows, values or large objects, and runs no trigger', async () => {
     const api = branchCalls(service);

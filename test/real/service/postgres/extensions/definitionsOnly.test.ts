@@ -80,10 +80,6 @@ describe('A script of only definitions', () => {
       "create function trap() returns int language plpgsql as $$ begin raise exception 'trap'; end $$",
     );
   });
-  after(async () => {
-    await client?.end();
-    await service?.close();
-  });
 
   /** @returns the tags of the statements, if the script can be run; null for an empty one */
   const tagsOf = async (script: string, setting: string): Promise<string[]> => {

@@ -35,7 +35,6 @@ describe(`vector of another Postgres${why}`, () => {
     main = await api.change('POST', '', { project: { name: 'vectors' } });
     uri = api.uri(main);
   });
-  after(async () => service?.stop());
 
   it('is created by the owner, and its index used', async () => {
     await query(uri, 'create extension vector');

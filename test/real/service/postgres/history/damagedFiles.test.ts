@@ -20,7 +20,6 @@ describe('truncated file', () => {
     before(async () => {
       service = await startControlPlane();
     });
-    after(() => service.close());
 
     /** Truncates a file with the password of a role. @returns its path */
     async function truncate(name: string, role: string, password: string): Promise<string> {

@@ -11,7 +11,6 @@ describe('size and settings of a compute', () => {
     service = await startControlPlane();
     compute = await service.create();
   });
-  after(async () => service.close());
 
   const show = async (name: string) => (await query(await service.uri(compute), `show ${name}`))[0];
 

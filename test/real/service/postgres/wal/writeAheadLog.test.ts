@@ -17,7 +17,6 @@ describe('The write-ahead log', () => {
     service = await startControlPlane();
     parent = await service.create({ id: 'ep-parent' });
   });
-  after(() => service.close());
 
   const folder = (branchId: string) => path.join(service.dataDir, 'postgres/branches', branchId, 'data');
   const walFiles = (branchId: string) =>
