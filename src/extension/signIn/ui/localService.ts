@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Fetch } from '../../../api/transport/request.ts';
 import type { BaseUrl } from '../../../api/transport/baseUrl.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { pause, systemClock } from '../../../base/clock.ts';
 import { Emitter } from '../../../base/event.ts';
 import type { Disposable } from '../../../base/disposable.ts';
 import type { Account, Accounts, SecretStore } from '../../account/accounts.ts';
@@ -30,6 +30,10 @@ interface LocalServiceDependencies extends Pick<LocalServiceOptions, 'script' | 
 
 /** Milliseconds. A restarted service that ends sooner is in a crash loop and isn't restarted again. */
 const SHORTEST_LIFE = 15_000;
+
+/** Milliseconds in which a window of a later version, which has ended the service, starts its own before this one does. */
+const REPLACEMENT_TIME = 500;
+const MAX_REPLACEMENTS = 3;
 
 const KEY_ENTRY = 'hostedPostgres.localService.key';
 
@@ -62,8 +66,11 @@ export class LocalService implements Disposable {
 
   /** Joins or starts it if this window hasn't done so yet. @throws {Error} why it can't start */
   async ready(): Promise<BaseUrl> {
+    const isFirst = this.#lease === undefined;
     this.#lease ??= this.#track(this.#joinOrStart());
-    return (await this.#lease).baseUrl;
+    const { baseUrl } = await this.#lease;
+    if (isFirst) this.#reportEarlier();
+    return baseUrl;
   }
 
   /**
@@ -90,6 +97,7 @@ export class LocalService implements Disposable {
     const mustReplace = this.#postgresProblem !== undefined || this.#isEarlier;
     this.#lease = this.#track(this.#joinOrReplace(mustReplace));
     await this.#lease.finally(() => void previous?.then((lease) => lease.release()).catch(() => undefined));
+    this.#reportEarlier();
     await this.#connect();
   }
 
@@ -168,8 +176,11 @@ export class LocalService implements Disposable {
     if (this.#isDisposed) lease.release();
     log.info(`The local service is running at ${lease.baseUrl}`);
     this.#isEarlier = isEarlier(lease.version, version);
-    if (this.#isEarlier) this.#joinedEarlier.fire();
     return lease;
+  }
+
+  #reportEarlier(): void {
+    if (this.#isEarlier) this.#joinedEarlier.fire();
   }
 
   async #joinOrReplace(mustReplace: boolean): Promise<Lease> {
@@ -186,8 +197,13 @@ export class LocalService implements Disposable {
   }
 
   async #replace(): Promise<Lease> {
-    await endService(this.#deps.dataDir);
-    return await this.#joinOrStart();
+    for (let attempts = 1; ; attempts++) {
+      await endService(this.#deps.dataDir);
+      const lease = await this.#joinOrStart();
+      // A window of an earlier version may have been faster to start its service again.
+      if (!this.#isEarlier || attempts === MAX_REPLACEMENTS) return lease;
+      lease.release();
+    }
   }
 
   /** Handles the end of the lease, unless another lease has replaced it. */
@@ -229,6 +245,7 @@ export class LocalService implements Disposable {
       const { current } = await accounts.list();
       if (current?.local !== true) return;
       if (isCrashLoop) throw new Error(`It ended again after ${Math.ceil(lifetime)} ms`);
+      await pause(REPLACEMENT_TIME);
       await this.ready();
     } catch (error) {
       log.error('Restarting the local service', error);
