@@ -45,6 +45,8 @@ async function run(
   apiKey: string | undefined,
 ): Promise<void> {
   const { postgres, projectsFile } = options;
+  // A service of root may not read its package once it is `nobody`.
+  const version = ownVersion();
   const directory = openDataDirectory(options.dataDir);
   const writeLog = options.endWithLeases === undefined ? log : logToFile;
   /** Resolves on a signal, or with the failure that ends the service. */
@@ -79,7 +81,7 @@ async function run(
       inputEnded: options.endWithLeases === undefined ? undefined : inputEnded(),
       onEnd: shutdown.resolve,
     });
-    lock.publish(service.baseUrl, service.leaseSecret, ownVersion());
+    lock.publish(service.baseUrl, service.leaseSecret, version);
     if (!postgres) writeLog(SIMULATED);
     const simulated = postgres ? {} : { computes: 'simulated' };
     const ready = { baseUrl: service.baseUrl, pid: process.pid, ...simulated };
