@@ -91,18 +91,20 @@ export interface ConnectedModel {
   dispose(): void;
 }
 
+interface ModelOptions {
+  readonly memory?: Memory;
+  readonly agentMemory?: SharedMemory;
+  readonly clock?: FakeClock;
+  readonly secrets?: SecretMap;
+  readonly key?: string;
+  readonly budget?: RequestBudget;
+  /** The options of the client, which by default doesn't retry, so that the test sees each reply. */
+  readonly client?: Partial<ConstructorParameters<typeof Client>[0]>;
+}
+
 export async function connectModel(
   { baseUrl }: Pick<ScriptedService, 'baseUrl'>,
-  options: {
-    memory?: Memory;
-    agentMemory?: SharedMemory;
-    clock?: FakeClock;
-    secrets?: SecretMap;
-    key?: string;
-    budget?: RequestBudget;
-    /** The options of the client, which by default doesn't retry, so that the test sees each reply. */
-    client?: Partial<ConstructorParameters<typeof Client>[0]>;
-  } = {},
+  options: ModelOptions = {},
 ): Promise<ConnectedModel> {
   const { memory = new MemoryMap(), clock = new FakeClock(), secrets = new SecretMap() } = options;
   const { budget = new RequestBudget({ clock }), agentMemory = new MemoryMap() } = options;
@@ -158,7 +160,7 @@ export interface ScriptedModel extends ConnectedModel {
 }
 
 /** Creates the model connected to a new service with these replies. Both end with the test. */
-export async function connectScripted(script: Script): Promise<ScriptedModel> {
+export async function connectScripted(script: Script, options: ModelOptions = {}): Promise<ScriptedModel> {
   const service = await scriptService(script);
-  return Object.assign(await connectModel(service), { service });
+  return Object.assign(await connectModel(service, options), { service });
 }

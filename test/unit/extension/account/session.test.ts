@@ -2,21 +2,19 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Session } from '../../../../src/extension/account/session.ts';
 import type { InventoryState } from '../../../../src/extension/inventory/inventory.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
 import { scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const project = (id: string) => ({ id, name: id });
 
 describe('Session', () => {
-  let service: ScriptedService;
   let other: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
 
   beforeEach(async () => {
-    service = await scriptService(() => ({ projects: [project('shop')], endpoints: [] }));
+    store = await connectScripted(() => ({ projects: [project('shop')], endpoints: [] }));
     other = await scriptService(() => ({ projects: [project('other')] }));
-    store = await connectModel(service);
   });
 
   const becomes = (kind: InventoryState['kind']) =>
@@ -24,13 +22,13 @@ describe('Session', () => {
 
   it('sends no request until the projects are shown', () => {
     assert.equal(store.inventory.state.kind, 'loading');
-    assert.deepEqual(service.requests, []);
+    assert.deepEqual(store.service.requests, []);
   });
 
   it('is ready with projects and empty without any', async () => {
     await store.inventory.projects?.load();
     assert.equal(store.inventory.state.kind, 'ready');
-    service.script = () => ({ projects: [] });
+    store.service.script = () => ({ projects: [] });
     await store.inventory.refreshAll([]);
     assert.equal(store.inventory.state.kind, 'empty');
   });
@@ -48,11 +46,11 @@ describe('Session', () => {
   });
 
   it('has failed when nothing loads, keeps the key, and recovers with the next refresh', async () => {
-    service.script = () => 401;
+    store.service.script = () => 401;
     await store.inventory.ensureProjects();
     assert.equal(store.inventory.state.kind, 'failed');
     assert.equal(await store.accounts.key(store.account), 'key');
-    service.script = () => ({ projects: [project('shop')] });
+    store.service.script = () => ({ projects: [project('shop')] });
     await store.inventory.refreshAll([]);
     assert.equal(store.inventory.state.kind, 'ready');
   });
@@ -101,9 +99,9 @@ describe('Session', () => {
 
   it('drops late replies to the previous account', async () => {
     const late = Promise.withResolvers<unknown>();
-    service.script = () => late.promise;
+    store.service.script = () => late.promise;
     const looking = store.inventory.ensureProjects();
-    await until('the request', async () => service.requests.length > 0);
+    await until('the request', async () => store.service.requests.length > 0);
     await store.accounts.add({ baseUrl: other.baseUrl, name: '' }, 'other-key');
     await until('the other account', async () => store.session.connection?.account.baseUrl === other.baseUrl);
     await store.inventory.ensureProjects();

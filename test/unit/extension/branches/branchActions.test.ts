@@ -3,21 +3,14 @@ import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { BranchNode } from '../../../../src/extension/inventory/nodes.ts';
 import { BranchActions } from '../../../../src/extension/branches/branchActions.ts';
 import type { EndReport } from '../../../../src/extension/operations/pendingChange.ts';
-import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../helpers/connectedModel.ts';
-import {
-  computeRecord,
-  operationRecord,
-  scriptService,
-  TextReply,
-  type ScriptedService,
-} from '../../../helpers/scriptedService.ts';
+import { connectScripted, RecoveryRecordMap, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord, operationRecord, TextReply } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const dev: BranchNode = { kind: 'branch', projectId: 'shop', branchId: 'br-dev' };
 
 describe('BranchActions', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let changes: BranchActions;
   let branches: Record<string, unknown>[];
   let projects: unknown[];
@@ -34,7 +27,7 @@ describe('BranchActions', () => {
   });
   /** Makes the change that the next call asks for, and replies to it. */
   let change: () => unknown;
-  const sent = () => service.requests.filter((call) => !call.startsWith('GET'));
+  const sent = () => store.service.requests.filter((call) => !call.startsWith('GET'));
 
   beforeEach(async () => {
     branches = [record('br-main', { default: true }), record('br-dev', { parent_id: 'br-main' })];
@@ -43,7 +36,7 @@ describe('BranchActions', () => {
     operations = [];
     status = undefined;
     change = () => ({ branch: branches[1], operations });
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       if (call === 'GET /projects') return { projects };
       if (call.startsWith('GET') && call.endsWith('/branches')) return { branches };
       if (call.startsWith('GET') && call.includes('/operations/')) return { operation: operations[0] };
@@ -51,7 +44,6 @@ describe('BranchActions', () => {
       const reply = change();
       return status ?? reply;
     });
-    store = await connectModel(service);
     const { session, inventory, sender } = store;
     changes = new BranchActions(session, inventory, sender, new RecoveryRecordMap());
     await store.inventory.ensureProjects();
@@ -88,7 +80,7 @@ describe('BranchActions', () => {
     store.tracker.onDidEnd((end) => ends.push(end));
     await changes.reset(dev, 'br-main', store.options);
     for (let turn = 0; turn < 3; turn += 1) await store.clock.turn();
-    assert.ok(service.requests.every((call) => !call.includes('/operations/')));
+    assert.ok(store.service.requests.every((call) => !call.includes('/operations/')));
     computes = [computeRecord('ep-dev', { branch_id: 'br-dev' })];
     store.clock.next();
     await until('the end', async () => ends.length > 0);
@@ -96,8 +88,8 @@ describe('BranchActions', () => {
 
   it('shows the branch of the reply even if the list cannot be loaded afterwards', async () => {
     let isDown = false;
-    const answer = service.script;
-    service.script = (call) => (isDown && call.startsWith('GET') ? 500 : answer(call));
+    const answer = store.service.script;
+    store.service.script = (call) => (isDown && call.startsWith('GET') ? 500 : answer(call));
     change = () => {
       isDown = true;
       return { branch: record('br-dev', { name: 'renamed' }), operations };
@@ -136,7 +128,7 @@ describe('BranchActions', () => {
   });
 
   it('trusts the list rather than an empty reply', async () => {
-    service.script = (call) =>
+    store.service.script = (call) =>
       call.startsWith('GET')
         ? call.endsWith('/branches')
           ? { branches }
@@ -201,8 +193,8 @@ describe('BranchActions', () => {
 
   it('creates no project in an account that the window switches to in the meantime', async () => {
     const listed = Promise.withResolvers<unknown>();
-    const { script } = service;
-    service.script = (call) => (call === 'GET /projects' ? listed.promise : script(call));
+    const { script } = store.service;
+    store.service.script = (call) => (call === 'GET /projects' ? listed.promise : script(call));
     const { connection } = store.session;
     const creating = changes.createProject({ name: 'blog' }, store.options);
     await store.accounts.add({ ...store.account, name: 'other' }, 'key');

@@ -3,32 +3,25 @@ import { mock } from 'node:test';
 import type { ComputePatch } from '../../../../src/api/records/requests.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
 import { onlyChanged } from '../../../../src/extension/computes/computeActions.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
-import {
-  computeRecord,
-  operationRecord,
-  scriptService,
-  type ScriptedService,
-} from '../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord, operationRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
 describe('ComputeActions', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let computes: unknown[];
 
   beforeEach(async () => {
     computes = [computeRecord('ep-one')];
-    service = await scriptService(() => ({ endpoints: computes }));
-    store = await connectModel(service);
+    store = await connectScripted(() => ({ endpoints: computes }));
     await store.inventory.loadComputes('shop');
   });
 
   /** Replies to changes; the lists stay as they are. */
   const replyToChanges = (reply: () => unknown) => {
-    service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : reply());
+    store.service.script = (call) => (call.startsWith('GET') ? { endpoints: computes } : reply());
   };
 
   it('shows the reply at once and follows its operations', async () => {
@@ -77,7 +70,7 @@ describe('ComputeActions', () => {
       const creation = { branch_id: 'br-main', type: 'read_only' } as const;
       const made = await store.computeActions.create('shop', creation, store.options);
       assert.equal(made.compute?.id, 'ep-new');
-      assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
+      assert.equal(store.service.requests.filter((call) => call.startsWith('POST')).length, 1);
     });
   }
 
@@ -105,7 +98,7 @@ describe('ComputeActions', () => {
       });
       const creation = { branch_id: 'br-main', type: 'read_only', name: 'mine' } as const;
       await assert.rejects(store.computeActions.create('shop', creation, store.options), /status 502/);
-      assert.equal(service.requests.filter((call) => call.startsWith('POST')).length, 1);
+      assert.equal(store.service.requests.filter((call) => call.startsWith('POST')).length, 1);
     });
 
   it('finds the edit in the list after a lost reply', async () => {
@@ -189,14 +182,14 @@ describe('ComputeActions', () => {
 
     it(`throws if the key can't read the compute to ${verb}`, async () => {
       await store.inventory.loadComputes('shop');
-      service.script = () => 403;
+      store.service.script = () => 403;
       await assert.rejects(store.computeActions[verb](node, store.options), /status 403/);
     });
   }
 
   it('returns the number of connections only if the service does', async () => {
     let one: unknown = { endpoint: computeRecord('ep-one', { connections: 2 }) };
-    service.script = () => one;
+    store.service.script = () => one;
     assert.equal(await store.computeActions.countOpenConnections(node), 2);
     for (const none of [{}, { connections: null }]) {
       one = { endpoint: computeRecord('ep-one', none) };
@@ -210,7 +203,7 @@ describe('ComputeActions', () => {
 
   it('waits at most five seconds for the number of connections', async () => {
     const reply = Promise.withResolvers<unknown>();
-    service.script = () => reply.promise;
+    store.service.script = () => reply.promise;
     const limits: number[] = [];
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     const mocked = mock.method(AbortSignal, 'timeout', (limit: number) => {
@@ -227,7 +220,7 @@ describe('ComputeActions', () => {
   });
 
   it('throws if the list cannot be requested after a lost reply', async () => {
-    service.script = () => 504;
+    store.service.script = () => 504;
     await assert.rejects(store.computeActions.delete(node, store.options), /status 504/);
   });
 

@@ -2,31 +2,29 @@ import assert from 'node:assert/strict';
 import { branchIdsOf, deletionProblem } from '../../../../src/extension/inventory/branchStatus.ts';
 import { nameUnlessId } from '../../../../src/extension/inventory/names.ts';
 import type { InventoryEvent } from '../../../../src/extension/inventory/nodes.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const BRANCHES = 'GET /projects/shop/branches';
 
 describe('BranchLists', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let branches: unknown[] | number;
   let changes: string[];
 
   const record = (id: string, fields: object = {}) => ({ id, name: id.slice(3), ...fields });
-  const count = () => service.requests.filter((call) => call === BRANCHES).length;
+  const count = () => store.service.requests.filter((call) => call === BRANCHES).length;
   const text = (change: InventoryEvent) =>
     [change.kind, 'branchId' in change ? change.branchId : ''].join(' ').trim();
 
   beforeEach(async () => {
     branches = [record('br-a', { parent_id: 'br-main' }), record('br-main', { default: true })];
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'shop' }] };
       if (call.endsWith('/branches')) return Array.isArray(branches) ? { branches } : branches;
       return { endpoints: [computeRecord('ep-one', { branch_id: 'br-old' })] };
     });
-    store = await connectModel(service);
     await store.inventory.ensureProjects();
     await store.inventory.loadComputes('shop');
     changes = [];
@@ -87,8 +85,8 @@ describe('BranchLists', () => {
 
   for (const status of [403, 404])
     it(`requests branches of other projects after a ${status} if the computes can't be read either`, async () => {
-      const { script } = service;
-      service.script = (call) => (call.startsWith('GET /projects/gone') ? status : script(call));
+      const { script } = store.service;
+      store.service.script = (call) => (call.startsWith('GET /projects/gone') ? status : script(call));
       await store.inventory.branches.ensureLoaded('gone');
       assert.equal(store.inventory.branches.isOffered, true);
       assert.ok(await store.inventory.branches.ensureLoaded('shop'));

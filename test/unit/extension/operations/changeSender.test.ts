@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
 import { isCancelled } from '../../../../src/api/transport/errors.ts';
 import type { ComputeNode } from '../../../../src/extension/inventory/nodes.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
 import { until } from '../../../workbench/until.ts';
 
 const node: ComputeNode = { kind: 'compute', projectId: 'shop', branchId: 'br-main', computeId: 'ep-one' };
 
 describe('A change whose window switches accounts', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
 
   beforeEach(async () => {
-    service = await scriptService(() => ({ endpoints: [computeRecord('ep-one')] }));
-    store = await connectModel(service);
+    store = await connectScripted(() => ({ endpoints: [computeRecord('ep-one')] }));
     await store.inventory.loadComputes('shop');
   });
 
   const replyToChanges = (reply: () => unknown) => {
-    const { script } = service;
-    service.script = (call) => (call.startsWith('GET') ? script(call) : reply());
+    const { script } = store.service;
+    store.service.script = (call) => (call.startsWith('GET') ? script(call) : reply());
   };
 
   it('is not sent if they were switched since the user began', async () => {
@@ -28,14 +26,13 @@ describe('A change whose window switches accounts', () => {
     await until('the other account', async () => store.session.connection !== options.initialConnection);
     await assert.rejects(store.computeActions.restart(node, options), { name: 'AccountSwitchedError' });
     assert.deepEqual(
-      service.requests.filter((call) => call.startsWith('POST')),
+      store.service.requests.filter((call) => call.startsWith('POST')),
       [],
     );
   });
 
   it('says that nothing was changed if it waited for another operation', async () => {
-    store = await connectModel(service, { client: { retries: 3 } });
-    replyToChanges(() => 423);
+    store = await connectScripted(() => 423, { client: { retries: 3 } });
     const waiting = Promise.withResolvers<void>();
     const options = { ...store.options, onRetry: () => waiting.resolve() };
     const restart = store.computeActions.restart(node, options);
@@ -50,7 +47,7 @@ describe('A change whose window switches accounts', () => {
     replyToChanges(() => reply.promise);
     const making = store.computeActions.restart(node, store.options);
     making.catch(() => undefined);
-    await until('the request', async () => service.requests.some((call) => call.startsWith('POST')));
+    await until('the request', async () => store.service.requests.some((call) => call.startsWith('POST')));
     await store.accounts.choose(undefined);
     await until('the end of the session', async () => store.session.connection === undefined);
     await assert.rejects(making, { name: 'ConnectionClosedError', mayHaveExecuted: true });

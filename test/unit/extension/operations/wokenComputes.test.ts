@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Disposable } from '../../../../src/base/disposable.ts';
 import { watchWokenComputes } from '../../../../src/extension/operations/wokenComputes.ts';
-import { connectModel, type ConnectedModel } from '../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../helpers/scriptedService.ts';
 
 describe('watchWokenComputes', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let watcher: Disposable;
   let computes: ReturnType<typeof computeRecord>[];
   let woken: string[][];
@@ -15,8 +14,7 @@ describe('watchWokenComputes', () => {
 
   beforeEach(async () => {
     computes = [computeRecord('ep-one', { current_state: 'idle' }), computeRecord('ep-two')];
-    service = await scriptService(() => ({ endpoints: computes }));
-    store = await connectModel(service);
+    store = await connectScripted(() => ({ endpoints: computes }));
     woken = [];
     watcher = watchWokenComputes(
       store.inventory,

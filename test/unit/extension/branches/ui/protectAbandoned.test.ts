@@ -5,16 +5,18 @@ import {
   BranchActions,
   type UnprotectedBranch,
 } from '../../../../../src/extension/branches/branchActions.ts';
-import { connectModel, RecoveryRecordMap, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import {
+  connectScripted,
+  RecoveryRecordMap,
+  type ScriptedModel,
+} from '../../../../helpers/connectedModel.ts';
 import { until } from '../../../../workbench/until.ts';
 
 const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 const { protectAbandoned } = await import('../../../../../src/extension/branches/ui/protectAbandoned.ts');
 
 describe('protectAbandoned', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let records: RecoveryRecordMap<UnprotectedBranch>;
   let status: number | undefined;
 
@@ -22,12 +24,11 @@ describe('protectAbandoned', () => {
     status = undefined;
     answers.length = questions.length = executed.length = 0;
     const branch = { id: 'br-dev', name: 'dev', protected: false };
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       if (call.startsWith('GET')) return { branches: [branch], endpoints: [] };
       return status ?? { branch: { ...branch, protected: true } };
     });
     records = new RecoveryRecordMap();
-    store = await connectModel(service);
     const account = accountId(store.account);
     // An earlier window has left this record.
     await records.set(JSON.stringify([account, 'shop', 'br-dev']), {
@@ -36,10 +37,6 @@ describe('protectAbandoned', () => {
       branchId: 'br-dev',
       name: 'dev',
     });
-  });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
   });
 
   /** Connects with another key, as at the start of a window. */
@@ -83,7 +80,7 @@ describe('protectAbandoned', () => {
       /may no longer be protected: You have marked the project shop as read-only/,
     );
     assert.equal(
-      service.requests.some((call) => call.startsWith('PATCH')),
+      store.service.requests.some((call) => call.startsWith('PATCH')),
       false,
     );
   });

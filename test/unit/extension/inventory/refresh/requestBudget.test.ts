@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { BackgroundRefresh } from '../../../../../src/extension/inventory/refresh/backgroundRefresh.ts';
 import { RequestBudget } from '../../../../../src/extension/inventory/refresh/requestBudget.ts';
-import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { FakeClock } from '../../../../helpers/fakeClock.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const MINUTE = 60_000;
 
@@ -36,8 +36,7 @@ describe('RequestBudget', () => {
 
 describe('BackgroundRefresh of 200 expanded projects', () => {
   const ids = Array.from({ length: 200 }, (_, index) => `p-${index}`);
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let refresh: BackgroundRefresh;
   let offersBranches: boolean;
   let isPending: (projectId: string) => boolean;
@@ -48,7 +47,7 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
     sent = [];
     offersBranches = true;
     isPending = () => false;
-    service = await scriptService((call) => {
+    store = await connectScripted((call) => {
       sent.push({ call, at: store.clock.now() });
       if (call === 'GET /projects') return { projects: ids.map((id) => ({ id, name: id })) };
       if (call.endsWith('/branches')) return offersBranches ? { branches: [] } : 404;
@@ -56,7 +55,6 @@ describe('BackgroundRefresh of 200 expanded projects', () => {
       if (!isPending(project_id)) return { endpoints: [] };
       return { endpoints: [computeRecord('ep-one', { project_id, current_state: 'init' })] };
     });
-    store = await connectModel(service);
     await store.inventory.ensureProjects();
     refresh = new BackgroundRefresh({
       inventory: store.inventory,

@@ -8,8 +8,8 @@ import type { TableName } from '../../../../../src/extension/inventory/databaseN
 import type { LoadTables } from '../../../../../src/extension/inventory/databaseRows.ts';
 import { accountId } from '../../../../../src/extension/account/accounts.ts';
 import type { TreeNode } from '../../../../../src/extension/inventory/ui/treeNodes.ts';
-import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const { ComputesTree } = await import('../../../../../src/extension/inventory/ui/computesTree.ts');
 const { WhyActiveSentences } = await import('../../../../../src/extension/computes/ui/whyActiveSentences.ts');
@@ -19,8 +19,7 @@ const { Log } = await import('../../../../../src/extension/window/ui/log.ts');
 const ignored = () => ({ dispose: () => undefined });
 
 describe('ComputesTree', () => {
-  let service: ScriptedService;
-  let model: ConnectedModel;
+  let model: ScriptedModel;
 
   let loadTables: LoadTables;
   let workFolders: { states: { current: BranchRef | undefined }[]; onDidChange: Event<void> };
@@ -30,18 +29,13 @@ describe('ComputesTree', () => {
     loadTables = async () => [];
     workFolders = { states: [], onDidChange: ignored };
     main = { id: 'br-main', name: 'main' };
-    service = await scriptService((call) => {
+    model = await connectScripted((call) => {
       if (call === 'GET /projects') return { projects: [{ id: 'shop', name: 'Shop' }] };
       if (call.endsWith('/branches')) return { branches: [main] };
       if (call.endsWith('/databases')) return { databases: [{ name: 'app', owner_name: 'me' }] };
       return { endpoints: [computeRecord('ep-main')] };
     });
-    model = await connectModel(service);
     await model.inventory.ensureProjects();
-  });
-  afterEach(async () => {
-    model.dispose();
-    await service.close();
   });
 
   const createTree = (view: TreeView<TreeNode>) => {
@@ -88,7 +82,7 @@ describe('ComputesTree', () => {
       onDidCollapseElement: ignored,
       reveal: async (...args: unknown[]) => void revealed.push(args),
     } as unknown as TreeView<TreeNode>;
-    service.script = (call) => {
+    model.service.script = (call) => {
       if (call.endsWith('/branches'))
         return {
           branches: [
@@ -101,7 +95,7 @@ describe('ComputesTree', () => {
     };
     const tree = createTree(view);
     await tree.revealFirst();
-    service.script = () => ({ endpoints: [] });
+    model.service.script = () => ({ endpoints: [] });
     await model.inventory.refreshComputes('shop');
     await tree.revealFirst();
     tree.dispose();
@@ -170,11 +164,11 @@ describe('ComputesTree', () => {
     const [branch] = await tree.getChildren(project);
     const databases = (await tree.getChildren(branch)).at(-1);
     assert.equal(databases?.kind, 'databases');
-    const count = service.requests.length;
+    const count = model.service.requests.length;
     assert.ok(databases);
     assert.equal(tree.getTreeItem(databases).accessibilityInformation?.label, 'Databases of main');
     const [database] = await tree.getChildren(databases);
-    assert.deepEqual(service.requests.slice(count), ['GET /projects/shop/branches/br-main/databases']);
+    assert.deepEqual(model.service.requests.slice(count), ['GET /projects/shop/branches/br-main/databases']);
     assert.ok(database?.kind === 'database');
     const labels = async () => (await tree.getChildren(database)).map((node) => tree.getTreeItem(node).label);
     assert.deepEqual(await labels(), ['Not read. Click to read the tables']);

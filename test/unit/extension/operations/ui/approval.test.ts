@@ -2,9 +2,13 @@ import { answers, questions } from '../../../../helpers/vscodeValues.ts';
 import assert from 'node:assert/strict';
 import type { AccountConnection } from '../../../../../src/extension/account/accountConnection.ts';
 import type { Account } from '../../../../../src/extension/account/accounts.ts';
-import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
+import {
+  connectScripted,
+  type ConnectedModel,
+  type ScriptedModel,
+} from '../../../../helpers/connectedModel.ts';
 import { until } from '../../../../workbench/until.ts';
-import { computeRecord, scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { computeRecord } from '../../../../helpers/scriptedService.ts';
 
 const approval = await import('../../../../../src/extension/operations/ui/approval.ts');
 const { explainError } = await import('../../../../../src/extension/window/ui/errorMessage.ts');
@@ -17,20 +21,14 @@ const approve = (
 ) => approval.approve(guards, asked, initialConnection);
 
 describe('approve', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let branches: unknown[];
 
   beforeEach(async () => {
     branches = [{ id: 'br-main', project_id: 'shop', name: 'main' }];
-    service = await scriptService(() => ({ branches, annotations: {} }));
-    store = await connectModel(service);
+    store = await connectScripted(() => ({ branches, annotations: {} }));
     answers.length = 0;
     questions.length = 0;
-  });
-  afterEach(async () => {
-    store.dispose();
-    await service.close();
   });
 
   const target = { projectId: 'shop', branchId: 'br-main', name: 'main' };
@@ -78,7 +76,7 @@ describe('approve', () => {
       { id: 'br-dev', project_id: 'shop', name: 'dev' },
     ];
     let branch_id = 'br-dev';
-    service.script = (call) =>
+    store.service.script = (call) =>
       call.endsWith('/branches')
         ? { branches, annotations: {} }
         : { endpoints: [computeRecord('ep-one', { branch_id })] };
@@ -95,7 +93,7 @@ describe('approve', () => {
     let listed: PromiseWithResolvers<unknown>;
     const hang = () => {
       listed = Promise.withResolvers();
-      service.script = (call) => (call.endsWith('/branches') ? listed.promise : {});
+      store.service.script = (call) => (call.endsWith('/branches') ? listed.promise : {});
     };
     const waitFiveSeconds = async () => {
       await until('the wait', async () => store.clock.waits.length > 0);
@@ -142,7 +140,7 @@ describe('approve', () => {
   });
 
   it('asks for the name if the service fails to list branches', async () => {
-    service.script = () => 503;
+    store.service.script = () => 503;
     answers.push('main');
     assert.equal(await approve(store.guards, change), true);
     assert.match(questions.join(), /Couldn't check whether the branch is protected/);
@@ -150,7 +148,7 @@ describe('approve', () => {
 
   for (const status of [403, 404, 405])
     it(`asks nothing more if the service offers no branches (${status})`, async () => {
-      service.script = (call) => (call.endsWith('/branches') ? status : { endpoints: [] });
+      store.service.script = (call) => (call.endsWith('/branches') ? status : { endpoints: [] });
       assert.equal(await approve(store.guards, change), true);
       assert.deepEqual(questions, []);
     });
@@ -163,7 +161,7 @@ describe('approve', () => {
       action: 'mark',
     });
     assert.equal(await approve(store.guards, { ...change, projectId: 'other' }), true);
-    store.marks[service.baseUrl] = 'readOnly';
+    store.marks[store.service.baseUrl] = 'readOnly';
     for (const one of [change, { name: 'ci', question: 'Revoke ci?', button: 'Revoke' }])
       await assert.rejects(approve(store.guards, one), /this account as read-only/);
     assert.deepEqual(questions, []);
@@ -188,7 +186,7 @@ describe('approve', () => {
       ['the question for a name', true, 'ci'],
     ] as const)
       it(`throws if that happens during ${kind}`, async () => {
-        if (isProduction) store.marks[service.baseUrl] = 'production';
+        if (isProduction) store.marks[store.service.baseUrl] = 'production';
         const answered = Promise.withResolvers<string>();
         answers.push(answered.promise);
         const approving = approve(store.guards, key);

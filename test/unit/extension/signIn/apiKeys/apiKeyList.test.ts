@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { ApiKeyList } from '../../../../../src/extension/signIn/apiKeys/apiKeyList.ts';
-import { connectModel, type ConnectedModel } from '../../../../helpers/connectedModel.ts';
-import { scriptService, type ScriptedService } from '../../../../helpers/scriptedService.ts';
+import { connectScripted, type ScriptedModel } from '../../../../helpers/connectedModel.ts';
 import { until } from '../../../../workbench/until.ts';
 
 describe('ApiKeyList', () => {
-  let service: ScriptedService;
-  let store: ConnectedModel;
+  let store: ScriptedModel;
   let keys: ApiKeyList;
 
   const useKey = async (name: string, value: string) => {
@@ -15,8 +13,7 @@ describe('ApiKeyList', () => {
   };
 
   beforeEach(async () => {
-    service = await scriptService(() => [{ id: 1, name: 'laptop' }]);
-    store = await connectModel(service);
+    store = await connectScripted(() => [{ id: 1, name: 'laptop' }]);
     keys = new ApiKeyList(store.session);
     await useKey('', 'first-key');
     await keys.load();
@@ -26,7 +23,7 @@ describe('ApiKeyList', () => {
 
   it('keeps the keys and refreshes them when the key of the account changes', async () => {
     const [known] = keys.keys;
-    service.script = () => [
+    store.service.script = () => [
       { id: 1, name: 'laptop' },
       { id: 2, name: 'new' },
     ];
@@ -36,28 +33,28 @@ describe('ApiKeyList', () => {
   });
 
   it('loads the keys with a new key of the account, even if they could not be loaded before', async () => {
-    service.script = () => 401;
+    store.service.script = () => 401;
     await useKey('other', 'revoked-key');
     await keys.load().catch(() => undefined);
-    service.script = () => [{ id: 1, name: 'laptop' }];
+    store.service.script = () => [{ id: 1, name: 'laptop' }];
     await useKey('other', 'second-key');
     await until('the keys', async () => keys.keys.length === 1);
   });
 
   it('starts empty with another account and sends no request until it is shown', async () => {
-    const before = service.requests.length;
+    const before = store.service.requests.length;
     await useKey('other', 'second-key');
     assert.deepEqual(keys.keys, []);
     assert.equal(keys.wasRequested, false);
-    assert.equal(service.requests.length, before);
+    assert.equal(store.service.requests.length, before);
   });
 
   it('loads the keys of another account that is chosen while they are loaded', async () => {
     await useKey('other', 'second-key');
     const gate = Promise.withResolvers<unknown>();
-    service.script = () => gate.promise;
+    store.service.script = () => gate.promise;
     const loading = keys.ensureLoaded();
-    service.script = () => [{ id: 3, name: 'third' }];
+    store.service.script = () => [{ id: 3, name: 'third' }];
     await useKey('third', 'third-key');
     gate.resolve([]);
     await loading;
@@ -68,7 +65,7 @@ describe('ApiKeyList', () => {
     assert.equal(keys.isInUse(1), true);
     assert.equal(keys.isInUse(2), false);
     assert.equal(keys.isUseKnown, true);
-    service.script = () => [
+    store.service.script = () => [
       { id: 1, name: 'laptop' },
       { id: 2, name: 'new' },
     ];
@@ -83,7 +80,7 @@ describe('ApiKeyList', () => {
   });
 
   it('does not know the key in use while another key is unreadable', async () => {
-    service.script = () => [
+    store.service.script = () => [
       { id: 1, name: 'laptop' },
       { id: 2, name: 7 },
     ];
@@ -96,13 +93,13 @@ describe('ApiKeyList', () => {
     assert.equal(keys.wasRequested, true);
     await useKey('other', 'second-key');
     assert.equal(keys.wasRequested, false);
-    service.script = () => 403;
+    store.service.script = () => 403;
     await keys.ensureLoaded();
     assert.equal(keys.wasRequested, true);
     assert.match(String(keys.failure), /status 403/);
-    const before = service.requests.length;
+    const before = store.service.requests.length;
     await keys.ensureLoaded();
-    assert.equal(service.requests.length, before);
+    assert.equal(store.service.requests.length, before);
   });
 
   it('shows a created key, and no longer a revoked one', async () => {
@@ -110,7 +107,7 @@ describe('ApiKeyList', () => {
       { id: 1, name: 'laptop' },
       { id: 2, name: 'new' },
     ];
-    service.script = (call) => {
+    store.service.script = (call) => {
       if (call.startsWith('GET')) return listed;
       return call.startsWith('POST')
         ? { id: 2, name: 'new', key: 'value' }
@@ -119,8 +116,8 @@ describe('ApiKeyList', () => {
     assert.equal((await keys.create('new')).key, 'value');
     assert.equal(keys.key(2)?.name, 'new');
     const gate = Promise.withResolvers<unknown>();
-    const { script } = service;
-    service.script = (call) => (call.startsWith('GET') ? gate.promise : script(call));
+    const { script } = store.service;
+    store.service.script = (call) => (call.startsWith('GET') ? gate.promise : script(call));
     const revoking = keys.revoke(1);
     await until('the key to vanish', async () => keys.key(1) === undefined);
     listed = listed.slice(1);
@@ -160,7 +157,7 @@ describe('ApiKeyList', () => {
   describe('when the reply to a change is lost', () => {
     /** The service makes the change and loses the reply. Then it replies to a request for the list. */
     const lose = (list: () => unknown) => {
-      service.script = (call) => (call.startsWith('GET') ? list() : 504);
+      store.service.script = (call) => (call.startsWith('GET') ? list() : 504);
     };
     const ids = () => keys.keys.map(({ id }) => id);
     const both = [
@@ -181,12 +178,12 @@ describe('ApiKeyList', () => {
     });
 
     it('treats a key as revoked when the list is rejected from then on, unless another key is in use', async () => {
-      service.script = () => both;
+      store.service.script = () => both;
       await keys.refresh();
       lose(() => 401);
       await keys.revoke(1);
       assert.deepEqual(ids(), [2]);
-      service.script = () => both;
+      store.service.script = () => both;
       await store.accounts.add({ ...store.account, keyId: 2 }, 'other-key');
       await until('both keys', async () => keys.isInUse(2) && keys.keys.length === 2);
       lose(() => 401);
@@ -204,7 +201,7 @@ describe('ApiKeyList', () => {
     });
 
     it('reports the failure when the account was switched in the meantime', async () => {
-      service.script = async (call) => {
+      store.service.script = async (call) => {
         if (call.startsWith('GET')) return [];
         await useKey('other', 'second-key');
         return 504;
@@ -220,14 +217,14 @@ describe('ApiKeyList', () => {
   });
 
   it('keeps a key that the service did not revoke', async () => {
-    service.script = (call) =>
+    store.service.script = (call) =>
       call.startsWith('GET') ? [{ id: 1, name: 'laptop' }] : { id: 1, name: 'laptop', revoked: false };
     await assert.rejects(keys.revoke(1), /no usable revoked/);
     assert.equal(keys.keys.length, 1);
   });
 
   it('removes a key that another client has revoked', async () => {
-    service.script = (call) => (call.startsWith('GET') ? [] : 404);
+    store.service.script = (call) => (call.startsWith('GET') ? [] : 404);
     await assert.rejects(keys.revoke(1), /status 404/);
     assert.deepEqual(keys.keys, []);
   });
